@@ -1,0 +1,66 @@
+"""A dataset: rows with ids that never change, a target, and a split into training and test rows."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "category", "text", "date", "sequence"]
+Task = Literal["regression", "classification"]
+Value = str | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of the table and what was found in it."""
+
+    name: str
+    kind: Kind
+    n_missing: int
+    n_distinct: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One example."""
+
+    id: int
+    """Position in the file as read, from 0, the header not counted; never changes."""
+    inputs: tuple[tuple[str, str | None], ...]
+    """(column, cell as written in the file) in the file's column order; None is a missing cell."""
+    target: Value
+    """A label's text for classification, a finite number for regression."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where the rows came from and how many were used."""
+
+    file: str
+    sha256: str
+    delimiter: str
+    encoding: str
+    n_rows: int
+    """Rows in the file."""
+    n_unlabelled: int
+    """Rows left out because their target is missing."""
+    n_left_out: int
+    """Labelled rows that neither split took (sizes are limited)."""
+    notes: tuple[str, ...] = ()
+    """What was decided on the way, a sentence each; for a generated task, its seed and ranges."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """Training and test rows of one table, with one target column."""
+
+    name: str
+    target: str
+    task: Task
+    columns: tuple[Column, ...]
+    """Every column of the table, in file order."""
+    inputs: tuple[str, ...]
+    """Names of the input columns, in file order."""
+    classes: tuple[str, ...]
+    """Labels found in the labelled rows, sorted as text; empty for regression."""
+    train: tuple[Row, ...]
+    test: tuple[Row, ...]
+    provenance: Provenance

@@ -1,0 +1,48 @@
+"""What can go wrong, one class a remedy. Every message says what, where and the mend.
+
+    VppError
+    ├── InputError              the data, an option or a file is wrong: mend it and start again (exit code 2)
+    │   └── DataError           the table itself
+    ├── RunError                the run directory cannot be used as asked (exit code 2)
+    │   ├── RunLocked           another worker holds it
+    │   └── JournalDamaged      a line in the middle of the journal cannot be read
+    └── EndpointError           the model's server (exit code 3)
+        ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood
+        └── EndpointUnreachable it does not answer now; the run pauses and can go on
+"""
+
+
+class VppError(Exception):
+    """Any error this library raises on purpose; its text is one line fit for a user."""
+
+
+class InputError(VppError):
+    """Data, an option or a file that cannot be used as given."""
+
+
+class DataError(InputError):
+    """A table that cannot be read, or has no column that can be predicted."""
+
+
+class RunError(VppError):
+    """A run directory that cannot be used as asked."""
+
+
+class RunLocked(RunError):
+    """Another living worker holds the run directory."""
+
+
+class JournalDamaged(RunError):
+    """A line before the journal's last cannot be read."""
+
+
+class EndpointError(VppError):
+    """The model's server failed for good."""
+
+
+class EndpointRefused(EndpointError):
+    """The server answered no: key refused, model unknown, request not understood."""
+
+
+class EndpointUnreachable(EndpointError):
+    """The server does not answer, or answers nothing usable, after every retry."""
