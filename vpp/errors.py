@@ -1,14 +1,14 @@
 """What can go wrong, one class a remedy. Every message says what, where and the mend.
 
-    VppError
-    ├── InputError              the data, an option or a file is wrong: mend it and start again (exit code 2)
-    │   └── DataError           the table itself
-    ├── RunError                the run directory cannot be used as asked (exit code 2)
-    │   ├── RunLocked           another worker holds it
-    │   └── JournalDamaged      a line in the middle of the journal cannot be read
-    └── EndpointError           the model's server (exit code 3)
-        ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood
-        └── EndpointUnreachable it does not answer now; the run pauses and can go on
+VppError
+├── InputError              the data, an option or a file is wrong: mend it and start again (exit code 2)
+│   └── DataError           the table itself
+├── RunError                the run directory cannot be used as asked (exit code 2)
+│   ├── RunLocked           another worker holds it
+│   └── JournalDamaged      a line in the middle of the journal cannot be read
+└── EndpointError           the model's server (exit code 3)
+    ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood
+    └── EndpointUnreachable it does not answer now; the run pauses and can go on
 """
 
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vpp.data.dataset import Row, Value
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
+from vpp.randomness import rng
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +63,57 @@ class Optimizer(Protocol):
     ) -> Proposal:
         """A revised hypothesis. Raises EndpointError."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What a sampler is given: rows, roles, and the order in which rows come."""
+
+    dataset: Dataset
+    learner: Learner
+    optimizer: Optimizer
+    seed_text: str
+    """The sentence every hypothesis begins with, the user's prior included."""
+    batch_size: int
+    epochs: int
+    seed: int
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Batches in one pass; a last short batch counts (choice 11)."""
+        return -(-len(self.dataset.train) // self.batch_size)
+
+    @property
+    def steps(self) -> int:
+        """T, the number of steps of the whole run (choice 1)."""
+        return self.epochs * self.steps_per_epoch
+
+    def batch(self, step: int) -> tuple[Row, ...]:
+        """The step's rows: a seeded shuffle of the training rows each epoch, cut in order."""
+        epoch, index = divmod(step, self.steps_per_epoch)
+        order = rng(self.seed, "batches", epoch).permutation(len(self.dataset.train))
+        first = index * self.batch_size
+        return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
+
+    def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
+        """The last `size` rows seen up to and including the step's batch; repeats of a later epoch stay (choice 8)."""
+        rows: list[Row] = []
+        for earlier in range(step, -1, -1):
+            rows[:0] = self.batch(earlier)
+            if len(rows) >= size:
+                break
+        return tuple(rows[-size:])
+
+    def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
+        """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
+        if self.dataset.task == "classification":
+            return ZeroOneLikelihood(epsilon=epsilon)
+        if tau is None:
+            raise ValueError("regression needs tau")
+        return GaussianLikelihood(tau=tau, abstention_error=self.target_range)
+
+    @property
+    def target_range(self) -> float:
+        """Range of the training targets, in their unit: what an abstention is off by (choice 12)."""
+        targets = [float(row.target) for row in self.dataset.train if row.target is not None]
+        return max(targets) - min(targets)

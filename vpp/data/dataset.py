@@ -26,8 +26,8 @@ class Row:
     """Position in the file as read, from 0, the header not counted; never changes."""
     inputs: tuple[tuple[str, str | None], ...]
     """(column, cell as written in the file) in the file's column order; None is a missing cell."""
-    target: Value
-    """A label's text for classification, a finite number for regression."""
+    target: Value | None
+    """A label's text for classification, a finite number for regression; None for a row without a target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Provenance:
     delimiter: str
     encoding: str
     n_rows: int
-    """Rows in the file."""
+    """Rows in the file, and in the test file where there is one."""
     n_unlabelled: int
     """Rows left out because their target is missing."""
     n_left_out: int
@@ -60,7 +60,7 @@ class Dataset:
     inputs: tuple[str, ...]
     """Names of the input columns, in file order."""
     classes: tuple[str, ...]
-    """Labels found in the labelled rows, sorted as text; empty for regression."""
+    """Labels found in the labelled rows; sorted as numbers if all are numbers, else as text; empty for regression."""
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     provenance: Provenance

@@ -1,1 +1,7 @@
+"""The built-in demo model: a small reader and writer of plain English rules behind the OpenAI chat protocol.
 
+It is not a language model. It stands apart: nothing of vpp is imported here.
+"""
+
+VERSION = "1"
+"""Changes whenever the same request may be answered otherwise."""

@@ -1,1 +1,1 @@
-
+"""The mathematics: pure numpy, no I/O, no model."""

@@ -1,0 +1,38 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: run test check format bench clean
+
+run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/dev.done ## set up and run every test; those in a browser where Chromium is installed
+	$(BIN)/python -m pytest
+
+check: $(VENV)/dev.done ## lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/dev.done ## put the code in form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev.done ## the demo model's table: methods x tasks x seeds, and the pace of a run
+	$(BIN)/python -m tests.bench
+
+clean: ## remove what was set up; runs stay
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/app.done: requirements.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@ $(VENV)/app.done

@@ -1,0 +1,21 @@
+"""The app's frame: page settings, navigation, the list of runs."""
+
+import streamlit as st
+
+from pages import frame
+
+st.set_page_config(page_title="VPP", page_icon="assets/icon.svg", layout="wide")
+st.logo("assets/logo.svg", size="large", icon_image="assets/icon.svg")
+frame.stylesheet()
+page = st.navigation(
+    [
+        st.Page("pages/new_run.py", title="New run", default=True),
+        st.Page("pages/watch.py", title="Watch"),
+        st.Page("pages/posterior.py", title="Posterior"),
+        st.Page("pages/disagreement.py", title="Disagreement"),
+        st.Page("pages/report.py", title="Report"),
+    ]
+)
+with st.sidebar:
+    frame.run_list()
+page.run()

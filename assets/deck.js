@@ -1,0 +1,64 @@
+// The live deck. Python sends the cards as escaped HTML; this puts them in place without disturbing a reader:
+// an open fold stays open, a selection stays selected, and while a card is read the order is held.
+const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
+
+function isRead(deck) {
+  const selection = document.getSelection()
+  const selected = selection && !selection.isCollapsed && deck.contains(selection.anchorNode)
+  return selected || deck.matches(":hover") || deck.querySelector("details[open]") || deck.contains(document.activeElement)
+}
+
+function holdsSelection(card) {
+  const selection = document.getSelection()
+  return selection && !selection.isCollapsed && card.contains(selection.anchorNode)
+}
+
+function update(card, next) {
+  if (card.dataset.html === next.dataset.html || holdsSelection(card)) return
+  const open = new Set(folds(card).filter((fold) => fold.open).map((fold) => fold.dataset.fold))
+  const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
+  card.className = next.className
+  card.setAttribute("style", next.getAttribute("style"))
+  card.setAttribute("aria-label", next.getAttribute("aria-label"))
+  card.replaceChildren(...next.childNodes)
+  card.dataset.html = next.dataset.html
+  for (const fold of folds(card)) {
+    fold.open = open.has(fold.dataset.fold)
+    if (fold.dataset.fold === focused) fold.querySelector("summary").focus({ preventScroll: true })
+  }
+}
+
+function parse(html) {
+  const holder = document.createElement("template")
+  holder.innerHTML = html
+  const cards = [...holder.content.querySelectorAll("[data-key]")]
+  for (const card of cards) card.dataset.html = card.outerHTML
+  return { seed: holder.content.querySelector(".seed"), cards }
+}
+
+export default function ({ data, parentElement }) {
+  let root = parentElement.querySelector(".vpp")
+  if (!root) {
+    root = document.createElement("div")
+    root.className = "vpp"
+    root.innerHTML = '<p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>'
+    parentElement.append(root)
+  }
+  const deck = root.querySelector(".deck")
+  const held = root.querySelector(".held")
+  const { seed, cards } = parse(data.html)
+  root.querySelector(".seed").textContent = seed ? seed.textContent : ""
+  const sameDeck = deck.dataset.deck === data.deck
+  const known = new Map([...deck.children].map((card) => [card.dataset.key, card]))
+  const wanted = cards.map((next) => {
+    const card = known.get(next.dataset.key)
+    if (!card) return next
+    update(card, next)
+    return card
+  })
+  const sorted = wanted.every((card, i) => deck.children[i] === card) && deck.children.length === wanted.length
+  const hold = sameDeck && !sorted && known.size === wanted.length && isRead(deck)
+  held.hidden = !hold
+  if (!sorted && !hold) deck.replaceChildren(...wanted)
+  deck.dataset.deck = data.deck
+}

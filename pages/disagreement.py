@@ -1,0 +1,120 @@
+"""Disagreement: the test points on which the particles differ."""
+
+import streamlit as st
+
+from pages import frame
+from vpp.reporting import markup
+from vpp.reporting.matrix import Point, code_legend, matrix_html, points
+from vpp.reporting.words import fixed, number, percent, uncertain_sentence
+
+MOST = 60
+
+
+def page(run: frame.OpenRun) -> None:
+    """The matrix of the last evaluation."""
+    frame.head(run, "Where the particles disagree")
+    view = run.snapshot.view
+    test = view.evaluated.get("test")
+    if test is None:
+        st.html(
+            markup.block(
+                markup.state(
+                    "The test rows have not been asked yet",
+                    "They are asked when the run ends, or every n steps where “Evaluate every n steps” says so.",
+                )
+            )
+        )
+        st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
+        st.stop()
+    dataset = run.reader.dataset()
+    found = points(test, {row.id: row for row in dataset.test})
+    numeric = test.metric == "mse"
+    uncertain = [point for point in found if point.is_uncertain]
+    said = numeric_saying(found) if numeric else uncertain_sentence(len(uncertain), len(found))
+    st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric))))
+    st.html(markup.block(markup.heading("Point by point", "most uncertain first · columns by weight")))
+    only = st.toggle("Only where they differ", value=bool(uncertain) and not numeric, key="disagreement.only")
+    shown = [p for p in found if p.is_uncertain] if only else found
+    if not shown:
+        st.html(markup.block(markup.caption("The particles agree on every test point.")))
+        return
+    signs = code_legend(dataset.classes)
+    legend = f"Quiet cell: agrees with the weighted vote. Inked: dissents. Hatched: no readable answer. {signs}"
+    st.html(
+        markup.block(
+            markup.caption(legend if not numeric else "Each cell is a particle’s answer. Hatched: no readable answer."),
+            matrix_html(shown[:MOST], test.weights, dataset.classes),
+            markup.caption(f"{len(shown[:MOST])} of {len(found)} test rows."),
+        )
+    )
+    opened(run, shown)
+
+
+def numeric_saying(found: list[Point]) -> str:
+    """For numbers, which hardly ever agree to the digit."""
+    widest = found[0]
+    return f"The answers spread most on row {widest.row.id}: a weighted standard deviation of {number(widest.doubt)}."
+
+
+def strip(found: list[Point], value: float, numeric: bool) -> list[markup.Metric]:
+    """The numbers of the page."""
+    n = len(found)
+    uncertain = sum(p.is_uncertain for p in found)
+    abstained = sum(vote is None for p in found for vote in p.votes)
+    asked = sum(len(p.votes) for p in found)
+    unread = markup.Metric(
+        name="Abstained", value=str(abstained), scale=f"of {asked}", words="Unreadable answers, counted as wrong."
+    )
+    if numeric:
+        spread = sum(p.doubt for p in found) / n
+        return [
+            markup.Metric(
+                name="Mean squared error", value=number(value), words="Of the weighted mean on the test rows."
+            ),
+            markup.Metric(
+                name="Mean spread", value=number(spread), words="Weighted standard deviation of the answers."
+            ),
+            unread,
+        ]
+    finite = [p.doubt for p in found if p.doubt != float("inf")]
+    entropy = sum(finite) / len(finite) if finite else 0.0
+    return [
+        markup.Metric(
+            name="Uncertain points", value=str(uncertain), scale=f"of {n}", words="Rows on which not all voices agree."
+        ),
+        markup.Metric(
+            name="Mean vote entropy",
+            value=fixed(entropy),
+            scale="bits",
+            words="0 is unanimous; 1 is an even split in two.",
+        ),
+        unread,
+        markup.Metric(name="Vote accuracy", value=percent(value, 1), words="Of the weighted vote on the test rows."),
+    ]
+
+
+def opened(run: frame.OpenRun, shown: list[Point]) -> None:
+    """One point: inputs, truth, each particle's answer and its reason."""
+    by_id = {point.row.id: point for point in shown}
+    chosen = st.selectbox("Open a row", list(by_id), index=None, key="disagreement.row", placeholder="row number")
+    if chosen is None:
+        return
+    point, test = by_id[chosen], run.snapshot.view.evaluated["test"]
+    said = run.reader.read_answers().by_pair
+    rows = []
+    for slot in sorted(range(len(test.weights)), key=lambda k: (-test.weights[k], k)):
+        prediction = said.get((test.hypotheses[slot], point.row.id))
+        answer = "no readable answer" if point.votes[slot] is None else str(point.votes[slot])
+        why = prediction.explanation or prediction.reason or "" if prediction else ""
+        rows.append((str(slot), f"{test.weights[slot]:.3f}", answer, why))
+    inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
+    st.html(
+        markup.block(
+            markup.heading(f"Row {point.row.id}", f"true: {point.row.target}"),
+            markup.table(("input", "value"), inputs),
+            markup.table(("particle", "weight", "answer", "its reason"), rows, right=(1,)),
+        )
+    )
+
+
+page(frame.open_run("Disagreement shows the test points on which the sentences differ."))

@@ -1,0 +1,102 @@
+"""Which model answers: the built-in demo model, or an OpenAI-compatible server."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages import frame
+from vpp.cli.surroundings import environment
+from vpp.errors import VppError
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint, Probe
+from vpp.reporting import markup
+from vpp.runs.spec import EndpointSpec
+
+DEMO, SERVER = "Built-in demo model", "My endpoint"
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
+def choose_endpoint(readable_ms: int) -> EndpointSpec:
+    """Asks for the model; an incomplete server has no model or no address."""
+    kind = st.segmented_control("Who answers", (DEMO, SERVER), default=DEMO, key="new.who", required=True)
+    if kind == DEMO:
+        st.html(markup.block(markup.DEMO_BANNER))
+        speed = st.segmented_control(
+            "Demo speed", ("readable", "instant"), default="readable", key="new.speed", required=True
+        )
+        return EndpointSpec(demo=True, demo_latency_ms=readable_ms if speed == "readable" else 0, model="demo")
+    return _server()
+
+
+def _server() -> EndpointSpec:
+    env = environment()
+    one, two = st.columns(2)
+    url = one.text_input("Address", env.base_url or "", key="new.url", placeholder="http://localhost:8000/v1").strip()
+    model = two.text_input("Model", env.model or "", key="new.model", placeholder="llama-3.3-70b-instruct").strip()
+    st.text_input(
+        "Key", type="password", key="new.key", help="Kept in this browser session only; else from OPENAI_API_KEY."
+    )
+    with st.expander("Another model writes the hypotheses"):
+        three, four = st.columns(2)
+        optimizer_url = three.text_input("Optimizer’s address", key="new.optimizer_url").strip()
+        optimizer_model = four.text_input("Optimizer’s model", key="new.optimizer_model").strip()
+        concurrency = three.number_input("Calls in flight at most", 1, 4096, 512, key="new.concurrency")
+    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (url and model)):
+        st.session_state["new.probe"] = (url, model, _probe(url, model))
+    _show_probe(url, model)
+    _ask_consent(url, optimizer_url)
+    return EndpointSpec(
+        base_url=url,
+        model=model,
+        optimizer_base_url=optimizer_url,
+        optimizer_model=optimizer_model,
+        concurrency=int(concurrency),
+    )
+
+
+def _probe(url: str, model: str) -> Probe:
+    async def look() -> Probe:
+        endpoint = Endpoint(base_url=url, model=model, api_key=frame.session_keys().learner, counters=Counters())
+        try:
+            return await endpoint.probe()
+        finally:
+            await endpoint.aclose()
+
+    try:
+        return asyncio.run(look())
+    except VppError as error:
+        return Probe(reachable=False, reason=str(error))
+
+
+def _show_probe(url: str, model: str) -> None:
+    """What the last test of this address and model found."""
+    asked = st.session_state.get("new.probe")
+    st.session_state["new.round_trip_s"] = None
+    if not asked or asked[:2] != (url, model):
+        return
+    probe: Probe = asked[2]
+    st.session_state["new.round_trip_s"] = probe.round_trip_s
+    if probe.model_ok and probe.round_trip_s is not None:
+        context = f", context of {probe.context_length:,} tokens" if probe.context_length else ""
+        st.html(markup.block(markup.badge("acc", f"The model answers in {1000 * probe.round_trip_s:.0f} ms{context}")))
+        return
+    listed = ", ".join(m.id for m in probe.models[:12])
+    st.html(
+        markup.block(
+            markup.badge("rej", probe.reason or "it does not answer"),
+            markup.caption(f"It lists: {listed}") if listed else "",
+        )
+    )
+
+
+def _ask_consent(*urls: str) -> None:
+    """Rows leave this machine only with a person's word."""
+    away = sorted({urlsplit(url).hostname or url for url in urls if url and urlsplit(url).hostname not in HERE})
+    if not away:
+        st.session_state["new.sent_ok"] = True
+        return
+    st.html(markup.block(markup.caption(f"Not this machine: {', '.join(away)}")))
+    st.session_state["new.sent_ok"] = st.checkbox(
+        "Rows of this table may be sent to the address above", key=f"new.consent.{'|'.join(away)}"
+    )

@@ -1,0 +1,27 @@
+"""The shipped example: penguins, explained by the demo model."""
+
+from functools import cache
+
+from pages.tables import EXAMPLES
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.runs.preparation import Preparation
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+
+READABLE_MS = 700
+"""Demo speed `readable`: how long each answer takes, so that a person can read along."""
+
+
+@cache
+def _penguins() -> Table:
+    path = EXAMPLES / "penguins.csv"
+    return Table.read(path.read_bytes(), name=path.name)
+
+
+def prepare_example() -> Preparation:
+    """SMC on penguins at a pace one can follow."""
+    dataset = build_dataset(_penguins(), target="species")
+    endpoint = EndpointSpec(demo=True, demo_latency_ms=READABLE_MS, model="demo")
+    command = ("run", "assets/examples/penguins.csv", "--target", "species", "--demo")
+    return Preparation(dataset=dataset, config=Config(), endpoint=endpoint, command=command)

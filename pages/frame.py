@@ -1,0 +1,207 @@
+"""What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import streamlit as st
+
+from vpp.cli.surroundings import environment, keys
+from vpp.errors import VppError
+from vpp.reporting import markup
+from vpp.reporting.figures import CONFIG, Figure
+from vpp.reporting.theme import Mode
+from vpp.runs.directory import RunDirectory, State
+from vpp.runs.launch import launch
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.session import Keys
+from vpp.runs.store import RunStore
+from vpp.settings import METHOD_NAMES
+
+ASSETS = Path(__file__).parent.parent / "assets"
+LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
+MARKS: dict[State, markup.Mark] = {
+    "queued": "uns",
+    "running": "live",
+    "paused": "uns",
+    "stalled": "rej",
+    "interrupted": "rej",
+    "finished": "acc",
+    "stopped": "same",
+    "failed": "rej",
+}
+_DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
+_RUNS = st.components.v2.component("vpp_runs", js=(ASSETS / "runs.js").read_text(), isolate_styles=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """The run that pages show."""
+
+    directory: RunDirectory
+    reader: RunReader
+    snapshot: Snapshot
+
+
+def stylesheet() -> None:
+    """The product's one stylesheet."""
+    st.html(ASSETS / "vpp.css")
+
+
+def store() -> RunStore:
+    """The runs folder."""
+    return RunStore(environment().runs_dir.absolute())
+
+
+@st.cache_resource(max_entries=500, show_spinner=False)
+def reader(path: str) -> RunReader:
+    """One incremental reader a run, shared by every watcher."""
+    return RunReader(RunDirectory(path))
+
+
+@st.fragment(run_every=2.0)
+def run_list() -> None:
+    """Every run with its state; a click opens it."""
+    directories = store().runs()[:60]
+    if not directories:
+        return
+    chosen = st.session_state.get("run") or st.query_params.get("run")
+    rows = [_listed(directory, chosen) for directory in directories]
+    picked = _RUNS(data={"runs": rows}, key="frame.runs", on_picked_change=lambda: None).picked
+    if picked and picked != chosen:
+        open_in(picked, "pages/watch.py")
+
+
+def _listed(directory: RunDirectory, chosen: str | None) -> dict[str, str | bool]:
+    try:
+        snapshot = reader(str(directory.path)).refresh()
+    except VppError as error:
+        return {"id": directory.id, "name": directory.id, "mark": "rej", "note": str(error), "open": False}
+    return {
+        "id": directory.id,
+        "name": snapshot.spec.name,
+        "mark": MARKS[snapshot.state],
+        "note": f"{snapshot.spec.config.method.upper()} · {where(snapshot)}",
+        "open": directory.id == chosen,
+    }
+
+
+def where(snapshot: Snapshot) -> str:
+    """How far a run is, in a few words."""
+    view = snapshot.view
+    if snapshot.state == "finished" and "test" in view.evaluated:
+        test = view.evaluated["test"]
+        shown = f"{100 * test.value:.1f} %" if test.metric == "accuracy" else f"MSE {test.value:.3g}"
+        return f"finished · {shown}"
+    if view.last_step is None or snapshot.state == "queued":
+        return snapshot.state
+    return f"{snapshot.state} · step {max(0, view.last_step)} of {view.total_steps}"
+
+
+def open_in(run: str, page: str) -> None:
+    """Opens a run on a page."""
+    st.session_state["run"] = run
+    st.session_state["watch.follow"] = True
+    st.switch_page(page, query_params={"run": run})
+
+
+def open_run(purpose: str) -> OpenRun:
+    """The run named in the address or opened before; an empty page says what to do where there is none."""
+    name = st.query_params.get("run") or st.session_state.get("run")
+    if not name:
+        _nothing_open(purpose)
+    try:
+        directory = store().get(str(name))
+        found = reader(str(directory.path))
+        snapshot = found.refresh()
+    except VppError as error:
+        st.session_state.pop("run", None)
+        st.html(markup.block(markup.state("This run cannot be opened", str(error), failed=True)))
+        st.page_link("pages/new_run.py", label="Start a run")
+        st.stop()
+    st.session_state["run"] = directory.id
+    st.query_params["run"] = directory.id
+    return OpenRun(directory, found, snapshot)
+
+
+def _nothing_open(purpose: str) -> None:
+    st.html(markup.block(markup.state("No run is open", purpose, "Start one, or pick one of the list at the left.")))
+    left, right, _ = st.columns([1.2, 1.2, 4])
+    with left:
+        if st.button("Run the example", type="primary", key="frame.example"):
+            start_example()
+    with right:
+        st.page_link("pages/new_run.py", label="Use my own CSV")
+    st.stop()
+
+
+def start_example() -> None:
+    """Penguins on the demo model, paced so that one can read along."""
+    from pages.example import prepare_example
+
+    directory = prepare_example().create(store().folder)
+    start(directory)
+
+
+def start(directory: RunDirectory, typed: Keys | None = None) -> None:
+    """Starts or goes on with the run's worker and opens it on Watch."""
+    launch(directory, keys=typed or session_keys())
+    open_in(directory.id, "pages/watch.py")
+
+
+def session_keys() -> Keys:
+    """Typed in this browser session, else from the environment."""
+    found = keys()
+    typed = st.session_state.get("new.key") or None
+    return Keys(learner=typed or found.learner, optimizer=typed or found.optimizer)
+
+
+def head(run: OpenRun, words: str) -> None:
+    """The demo banner, where it belongs, and the title."""
+    spec = run.snapshot.spec
+    parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
+    st.html(markup.block(*parts, markup.title(words, meta(run))))
+    if run.snapshot.damage:
+        st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
+
+
+def meta(run: OpenRun) -> str:
+    """The run in one line."""
+    spec = run.snapshot.spec
+    model = "demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    return " · ".join(
+        (
+            METHOD_NAMES[spec.config.method],
+            f"K = {spec.config.size}",
+            f"{spec.dataset['n_train']} training and {spec.dataset['n_test']} test rows",
+            model,
+            f"seed {spec.config.seed}",
+            f"run {run.directory.id}",
+        )
+    )
+
+
+def deck(html: str, *, deck_id: str, key: str) -> None:
+    """Cards that keep a reader's place; `deck_id` names the deck, so that another one is sorted at once."""
+    _DECK(data={"html": html, "deck": deck_id}, key=key)
+
+
+def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str) -> None:
+    """A chart with its head, its finding in words, and its numbers as a table."""
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    shown = make(mode)
+    st.html(markup.block(markup.heading(title, caption)))
+    st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
+    table = markup.table(shown.head, shown.rows, right=range(1, len(shown.head)))
+    st.html(
+        markup.block(
+            markup.caption(shown.alt + "."),
+            f'<details class="astable"><summary>Show as table</summary>{table}</details>',
+        )
+    )
+
+
+def clock(at: float | None) -> str:
+    """Local time of day."""
+    return datetime.fromtimestamp(at).strftime("%H:%M") if at else ""

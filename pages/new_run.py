@@ -1,0 +1,204 @@
+"""New run: a table goes in, competing explanations of one column come out."""
+
+import streamlit as st
+
+from pages import frame, tables
+from pages.endpoint import choose_endpoint
+from pages.example import READABLE_MS
+from pages.method import choose_config
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.target import target_guess
+from vpp.errors import VppError
+from vpp.inference.plan import Plan, plan
+from vpp.reporting import markup
+from vpp.runs.preparation import Preparation, check_size
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+
+
+def offer_example() -> None:
+    """One click to a complete run."""
+    st.html(
+        markup.block(
+            markup.title("New run", "A table goes in; ten competing explanations of one column come out."),
+            markup.saying(
+                "Each explanation is a sentence that a model applies to your rows. The data reweigh them, drop the "
+                "weak and rewrite the rest; where those that are left disagree, the answer is “I don’t know”."
+            ),
+        )
+    )
+    left, right = st.columns([1, 3.2], vertical_alignment="center")
+    if left.button("Run the example", type="primary", key="new.run_example", width="stretch"):
+        frame.start_example()
+    right.html(
+        markup.block(
+            markup.caption(
+                "Penguins: which species? It takes about a minute on the demo model, with no key and no network."
+            )
+        )
+    )
+
+
+def preview(source: tables.Source) -> None:
+    """The first rows, each column with its kind."""
+    table = source.table
+    missing = sum(column.n_missing for column in table.columns)
+    said = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
+    first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
+    kinds = [f"{column.kind}, {column.n_distinct} values" for column in table.columns]
+    st.html(
+        markup.block(
+            f'<p class="file"><b>{markup.text(table.file)}</b> <span class="cap">{markup.text(said)}</span></p>',
+            markup.table(table.names, [kinds, *first]),
+            *(markup.caption(note) for note in (*source.notes, *table.notes)),
+        )
+    )
+
+
+def choose_dataset(source: tables.Source, config: Config) -> Dataset:
+    """Target, task, inputs and split. Raises DataError."""
+    table = source.table
+    guess = target_guess(table)
+    names = list(table.names)
+    left, middle = st.columns(2)
+    target = left.selectbox(
+        "Target, the column to explain", names, index=names.index(guess) if guess else 0, key="new.target"
+    )
+    task = middle.selectbox("Task", ("found", "classification", "regression"), key="new.kind_of_task")
+    others = [name for name in names if name != target]
+    excluded = st.multiselect("Columns to leave out", others, key="new.exclude", placeholder="none")
+    with st.expander("Rows and split"):
+        one, two, three = st.columns(3)
+        train_size = one.number_input("Training rows at most", 1, 10_000, 100, key="new.train")
+        test_size = two.number_input("Test rows at most", 1, 10_000, 60, key="new.test")
+        fraction = three.number_input("Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction")
+    dataset = build_dataset(
+        table,
+        target=target,
+        task="auto" if task == "found" else task,
+        exclude=excluded,
+        seed=config.seed,
+        train_size=int(train_size),
+        test_size=int(test_size),
+        test_fraction=float(fraction),
+        notes=source.notes,
+    )
+    check_size(dataset, config.batch_size)
+    st.html(markup.block(*(markup.caption(line) for line in told(dataset))))
+    return dataset
+
+
+def told(dataset: Dataset) -> list[str]:
+    """What was found and what is left out, a sentence each."""
+    if dataset.task == "classification":
+        found = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
+    else:
+        found = f"{dataset.target} is a number, so this is regression."
+    used = f"{len(dataset.train)} rows train, {len(dataset.test)} test"
+    left = dataset.provenance.n_left_out
+    unlabelled = dataset.provenance.n_unlabelled
+    rest = [f"{left:,} more are not used"] if left else []
+    rest += [f"{unlabelled:,} without a target are left out"] if unlabelled else []
+    return [found, "; ".join([used, *rest]) + ".", *dataset.provenance.notes]
+
+
+def what_it_takes(config: Config, dataset: Dataset, endpoint: EndpointSpec) -> None:
+    """The plan, before it costs anything."""
+    whole = plan(config, n_train=len(dataset.train), n_test=len(dataset.test))
+    rows = [(what, f"{calls:,}") for what, calls in whole.items]
+    st.html(
+        markup.block(
+            '<div class="plan">',
+            markup.heading("What it will take"),
+            markup.table(("work", "calls"), [*rows, ("At most", f"{whole.calls:,}")], right=(1,)),
+            markup.caption(pace(whole, endpoint)),
+            "</div>",
+        )
+    )
+
+
+def pace(whole: Plan, endpoint: EndpointSpec) -> str:
+    """How long, as far as that can be said before anything was measured."""
+    usual = f"Repeated texts cost nothing, so runs usually need less. {whole.rounds} rounds must wait for one another"
+    if endpoint.demo:
+        seconds = whole.rounds * endpoint.demo_latency_ms / 1000
+        return f"{usual}: about {seconds:.0f} s of waiting, and the demo model’s own time." if seconds else f"{usual}."
+    measured = st.session_state.get("new.round_trip_s")
+    if measured is None:
+        return f"{usual}. Test the endpoint to see how long that takes."
+    return f"{usual}: at least {whole.rounds * measured / 60:.1f} min at the {measured:.2f} s just measured a call."
+
+
+def command_of(source: tables.Source, dataset: Dataset, config: Config, endpoint: EndpointSpec) -> tuple[str, ...]:
+    """The same run from a terminal."""
+    changed = [
+        word
+        for name in Config.__dataclass_fields__
+        if getattr(config, name) != getattr(Config(), name)
+        for word in (f"--{name.replace('_', '-')}", str(getattr(config, name)))
+    ]
+    ignored = [c.name for c in dataset.columns if c.name not in (*dataset.inputs, dataset.target)]
+    exclude = ["--exclude", ",".join(ignored)] if ignored else []
+    server = ["--demo"] if endpoint.demo else ["--base-url", endpoint.base_url, "--model", endpoint.model]
+    return ("run", source.path, "--target", dataset.target, *exclude, *changed, *server)
+
+
+def page() -> None:
+    """The page from top to bottom."""
+    offer_example()
+    main, side = st.columns([2.6, 1], gap="large")
+    with main:
+        st.html(markup.block(markup.heading("1  Data")))
+        try:
+            source = tables.choose()
+        except VppError as error:
+            refuse("This table cannot be read", error)
+        if source is None:
+            st.stop()
+        preview(source)
+        data_part = st.container()
+        st.html(markup.block(markup.heading("2  Method")))
+        config = choose_config(prior=source.prior, is_task=source.is_task)
+        with data_part:
+            try:
+                dataset = choose_dataset(source, config)
+            except VppError as error:
+                refuse("This table cannot be used as chosen", error)
+        st.html(markup.block(markup.heading("3  Model")))
+        endpoint = choose_endpoint(READABLE_MS)
+    with side:
+        what_it_takes(config, dataset, endpoint)
+        ready = endpoint.demo or bool(endpoint.base_url and endpoint.model and st.session_state.get("new.sent_ok"))
+        if st.button("Start the run", type="primary", width="stretch", disabled=not ready, key="new.start"):
+            begin(source, dataset, config, endpoint)
+        words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
+        st.html(
+            markup.block(
+                markup.caption(words if ready else "Name an address and a model first, or take the demo model.")
+            )
+        )
+
+
+def begin(source: tables.Source, dataset: Dataset, config: Config, endpoint: EndpointSpec) -> None:
+    """Writes the run and starts its worker."""
+    try:
+        preparation = Preparation(
+            dataset=dataset,
+            config=config,
+            endpoint=endpoint,
+            command=command_of(source, dataset, config, endpoint),
+        )
+        directory = preparation.create(frame.store().folder)
+    except VppError as error:
+        refuse("The run cannot start", error)
+    frame.start(directory)
+
+
+def refuse(head: str, error: VppError) -> None:
+    """One line: what, where, the mend."""
+    st.html(markup.block(markup.state(head, str(error), failed=True)))
+    st.stop()
+
+
+page()

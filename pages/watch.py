@@ -1,0 +1,200 @@
+"""Watch: a run as it goes, or replayed; both are the same page."""
+
+import streamlit as st
+
+from pages import frame
+from vpp.reporting import markup
+from vpp.reporting.band import band_html
+from vpp.reporting.cards import CardMaker
+from vpp.reporting.deck import deck_html, mark_legend
+from vpp.reporting.figures import acceptance_figure, error_figure, ess_figure, weights_figure
+from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView
+
+FINAL = "end"
+
+
+def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """The buttons that fit the state."""
+    directory, state = run.directory, snapshot.state
+    left, right, rest = st.columns([1, 1, 3])
+    if state in ("running", "queued", "stalled"):
+        if left.button("Pause", key="watch.pause", width="stretch"):
+            directory.say("pause")
+        if right.button("Stop and keep", key="watch.stop", width="stretch"):
+            directory.say("stop")
+    elif state == "paused":
+        if left.button("Go on", key="watch.go_on", type="primary", width="stretch"):
+            directory.say("go on")
+        if right.button("Stop and keep", key="watch.stop", width="stretch"):
+            directory.say("stop")
+    elif state in ("interrupted", "failed", "stopped"):
+        if left.button("Resume", key="watch.resume", type="primary", width="stretch"):
+            frame.start(directory)
+        if snapshot.view.population:
+            right.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
+    else:
+        left.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
+        right.page_link("pages/report.py", label="Get the report", query_params={"run": directory.id})
+    with rest:
+        st.html(markup.block(markup.caption(phase(snapshot)), label="state of the run"))
+
+
+def scrubber(view: RunView, state: str) -> int | None:
+    """The step shown: the latest, or one that is replayed. None shows the end."""
+    latest = FINAL if view.final is not None or state == "finished" else shown_step(view)
+    options: list[int | str] = [*range(view.total_steps), FINAL]
+    if st.session_state.get("watch.follow", True) or st.session_state.get("watch.step") not in options:
+        st.session_state["watch.step"] = latest if latest is not None else 0
+    wide, narrow = st.columns([5, 1.2], vertical_alignment="bottom")
+    chosen = wide.select_slider(
+        "Step shown",
+        options,
+        key="watch.step",
+        on_change=lambda: st.session_state.update({"watch.follow": False}),
+        label_visibility="collapsed",
+    )
+    narrow.toggle("Follow latest", value=True, key="watch.follow")
+    if chosen == FINAL:
+        return None if latest == FINAL else shown_step(view)
+    newest = shown_step(view)
+    return min(int(chosen), newest) if newest is not None else None
+
+
+def page(run: frame.OpenRun) -> None:
+    """The page: what refreshes each second, then the slower charts."""
+    live = run.snapshot.state in frame.LIVE
+    frame.head(run, run.snapshot.spec.name)
+
+    @st.fragment(run_every=1.0 if live else None)
+    def now() -> None:
+        snapshot = run.reader.refresh()
+        if live and snapshot.state not in frame.LIVE:
+            st.rerun()
+        draw_now(run, snapshot)
+
+    @st.fragment(run_every=3.0 if live else None)
+    def charts() -> None:
+        draw_charts(run, run.reader.refresh().view)
+
+    @st.fragment(run_every=1.0 if live else None)
+    def cards() -> None:
+        draw_deck(run, run.reader.refresh())
+
+    now()
+    charts()
+    cards()
+
+
+def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """State, controls, the band and the numbers."""
+    view = snapshot.view
+    st.html(markup.block(markup.saying(headline(snapshot))))
+    trouble(snapshot)
+    controls(run, snapshot)
+    if view.last_step is None:
+        st.html(markup.block(markup.waiting(waiting_for(snapshot))))
+        return
+    st.session_state["watch.shown"] = scrubber_band(view, snapshot.state)
+    st.html(markup.block(markup.strip(metrics(snapshot, st.session_state["watch.shown"]))))
+
+
+def scrubber_band(view: RunView, state: str) -> int | None:
+    """The band above its slider."""
+    place = st.container()
+    shown = scrubber(view, state)
+    place.html(markup.block(band_html(view, shown=shown)))
+    return shown
+
+
+def waiting_for(snapshot: Snapshot) -> str:
+    """What is awaited before the first population is whole."""
+    if snapshot.state == "queued":
+        return "Starting the worker, or waiting for another run to give way."
+    k = snapshot.spec.config.size
+    return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
+
+
+def trouble(snapshot: Snapshot) -> None:
+    """What stopped, what is kept, and the mend."""
+    view = snapshot.view
+    kept = f"{max(0, (view.last_step if view.last_step is not None else -1) + 1)} whole steps are saved."
+    words = {
+        "failed": ("The run failed", view.detail),
+        "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} Resume goes on from there."),
+        "stalled": (
+            "The worker is silent",
+            f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep.",
+        ),
+    }
+    if snapshot.state in words:
+        st.html(markup.block(markup.state(*words[snapshot.state], failed=True)))
+    elif snapshot.state == "paused" and view.detail:
+        st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
+
+
+def draw_charts(run: frame.OpenRun, view: RunView) -> None:
+    """ESS and weights, or acceptance; and the batch error."""
+    if view.last_step is None:
+        return
+    left, right = st.columns(2, gap="large")
+    smc = run.snapshot.spec.config.method == "smc"
+    with left:
+        if smc:
+            frame.figure(
+                lambda mode: ess_figure(view, mode), title="Effective sample size", caption="by step", key="watch.ess"
+            )
+        elif run.snapshot.spec.config.method == "mh":
+            frame.figure(
+                lambda mode: acceptance_figure(view, mode),
+                title="Proposals accepted",
+                caption="by step",
+                key="watch.acc",
+            )
+        else:
+            st.html(
+                markup.block(markup.heading("Proposals"), markup.caption("Every proposal is taken, so none is judged."))
+            )
+    with right:
+        if smc:
+            frame.figure(
+                lambda mode: weights_figure(view, mode),
+                title="Weight by step",
+                caption="one row a particle, more ink is heavier",
+                key="watch.weights",
+            )
+        else:
+            errors = batch_errors(view, run.reader.dataset())
+            frame.figure(
+                lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
+                title="Error on the batch",
+                caption="mean of the particles",
+                key="watch.error",
+            )
+
+
+def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """The cards of the step shown."""
+    view = snapshot.view
+    if view.started is None:
+        return
+    maker = CardMaker(view, run.reader.dataset())
+    shown = st.session_state.get("watch.shown")
+    if view.last_step is None or shown_step(view) is None:
+        cards, title = maker.initial(), "First hypotheses"
+        deck_id = "initial"
+    elif shown is None:
+        cards, title = maker.final(), "Hypotheses at the end, heaviest first"
+        deck_id = "end"
+    else:
+        cards, title = maker.at(shown), f"Hypotheses at step {shown}, heaviest first"
+        deck_id = "live" if st.session_state.get("watch.follow", True) else str(shown)
+    if not cards:
+        return
+    st.html(markup.block(markup.heading(title, "bar length = weight · underlined: added · struck: removed")))
+    frame.deck(deck_html(cards, seed_text=view.started.seed_text), deck_id=deck_id, key="watch.deck")
+    st.html(markup.block(mark_legend()))
+
+
+page(frame.open_run("Watch shows a run as it goes: its sentences, their weights, and what was dropped."))

@@ -1,0 +1,114 @@
+"""The app as a real server, and a real browser before it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_S = 30.0
+
+
+@dataclass(frozen=True)
+class App:
+    """A running app."""
+
+    url: str
+    runs: Path
+    environment: dict[str, str]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """`streamlit run app.py` on a free port, with a runs folder of its own."""
+    runs = tmp_path_factory.mktemp("runs")
+    environment = {**os.environ, "VPP_RUNS_DIR": str(runs)}
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    log = (runs / "app.log").open("wb")
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_until_up(f"http://127.0.0.1:{port}", process)
+        yield App(f"http://127.0.0.1:{port}", runs, environment)
+    finally:
+        process.terminate()
+        process.wait(10)
+        log.close()
+
+
+def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the app ended as it started"
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the app was not up within {START_S} s")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; without one, browser tests are skipped unless VPP_BROWSER=required."""
+    if CHROMIUM is None:
+        if os.environ.get("VPP_BROWSER") == "required":
+            pytest.fail("VPP_BROWSER=required, and there is no Chromium: apt-get install chromium")
+        pytest.skip("no Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@dataclass
+class Visit:
+    """A page, with every address it asked for."""
+
+    page: Page
+    asked: list[str]
+
+    @property
+    def outside(self) -> list[str]:
+        """Requests to any host but the app's own."""
+        own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+        return [url for url in self.asked if not url.startswith(own)]
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """A fresh browser context."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.set_default_timeout(20_000)
+    yield Visit(page, asked)
+    context.close()

@@ -1,0 +1,105 @@
+"""A stranger's way through the app, in a real browser."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app.conftest import App, Visit
+
+pytestmark = pytest.mark.browser
+IRIS_LIKE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+
+
+def step_shown(page: Page) -> int:
+    """The step in the deck's head; -1 before the first."""
+    found = re.search(r"Hypotheses at step (\d+)", page.inner_text('[data-testid="stMain"]'))
+    return int(found.group(1)) if found else -1
+
+
+def wait_for_step(page: Page, step: int) -> None:
+    """Until the page shows that step, by itself."""
+    page.wait_for_function(
+        """(step) => {
+            const found = document.body.innerText.match(/Hypotheses at step (\\d+)/)
+            return found && Number(found[1]) >= step
+        }""",
+        arg=step,
+        timeout=60_000,
+    )
+
+
+def test_a_csv_goes_in_and_a_report_comes_out(app: App, visit: Visit) -> None:
+    page = visit.page
+    page.goto(app.url)
+    page.locator('input[type="file"]').set_input_files(str(IRIS_LIKE))
+    expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
+    page.get_by_role("button", name="Start the run").click()
+
+    page.wait_for_url("**/watch?run=*")
+    run = page.url.partition("run=")[2]
+    page.wait_for_selector("article.card")
+    seen = set()
+    for step in (0, 1, 2, 3):
+        wait_for_step(page, step)
+        seen.add(page.inner_text(".deck"))
+    assert len(seen) >= 3, "the cards change by themselves"
+
+    page.reload()
+    page.wait_for_selector("article.card")
+    assert page.url.partition("run=")[2] == run
+    assert step_shown(page) >= 3
+
+    page.get_by_role("button", name="Stop and keep").click()
+    page.get_by_role("link", name="Read the posterior").wait_for(timeout=30_000)
+    expect(page.get_by_text("Stopped", exact=False).first).to_be_visible()
+
+    page.goto(f"{app.url}/report?run={run}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download report.md").click()
+    report = Path(download.value.path()).read_text(encoding="utf-8")
+    assert report.startswith("# ")
+    assert "not a language model" in report
+
+    status = json.loads((app.runs / run / "run.json").read_text())["status"]
+    assert status == "stopped"
+    assert visit.outside == []
+
+
+def test_the_example_shows_its_state_and_its_first_sentence_at_once(app: App, visit: Visit) -> None:
+    page = visit.page
+    page.goto(app.url)
+    page.get_by_role("button", name="Run the example").click()
+    page.wait_for_url("**/watch?run=*")
+    expect(page.get_by_label("state of the run")).to_be_visible()
+    page.wait_for_selector("article.card .hyp")
+    expect(page.get_by_text("not a language model").first).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_role("button", name="Stop and keep").click()
+    page.get_by_role("button", name="Resume").wait_for()
+    assert visit.outside == []
+
+
+def test_an_open_fold_survives_the_refreshes_of_a_live_run(app: App, visit: Visit) -> None:
+    page = visit.page
+    page.goto(app.url)
+    page.get_by_role("button", name="Run the example").click()
+    page.wait_for_url("**/watch?run=*")
+    wait_for_step(page, 1)
+    fold = page.locator("article.card details").first
+    fold.locator("summary").click()
+    before = step_shown(page)
+    wait_for_step(page, before + 2)
+    assert page.locator("article.card details[open]").count() >= 1
+    page.get_by_role("button", name="Stop and keep").click()
+    page.get_by_role("button", name="Resume").wait_for()
+
+
+def test_a_link_to_no_run_says_so(app: App, visit: Visit) -> None:
+    visit.page.goto(f"{app.url}/watch?run=20200101-0000-nothing-smc-0000")
+    expect(visit.page.get_by_text("This run cannot be opened")).to_be_visible()

@@ -1,0 +1,217 @@
+"""From a table to a dataset."""
+
+import csv
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.errors import DataError, InputError
+
+PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+
+
+@pytest.fixture(scope="module")
+def penguins() -> Table:
+    return Table.read(PENGUINS.read_bytes(), name="penguins.csv")
+
+
+@pytest.fixture(scope="module")
+def iris() -> Table:
+    data = load_iris()
+    lines = [f"{a},{b},{c},{d},{data.target_names[k]}" for (a, b, c, d), k in zip(data.data, data.target, strict=True)]
+    return read("\n".join(["sepal length,sepal width,petal length,petal width,kind", *lines]), "iris.csv")
+
+
+def read(text: str, name: str = "some.csv") -> Table:
+    return Table.read(text.encode(), name=name)
+
+
+def labels(rows) -> Counter:
+    return Counter(row.target for row in rows)
+
+
+def test_penguins_become_a_hundred_and_sixty_rows(penguins):
+    dataset = build_dataset(penguins, target="species")
+    assert (dataset.name, dataset.task) == ("penguins", "classification")
+    assert dataset.classes == ("Adelie", "Chinstrap", "Gentoo")
+    assert (len(dataset.train), len(dataset.test), dataset.provenance.n_left_out) == (100, 60, 184)
+    assert labels(dataset.train) == {"Adelie": 44, "Chinstrap": 20, "Gentoo": 36}
+    assert labels(dataset.test) == {"Adelie": 26, "Chinstrap": 12, "Gentoo": 22}
+
+
+def test_rows_are_the_files_own(penguins):
+    dataset = build_dataset(penguins, target="sex")
+    lines = list(csv.DictReader(io.StringIO(PENGUINS.read_text())))
+    for row in (*dataset.train, *dataset.test):
+        line = {name: None if text == "NA" else text for name, text in lines[row.id].items()}
+        assert row.target == line.pop("sex")
+        assert row.inputs == tuple(line.items())
+
+
+def test_rows_without_a_target_are_left_out_and_counted(penguins):
+    provenance = build_dataset(penguins, target="sex").provenance
+    assert (provenance.n_rows, provenance.n_unlabelled, provenance.n_left_out) == (344, 11, 344 - 11 - 160)
+
+
+def test_iris_is_split_94_to_56_in_equal_thirds(iris):
+    dataset = build_dataset(iris, target="kind")
+    assert labels(dataset.train) == {"setosa": 32, "versicolor": 31, "virginica": 31}
+    assert labels(dataset.test) == {"setosa": 18, "versicolor": 19, "virginica": 19}
+
+
+def test_a_measurement_is_regressed_on_the_rest(iris):
+    dataset = build_dataset(iris, target="petal width")
+    assert (dataset.task, dataset.classes) == ("regression", ())
+    assert dataset.inputs == ("sepal length", "sepal width", "petal length", "kind")
+    assert all(isinstance(row.target, float) for row in dataset.train)
+
+
+def test_the_seed_alone_decides_the_split(iris):
+    assert build_dataset(iris, target="kind", seed=3) == build_dataset(iris, target="kind", seed=3)
+    assert build_dataset(iris, target="kind", seed=3).train != build_dataset(iris, target="kind", seed=4).train
+
+
+def test_the_split_of_a_seed_never_changes(penguins):
+    """A run is repeated from its seed, so these ids hold for every version."""
+    dataset = build_dataset(penguins, target="species")
+    assert [row.id for row in dataset.train[:5]] == [24, 207, 286, 11, 224]
+    assert [row.id for row in build_dataset(penguins, target="species", test_table=penguins).test[:5]] == [
+        525,
+        596,
+        468,
+        467,
+        630,
+    ]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["a", "b", "NA"])), min_size=12, max_size=60),
+    st.integers(0, 99),
+    st.integers(1, 30),
+    st.integers(1, 30),
+)
+def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train_size, test_size):
+    rows = [(0, "a"), (1, "b"), (0, "a"), (2, "b"), *rows]
+    table = read("x,y\n" + "".join(f"{x}.5,{y}\n" for x, y in rows))
+    dataset = build_dataset(table, target="y", seed=seed, train_size=train_size, test_size=test_size)
+    used = [row.id for row in (*dataset.train, *dataset.test)]
+    assert len(set(used)) == len(used)
+    assert len(dataset.train) <= train_size
+    assert len(dataset.test) <= test_size
+    assert [rows[i][1] for i in used] == [row.target for row in (*dataset.train, *dataset.test)]
+    p = dataset.provenance
+    assert (p.n_rows, p.n_unlabelled) == (len(rows), sum(y == "NA" for _, y in rows))
+    assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
+
+
+def test_what_says_nothing_is_left_out_with_a_note():
+    rows = "".join(f"{i},s-{i:03},2007,,{i % 3},{i % 2}\n" for i in range(20))
+    dataset = build_dataset(read("n,code,year,blank,x,y\n" + rows), target="y")
+    assert dataset.inputs == ("x",)
+    assert dataset.provenance.notes == (
+        "column 'n' was left out: it only names the rows",
+        "column 'code' was left out: it only names the rows",
+        "column 'year' was left out: it has one value only",
+        "column 'blank' was left out: it is empty",
+    )
+
+
+def test_a_column_present_on_some_rows_only_may_say_something():
+    rows = "".join(f"{'yes' if i % 3 else ''},{i % 2}\n" for i in range(20))
+    assert build_dataset(read("x,y\n" + rows), target="y").inputs == ("x",)
+
+
+def test_an_index_stays_where_nothing_else_is_left():
+    rows = "".join(f"{i},{i * i}\n" for i in range(20))
+    dataset = build_dataset(read("x,y\n" + rows), target="y")
+    assert (dataset.inputs, dataset.provenance.notes) == (("x",), ())
+
+
+def test_inputs_asked_for_are_taken_as_they_are_in_file_order():
+    rows = "".join(f"{i},2007,{i % 3},{i % 2}\n" for i in range(20))
+    table = read("id,year,x,y\n" + rows)
+    dataset = build_dataset(table, target="y", inputs=["x", "year", "id"], exclude=["x"])
+    assert (dataset.inputs, dataset.provenance.notes) == (("id", "year"), ())
+    assert build_dataset(table, target="y", exclude=["year"]).inputs == ("x",)
+
+
+def test_notes_come_in_order_the_callers_the_files_ours():
+    rows = "".join(f"{i},{i % 3},{i % 2}\n" for i in range(20))
+    notes = build_dataset(read(",x,y\n" + rows), target="y", notes=["generated"]).provenance.notes
+    assert notes == (
+        "generated",
+        "column 1 has no name: called 'column_1'",
+        "column 'column_1' was left out: it only names the rows",
+    )
+
+
+def test_numeric_labels_keep_their_text_and_sort_as_numbers():
+    rows = "".join(f"{i}.5,{i % 5 * 5}\n" for i in range(50))
+    dataset = build_dataset(read("x,y\n" + rows), target="y")
+    assert dataset.classes == ("0", "5", "10", "15", "20")
+    assert {row.target for row in dataset.train} == set(dataset.classes)
+
+
+def test_a_test_file_gives_the_test_rows():
+    table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(30)))
+    tested = read("y,extra,x\na,0,1.5\n,0,2.5\nb,0,3.5\nc,0,4.5\n", "test.csv")
+    dataset = build_dataset(table, target="y", test_table=tested, train_size=20)
+    assert {(row.id, row.inputs, row.target) for row in dataset.test} == {
+        (30, (("x", "1.5"),), "a"),
+        (32, (("x", "3.5"),), "b"),
+        (33, (("x", "4.5"),), "c"),
+    }
+    assert len(dataset.train) == 20
+    assert dataset.classes == ("a", "b", "c")
+    p = dataset.provenance
+    assert (p.n_rows, p.n_unlabelled, p.n_left_out) == (34, 1, 10)
+    assert p.notes == (f"test rows are those of test.csv (SHA-256 {tested.sha256}), with ids from 30",)
+
+
+def test_a_test_file_is_sampled_down_to_the_test_size(iris):
+    dataset = build_dataset(iris, target="kind", test_table=iris, test_size=30)
+    assert labels(dataset.test) == {"setosa": 10, "versicolor": 10, "virginica": 10}
+    assert labels(dataset.train) == {"setosa": 34, "versicolor": 33, "virginica": 33}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"target": "kinds"}, "some.csv has no column 'kinds': did you mean 'kind'?"),
+        ({"target": "kind", "inputs": ["z"]}, "some.csv has no column 'z': its columns are 'x', 'kind', 'mass'"),
+        ({"target": "kind", "exclude": ["mas"]}, "some.csv has no column 'mas': did you mean 'mass'?"),
+        ({"target": "kind", "inputs": ["kind"]}, "column 'kind' is the target and cannot be an input"),
+        ({"target": "kind", "exclude": ["x", "mass"]}, "some.csv has no input column beside the target 'kind'"),
+        ({"target": "kind", "task": "regression"}, "holds 'a' in row 0, which is not a number"),
+        ({"target": "kind", "min_train": 20}, "20 in some.csv; at least 20 for training and 1 for testing are needed"),
+        ({"target": "kind", "test_table": read("x\n1\n", "t.csv")}, "t.csv lacks 'mass', 'kind', which some.csv has"),
+        ({"target": "kind", "test_table": read("x,mass,kind\n1,2,\n", "t.csv")}, "20 in some.csv and 0 in t.csv"),
+        ({"target": "mass", "test_table": read("x,mass,kind\n1,b,a\n", "t.csv")}, "'mass' of t.csv holds 'b' in row 0"),
+        ({"target": "kind", "train_size": 0}, "train size 0 is too small"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_in_one_line(options, said):
+    table = read("x,kind,mass\n" + "".join(f"{i % 7},{'ab'[i % 2]},{i}.5\n" for i in range(20)))
+    with pytest.raises(InputError) as caught:
+        build_dataset(table, **options)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_constants_alone_are_no_inputs():
+    with pytest.raises(DataError, match=r"column 'x' was left out: it has one value only"):
+        build_dataset(read("x,y\n1,a\n1,b\n1,a\n1,b\n"), target="y")
+
+
+def test_one_labelled_row_is_too_few():
+    with pytest.raises(DataError, match="one value only"):
+        build_dataset(read("x,y\n1,2.5\n2,\n"), target="y")
+    assert len(build_dataset(read("x,y\n1,2.5\n2,3.5\n"), target="y").train) == 1

@@ -1,0 +1,93 @@
+"""Kinds of columns, and which columns only name their rows."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.kinds import cell, find_kind, is_identifier, is_number
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "-2.5", "+.5", "3.", "1e-3"], "number"),
+        (["1", None, "2"], "number"),
+        (["2024-01-31", "1999/1/2"], "date"),
+        (["2024-01-31T12:30:00Z", "2024-01-31 12:30"], "date"),
+        (["3 4 0 7", "1 2"], "sequence"),
+        (["[3, 4, 0, 7]", "(1, -2)", "[1 2 3]"], "sequence"),
+        (["3;4;0;7", "3,4", "3|4"], "sequence"),
+        (["3-4-0-7", "1-2"], "sequence"),
+        (["Adelie", "Gentoo", "Adelie", "Gentoo"], "category"),
+        (["yes", "no", "yes", None], "category"),
+        (["a long day", "a short one", "no day at all"], "text"),
+        ([None, None], "text"),
+        (["1", "two", "1", "two"], "category"),
+        (["1e999", "2", "2"], "category"),
+        (["1,5", "2,5", "3,25"], "text"),
+        (["2024-13-01", "2024-02-30", "12"], "text"),
+        (["[3, 4", "5, 6"], "text"),
+    ],
+)
+def test_a_kind_is_what_every_present_cell_is(cells, kind):
+    assert find_kind(cells) == kind
+
+
+def test_many_values_are_a_category_only_if_they_repeat():
+    names = [f"name {i}" for i in range(40)]
+    assert find_kind(names + names) == "category"
+    assert find_kind(names + names[:10]) == "text"
+    assert find_kind(names[:20] + names[:1]) == "category"
+
+
+@settings(deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_finite_float_python_writes_is_a_number(value):
+    assert is_number(repr(value))
+    assert float(repr(value)) == value
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "1_000", "1,000", "١", "0x1f", "", "1 2", "9" * 400, "--1", "e5"])
+def test_what_is_not_a_plain_finite_number_is_none(text):
+    assert not is_number(text)
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_a_cell_is_missing_or_its_text_without_outer_blanks(text):
+    assert cell(text) in (None, text.strip())
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("n", ["0", "1", "2", "3"]),
+        ("n", ["3", "1", "2"]),
+        ("customer_id", ["48213", "977", "5120"]),
+        ("PassengerId", ["10", "30", "20"]),
+        ("No", ["10", "30", "20"]),
+        ("sample", ["A-017", "A-020", "B-003"]),
+        ("key", ["9f86d081", "e3b0c442", "0a1b2c3d"]),
+        ("n", ["9" * 5000, "8" * 5000]),
+    ],
+)
+def test_an_index_and_codes_only_name_their_rows(name, cells):
+    assert is_identifier(name, cells)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("mass", ["3750.5", "3800.1", "3250.2"]),
+        ("step", ["1.0", "2.0", "3.0"]),
+        ("mass", ["3750", "3800", "3250"]),
+        ("paid", ["10", "30", "20"]),
+        ("id", ["1", "2", "2"]),
+        ("id", ["1", None, "3"]),
+        ("review", ["a good 1", "a bad 2", "so so 3"]),
+        ("word", ["apple", "pear", "plum"]),
+        ("word", ["pear" * 5000, "plum" * 5000]),
+    ],
+)
+def test_measurements_words_and_repeats_do_not(name, cells):
+    assert not is_identifier(name, cells)

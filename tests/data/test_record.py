@@ -1,0 +1,98 @@
+"""What a run directory keeps of a dataset."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Column, Dataset, Provenance, Row
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.table import Table
+from vpp.errors import DataError
+
+CELLS = st.none() | st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from(list(',"\r\n =a')))
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def datasets(draw: st.DrawFn) -> Dataset:
+    """Any records, not only those that a table gives."""
+    names = draw(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=4, unique=True))
+    target = draw(st.sampled_from(names))
+    inputs = tuple(name for name in names if name != target)
+    task = draw(st.sampled_from(["classification", "regression"]))
+    targets = NUMBERS if task == "regression" else CELLS
+    cells = draw(st.lists(st.tuples(targets, *[CELLS for _ in inputs]), max_size=6))
+    rows = tuple(
+        Row(id=i, target=y, inputs=tuple(zip(inputs, values, strict=True))) for i, (y, *values) in enumerate(cells)
+    )
+    cut = draw(st.integers(0, len(rows)))
+    return Dataset(
+        name="any",
+        target=target,
+        task=task,
+        columns=tuple(Column(name=name, kind="text", n_missing=0, n_distinct=2) for name in names),
+        inputs=inputs,
+        classes=("a", "b"),
+        train=rows[:cut],
+        test=rows[cut:],
+        provenance=Provenance(
+            file="any.csv",
+            sha256="0" * 64,
+            delimiter=",",
+            encoding="utf-8",
+            n_rows=9,
+            n_unlabelled=0,
+            n_left_out=1,
+            notes=("one", "two"),
+        ),
+    )
+
+
+@settings(deadline=None)
+@given(datasets())
+def test_any_dataset_comes_back_equal(dataset):
+    header = json.loads(json.dumps(spec(dataset)))
+    assert dataset_from_csv(rows_csv(dataset), header=header) == dataset
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    rows = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
+    table = Table.read(f"row,note,kind,mass\n{rows}".encode(), name="some.csv")
+    return build_dataset(table, target="kind", exclude=["mass"])
+
+
+def test_others_read_it_as_csv(dataset):
+    header, *lines = csv.reader(io.StringIO(rows_csv(dataset).decode(), newline=""))
+    assert header == ["row", "split", "row", "note", "kind"]
+    assert [line[:2] for line in lines] == [
+        *([str(row.id), "train"] for row in dataset.train),
+        *([str(row.id), "test"] for row in dataset.test),
+    ]
+    assert all(line[2:4] == [str(int(line[0]) % 7), f'=cmd, "{line[0]}"'] for line in lines)
+
+
+def test_a_number_that_is_the_target_is_its_shortest_text():
+    table = Table.read(b"x,y\n1,2.50\n2,3750\n5,7\n", name="some.csv")
+    content = rows_csv(build_dataset(table, target="y", test_size=1)).decode()
+    assert sorted(line.split(",")[3] for line in content.splitlines()[1:]) == ["2.5", "3750", "7"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content.replace(b"test", b"train", 1),
+        lambda content: content.replace(b"\n", b"\r\n"),
+        lambda content: content + b"1,test,2,x,a\n",
+    ],
+)
+def test_a_changed_file_is_refused(dataset, change):
+    with pytest.raises(DataError, match=r"data.csv of 'some' is not as the run wrote it"):
+        dataset_from_csv(change(rows_csv(dataset)), header=spec(dataset))

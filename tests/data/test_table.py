@@ -1,0 +1,202 @@
+"""Reading a CSV file's bytes: what is kept, what is found, what is refused."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data import dialect
+from vpp.data.kinds import cell
+from vpp.data.table import Table
+from vpp.errors import DataError
+
+CELLS = st.text(
+    st.one_of(st.sampled_from(list(',;|\t"\n\r [](){}=-+@0123456789')), st.characters(exclude_categories=["Cs"])),
+    max_size=12,
+).filter(lambda text: "\0" not in text)
+
+
+def read(text: str, name: str = "some.csv") -> Table:
+    return Table.read(text.encode(), name=name)
+
+
+def refusal(content: bytes) -> str:
+    with pytest.raises(DataError) as caught:
+        Table.read(content, name="some.csv")
+    message = str(caught.value)
+    assert message.startswith("some.csv")
+    assert "\n" not in message
+    return message
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[list[str]]:
+    width = draw(st.integers(2, 4))
+    return draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1, max_size=6).filter(has_text))
+
+
+def has_text(rows: list[list[str]]) -> bool:
+    return any(text.strip() for row in rows for text in row)
+
+
+@settings(deadline=None)
+@given(
+    rows=tables(),
+    delimiter=st.sampled_from(dialect.DELIMITERS),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, quoting=quoting)
+    writer.writerows([[f"column {i}" for i in range(len(rows[0]))], *rows])
+    table = Table.read(out.getvalue().encode(encoding), name="some.csv")
+    assert (table.delimiter, table.encoding) == (delimiter, encoding)
+    assert list(zip(*table.values, strict=True)) == [
+        tuple(cell(text.strip()) for text in row) for row in rows if any(text.strip() for text in row)
+    ]
+
+
+def test_the_file_is_identified_by_its_bytes():
+    table = Table.read(b"x,y\n1,2\n", name="some.csv")
+    assert (table.file, table.sha256) == ("some.csv", hashlib.sha256(b"x,y\n1,2\n").hexdigest())
+
+
+@pytest.mark.parametrize("delimiter", dialect.DELIMITERS)
+def test_a_delimiter_within_quotes_does_not_mislead(delimiter):
+    others = "".join(d for d in dialect.DELIMITERS if d != delimiter)
+    table = read(f'a{delimiter}b\n"{others}"{delimiter}1\n"{delimiter}"{delimiter}2\n')
+    assert table.delimiter == delimiter
+    assert table.cells("a") == (others.strip(), delimiter.strip() or None)
+
+
+def test_rows_outvote_a_delimiter_in_a_column_name():
+    assert read("width;height,weight\n1,2\n3,4\n").names == ("width;height", "weight")
+
+
+def test_a_decimal_comma_does_not_make_a_comma_file():
+    assert read("a;b\n1,5;2,5\n").cells("b") == ("2,5",)
+
+
+def test_a_quote_may_follow_a_blank():
+    table = read('a, "b; c"\n1, "2, 3"\n')
+    assert (table.names, table.cells("b; c")) == (("a", "b; c"), ("2, 3",))
+
+
+def test_one_column_is_a_table():
+    assert read("x\n1\n2\n").values == (("1", "2"),)
+
+
+def test_windows_1252_is_the_fallback():
+    table = Table.read("city\nKöln\n“x”\n".encode("cp1252"), name="some.csv")
+    assert table.encoding == "cp1252"
+    assert table.cells("city") == ("Köln", "“x”")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system_are_read(end):
+    assert read(end.join(["a,b", "1,2", "3,4", ""])).values == (("1", "3"), ("2", "4"))
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "n/a", "NaN", "null", "NONE", "?", "-", "  na "])
+def test_missing_cells_are_none(missing):
+    column = read(f"a,b\n{missing},1\nx,2\n").column("a")
+    assert (column.n_missing, column.n_distinct) == (1, 1)
+
+
+def test_cells_keep_their_text_but_outer_blanks():
+    table = read('a,b\n 007 ,1.50\n"=SUM(A1)", +1e3\n')
+    assert table.values == (("007", "=SUM(A1)"), ("1.50", "+1e3"))
+
+
+def test_lines_without_text_are_no_rows():
+    assert read("\n  \na;b\n1;2\n\n   \n3;4\n;\n\n").values == (("1", "3"), ("2", "4"))
+
+
+@pytest.mark.parametrize("delimiter", dialect.DELIMITERS)
+def test_a_row_may_begin_with_blanks(delimiter):
+    assert read(f"a{delimiter}b\n {delimiter}x\n{delimiter}y\n").values == ((None, None), ("x", "y"))
+
+
+def test_a_short_row_ends_in_missing_cells():
+    assert read("a,b,c\n1,2\n3,4,5\n").cells("c") == (None, "5")
+
+
+def test_columns_without_a_name_of_their_own_get_one_and_a_note():
+    table = read("x,x,,x_2,  column_3\n1,2,3,4,5\n")
+    assert table.names == ("x", "x_3", "column_3_2", "x_2", "column_3")
+    assert table.notes == (
+        "column 2 repeats the name 'x': called 'x_3'",
+        "column 3 has no name: called 'column_3_2'",
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["", "x", "x_2", "x_3", "column_1", "column_2"]), min_size=1, max_size=8))
+def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
+    table = read(",".join(["first", *headers]) + "\n" + "1," * len(headers) + "1\n")
+    assert len(set(table.names)) == len(headers) + 1
+    assert {name for name in headers if name} <= set(table.names)
+    assert len(table.notes) == len(headers) - len({name for name in headers if name})
+
+
+def test_a_name_is_one_line():
+    assert read('"body\n  mass",b\n1,2\n').names == ("body mass", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        ("\ufeff".encode(), "is empty"),
+        (b"a,b\n", "one line only"),
+        (b"nothing to see", "one line only"),
+        (b"a,b\n1,2,3\n", "line 2 has 3 cells where 2 are expected"),
+        (b'a,b\n1,"2\n3,4\n', "a quote is opened and never closed"),
+        (b"a,b\n1,\x002\n", "is no text in"),
+        (bytes(range(256)), "is no text in"),
+        (b"a,b\n\xff\x01,2\n", "is no text in"),
+        (b"a,b\n\xff\x81,2\n", "is no text in"),
+        (b"\xff\xfea", "is no text in"),
+        (b"PK\x03\x04rest", "is an Excel workbook or a zip archive"),
+        (b"\x1f\x8brest", "is a gzip archive"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(content, said):
+    assert said in refusal(content)
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
+    monkeypatch.setattr(dialect, "MAX_BYTES", 5)
+    assert "keep a sample of its rows" in refusal(b"a,b\n1,2\n")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+def test_bytes_are_read_whole_or_refused(content):
+    with contextlib.suppress(DataError):
+        table = Table.read(content, name="some.csv")
+        assert {len(cells) for cells in table.values} == {table.n_rows}
+
+
+def test_an_unknown_column_is_answered_with_near_names():
+    table = read("Species,island\na,b\n")
+    with pytest.raises(DataError, match=r"some.csv has no column 'specie': did you mean 'Species'\?"):
+        table.column("specie")
+    with pytest.raises(DataError, match=r"its columns are 'Species', 'island'"):
+        table.cells("zebra")
+
+
+def test_twenty_thousand_rows_are_read_in_under_two_seconds():
+    lines = [f"{i},{i % 7}.{i % 100:02},{i % 13},3 4 {i % 9} 1,{'abc'[i % 3]},some words {i}" for i in range(20_000)]
+    content = "\n".join(["id,a,b,c,d,e", *lines]).encode()
+    start = time.process_time()
+    table = Table.read(content, name="some.csv")
+    assert time.process_time() - start < 2
+    assert [column.kind for column in table.columns] == ["number", "number", "number", "sequence", "category", "text"]

@@ -1,0 +1,83 @@
+"""The target: the guess, the task, and what is unfit."""
+
+import pytest
+
+from vpp.data.table import Table
+from vpp.data.target import find_task, resolve_task, sort_labels, target_guess
+from vpp.errors import DataError
+
+
+def table_of(**columns: list[str]) -> Table:
+    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
+    return Table.read("\n".join(lines).encode(), name="some.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "guess"),
+    [
+        ({"Species": list("aab"), "x": list("123"), "sex": list("mfm")}, "Species"),
+        ({"y": list("123"), "LABEL": list("aab"), "z": list("123")}, "LABEL"),
+        ({"x": list("123"), "sex": list("mfm"), "z": list("123")}, "sex"),
+        ({"sex": list("mfm"), "hand": list("lrr"), "z": list("123")}, "hand"),
+        ({"x": list("123"), "z": list("123")}, "z"),
+        ({"x": list("123")}, None),
+    ],
+)
+def test_a_target_is_guessed_by_name_then_by_kind_then_by_place(columns, guess):
+    assert target_guess(table_of(**columns)) == guess
+
+
+@pytest.mark.parametrize(
+    ("cells", "task"),
+    [
+        (["a", "b", "a"], "classification"),
+        (["2024-01-01", "2024-01-02"], "classification"),
+        (["0", "1"] * 5, "classification"),
+        (["0.0", "1.0"] * 5, "classification"),
+        (["0", "1"] * 4, "regression"),
+        ([str(i) for i in range(10)] * 5, "classification"),
+        ([str(i) for i in range(11)] * 5, "regression"),
+        (["0.5", "1"] * 5, "regression"),
+        (["1", None, "2.5"], "regression"),
+    ],
+)
+def test_few_integers_often_repeated_are_labels(cells, task):
+    assert find_task(cells) == task
+
+
+def test_an_asked_task_overrules_the_one_found():
+    table = table_of(x=list("1212121212"), y=list("0101010101"))
+    assert resolve_task(table, "y", "auto") == "classification"
+    assert resolve_task(table, "y", "regression") == "regression"
+
+
+@pytest.mark.parametrize(
+    ("cells", "task", "said"),
+    [
+        (["NA"] * 3, "auto", "column 'y' of some.csv is all empty: pick another target"),
+        (["7", "7", "NA"], "auto", "column 'y' has one value only ('7'): pick another target"),
+        (["1", "x", "2"], "regression", "column 'y' of some.csv holds 'x' in row 1, which is not a number: mend"),
+        (["1", "x" * 99, "2"], "regression", f"holds '{'x' * 39}…' in row 1"),
+        (["a", "b", "c"], "auto", "column 'y' has a different value on every row: pick a target whose labels repeat"),
+        (["1", "2", "3"], "classification", "column 'y' has a different value on every row"),
+        ([f"t{i}" for i in range(51)] * 2, "auto", "column 'y' has 51 different labels, 50 at most: merge labels"),
+        ([f"{i}" for i in range(51)] * 2, "classification", "50 at most: choose regression"),
+    ],
+)
+def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
+    table = table_of(x=[str(i) for i in range(len(cells))], y=cells)
+    with pytest.raises(DataError) as caught:
+        resolve_task(table, "y", task)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_fifty_classes_are_not_too_many():
+    labels = [f"t{i}" for i in range(50)] * 2
+    assert resolve_task(table_of(x=labels, y=labels), "y", "auto") == "classification"
+
+
+def test_labels_sort_as_numbers_only_if_all_are():
+    assert sort_labels(["10", "9", "-1", "9"]) == ("-1", "9", "10")
+    assert sort_labels(["10", "9", "b"]) == ("10", "9", "b")
+    assert sort_labels(["1.0", "1"]) == ("1", "1.0")

@@ -1,0 +1,54 @@
+"""Pages of docs/ that must say what the code says."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from tests.docs import run_format
+from vpp.cli.parser import build_parser
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_run_format_page_has_every_record_and_field_of_the_code() -> None:
+    assert run_format.written() == run_format.tables(), "run: python -m tests.docs.run_format"
+
+
+def test_every_record_field_has_a_meaning() -> None:
+    empty = [line for line in run_format.tables().splitlines() if re.match(r"\| `\w+` \| .* \|  \|$", line)]
+    assert {re.search(r"`(\w+)`", line).group(1) for line in empty} <= SPEAK_FOR_THEMSELVES  # type: ignore[union-attr]
+
+
+SPEAK_FOR_THEMSELVES = {"step", "particle", "prompt_tokens", "completion_tokens", "prediction"}
+
+
+def test_every_dependency_is_pinned_and_earns_a_line() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        for line in (ROOT / name).read_text(encoding="utf-8").split():
+            if line.startswith(("-r", "requirements")):
+                continue
+            package, _, version = line.partition("==")
+            assert version, f"{name}: {line} is not pinned"
+            assert f"| {package.partition('[')[0]} |" in page, f"docs/dependencies.md lacks {package}"
+
+
+def test_every_command_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    actions = build_parser()._subparsers._group_actions  # type: ignore[union-attr]
+    for command in actions[0].choices:  # type: ignore[union-attr]
+        assert f"`{command}`" in readme, f"README.md does not name {command}"
+
+
+def test_the_version_is_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    import vpp
+
+    assert vpp.__version__ == project
+    assert f"## [{project}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_files_that_the_readme_links_to_exist() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,228 @@
+"""A small world in memory: 16 hypotheses, a learner and an optimizer that are pure functions of their arguments.
+
+Class labels come from thresholds and numbers from slopes; some answers are abstentions, some proposals are
+unparsable or repeat the parent, so that every branch of a sampler is taken.
+"""
+
+import asyncio
+import hashlib
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from vpp.data.dataset import Dataset, Provenance, Row
+from vpp.events import ParticleDrawn, Proposed, StepFinished
+from vpp.hypothesis import hypothesis_id
+from vpp.inference import sample
+from vpp.inference.evaluation import conclude
+from vpp.inference.population import Particle, Population
+from vpp.problem import Prediction, Problem, Proposal
+from vpp.settings import preset
+
+SEED_TEXT = "You predict y."
+SIZE = 16
+TEXTS = tuple(f"{SEED_TEXT} h{index}" for index in range(SIZE))
+FAULT = "no rule under the heading"
+
+
+def digest(*parts):
+    """A number in [0, 2^64) that depends on every part."""
+    return int(hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16], 16)
+
+
+def index_of(text):
+    """The hypothesis' number in the space; any other text is placed by its hash."""
+    return TEXTS.index(text) if text in TEXTS else digest(text) % SIZE
+
+
+def answer(text, row, *, task):
+    """f(x; theta): None is an abstention."""
+    j, x = index_of(text), int(row.inputs[0][1])
+    if (7 * j + row.id) % 19 == 0:
+        return None
+    if task == "classification":
+        return "yes" if x * 3 % 17 < j else "no"
+    return (j - 6) * x / 40
+
+
+def rewrite(text, rows, predictions, temperature, seed):
+    """f_opt(theta, batch): (text or None, raw). Depends on every argument."""
+    draw = digest(text, [row.id for row in rows], [p.value for p in predictions], temperature, seed)
+    kind, target = draw % 10, draw // 10 % SIZE
+    if kind == 0:
+        return None, f"I would rather not ({draw})."
+    if kind == 1:
+        return text, f"Keep it ({draw})."
+    # Most moves go towards fewer errors, as a model's would: the best of two draws on the batch.
+    rival = draw // 1000 % SIZE
+    best = max(target, rival, key=lambda j: sum(_near(TEXTS[j], row) for row in rows))
+    return TEXTS[best], f"New rule ({draw})."
+
+
+def rewrite_anew(text, rows, predictions, temperature, seed):
+    """Like `rewrite`, but every text is new."""
+    name = digest(text, [row.id for row in rows], [p.value for p in predictions], temperature, seed)
+    return f"{SEED_TEXT} new {name}", f"raw {name}"
+
+
+def _near(text, row):
+    task = "classification" if isinstance(row.target, str) else "regression"
+    value = answer(text, row, task=task)
+    if value is None or isinstance(value, str):
+        return float(value == row.target)
+    return -abs(value - row.target)
+
+
+def make_dataset(task, *, n_train=20, n_test=7):
+    """Rows with one input x. Ids start at 100 and the test rows come first, so that no id equals a position."""
+
+    def row(index):
+        noisy = digest("noise", index) % 8 == 0
+        if task == "classification":
+            target = "yes" if (index * 3 % 17 < 9) != noisy else "no"
+        else:
+            target = (9 - 6) * index / 40 + digest("noise", index) % 100 / 50 - 1
+        return Row(id=100 + index, inputs=(("x", str(index)),), target=target)
+
+    rows = tuple(row(index) for index in range(n_test + n_train))
+    return Dataset(
+        name="scripted",
+        target="y",
+        task=task,
+        columns=(),
+        inputs=("x",),
+        classes=("no", "yes") if task == "classification" else (),
+        train=rows[n_test:],
+        test=rows[:n_test],
+        provenance=Provenance(
+            file="", sha256="", delimiter=",", encoding="utf-8", n_rows=0, n_unlabelled=0, n_left_out=0
+        ),
+    )
+
+
+@dataclass
+class Script:
+    """Both roles at once, with a record of what they were asked."""
+
+    task: str
+    write: object = rewrite
+    delay: object = None
+    """Awaited, without arguments, by every call."""
+    memo: bool = False
+    answer: object = answer
+    predicted: list = field(default_factory=list)
+    """(hypothesis, row ids) of every `predict`."""
+    proposed: list = field(default_factory=list)
+    """Every `propose`, as (hypothesis, row ids, predicted values, temperature, seed)."""
+    asked: int = 0
+    """Learner calls, one a row; a memo answers without a call."""
+    running: int = 0
+    known: set = field(default_factory=set)
+
+    async def predict(self, hypothesis, rows):
+        self.predicted.append((hypothesis, tuple(row.id for row in rows)))
+        new = [row for row in rows if not (self.memo and (hypothesis, row.id) in self.known)]
+        if new:
+            self.asked += len({row.id for row in new}) if self.memo else len(new)
+            await self._wait()
+            self.known.update((hypothesis, row.id) for row in new)
+        return tuple(Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task)) for row in rows)
+
+    async def propose(self, hypothesis, rows, predictions, *, temperature, seed):
+        values = tuple(p.value for p in predictions)
+        self.proposed.append((hypothesis, tuple(row.id for row in rows), values, temperature, seed))
+        await self._wait()
+        text, raw = self.write(hypothesis, rows, predictions, temperature, seed)
+        return Proposal(text=text, raw=raw, temperature=temperature, seed=seed, reason=None if text else FAULT)
+
+    async def _wait(self):
+        if self.delay is None:
+            return
+        self.running += 1
+        try:
+            await self.delay()
+        finally:
+            self.running -= 1
+
+
+def jitter(order):
+    """A delay that gives way to the loop a random number of times, decided by `order`."""
+    numbers = random.Random(order)
+
+    async def delay():
+        for _ in range(numbers.randrange(12)):
+            await asyncio.sleep(0)
+
+    return delay
+
+
+def make_problem(config, script, *, dataset=None, **sizes):
+    dataset = dataset or make_dataset(script.task, **sizes)
+    return Problem(
+        dataset=dataset,
+        learner=script,
+        optimizer=script,
+        seed_text=SEED_TEXT,
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
+    )
+
+
+def paper(**options):
+    """The preset `paper`, small."""
+    return replace(preset("paper"), **{"particles": 5, "batch_size": 5, "buffer_size": 12, **options})
+
+
+async def collect(events):
+    return [event async for event in events]
+
+
+def run(problem, config, *, resume_from=None):
+    """Every event of the sampler."""
+    return asyncio.run(collect(sample(problem, config, resume_from=resume_from)))
+
+
+def run_conclusion(problem, config, population):
+    """Every event after the last step."""
+    return asyncio.run(collect(conclude(problem, config, population)))
+
+
+def texts_of(events):
+    """Text by hypothesis id."""
+    texts = {e.hypothesis: e.text for e in events if isinstance(e, ParticleDrawn)}
+    texts.update({e.proposal: e.text for e in events if isinstance(e, Proposed) and e.text is not None})
+    assert all(hypothesis_id(text) == key for key, text in texts.items())
+    return texts
+
+
+def populations(events):
+    """The population after each step, rebuilt from the events alone."""
+    texts = texts_of(events)
+    return [
+        Population(
+            step=event.step,
+            tau=event.tau,
+            particles=tuple(
+                Particle(
+                    text=texts[state.hypothesis],
+                    parent=state.parent,
+                    log_likelihood=state.log_likelihood,
+                    log_weight=state.log_weight,
+                )
+                for state in event.population
+            ),
+        )
+        for event in events
+        if isinstance(event, StepFinished)
+    ]
+
+
+def of_kind(events, kind, **where):
+    return [e for e in events if isinstance(e, kind) and all(getattr(e, k) == v for k, v in where.items())]
+
+
+def content(events):
+    """What happened, whatever the order in which it was told."""
+    return Counter(events)

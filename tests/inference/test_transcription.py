@@ -1,0 +1,321 @@
+"""`mh` and `smc` under the preset `paper` against the literal algorithms, and mutants that the comparison must catch."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
+from vpp.inference import metropolis_hastings, proposing, sequential_monte_carlo
+from vpp.problem import Problem
+
+from . import scripted, transcription
+
+
+@dataclass(frozen=True)
+class Case:
+    task: str
+    seed: int
+    K: int = 5
+    N: int = 20
+    M: int = 5
+    B: int = 12
+    epochs: int = 2
+
+    def __str__(self):
+        return f"{self.task[:5]}-seed{self.seed}-K{self.K}-N{self.N}-M{self.M}-B{self.B}-E{self.epochs}"
+
+
+SHAPES = (
+    {},
+    {"K": 1},
+    {"K": 2, "B": 10},
+    {"K": 10, "N": 23, "M": 5, "B": 14},  # a last batch of 3
+    {"K": 6, "M": 6, "B": 4},  # a buffer shorter than a batch; a last batch of 2, shorter than the buffer
+    {"K": 4, "B": 1000},  # a buffer that never fills
+    {"K": 3, "N": 5, "M": 8, "epochs": 1},  # one short batch, one step
+    {"K": 7, "N": 9, "M": 1, "B": 5, "epochs": 3},
+)
+CASES = [Case(task, seed, **s) for task in ("classification", "regression") for seed in (0, 1, 2) for s in SHAPES]
+ALGORITHMS = {"mh": transcription.algorithm_1, "smc": transcription.algorithm_2}
+
+
+def literal(method, case):
+    dataset = scripted.make_dataset(case.task, n_train=case.N)
+    problem = transcription.Literal(dataset, seed=case.seed, K=case.K, M=case.M, B=case.B, epochs=case.epochs)
+    return ALGORITHMS[method](problem)
+
+
+def shipped(method, case):
+    config = scripted.paper(
+        method=method,
+        particles=case.K,
+        batch_size=case.M,
+        buffer_size=case.B,
+        epochs=case.epochs,
+        seed=case.seed,
+    )
+    return scripted.run(scripted.make_problem(config, scripted.Script(case.task), n_train=case.N), config)
+
+
+def check(method, case):
+    """Every text, weight, ESS, ancestor and decision of every step. Raises AssertionError where they differ."""
+    expected = literal(method, case)
+    events = shipped(method, case)
+    found = scripted.populations(events)
+    assert [p.step for p in found] == list(range(-1, len(expected) - 1))
+    for want, population in zip(expected, found, strict=True):
+        assert [p.text for p in population.particles] == want.texts
+        assert population.weights.tolist() == pytest.approx(want.weights, abs=1e-12)
+        finished = one(events, StepFinished, population.step)
+        if population.step < 0:
+            continue
+        assert list(finished.batch) == want.batch
+        proposals = sorted(scripted.of_kind(events, Proposed, step=population.step), key=lambda e: e.particle)
+        assert [p.accepted if p.why in ("likelihood", "taken") else p.why for p in proposals] == want.accepted
+        if method == "smc":
+            check_weights(events, population, want, proposals)
+
+
+def check_weights(events, population, want, proposals):
+    """What Algorithm 2 adds to Algorithm 1."""
+    reweighted = one(events, Reweighted, population.step)
+    assert reweighted.beta == pytest.approx(want.beta, rel=1e-12)
+    assert list(reweighted.weights) == pytest.approx(want.reweighted, abs=1e-12)
+    assert reweighted.ess == pytest.approx(want.ess, rel=1e-9)
+    resampled = one(events, Resampled, population.step)
+    assert (list(resampled.ancestors) if resampled else None) == want.ancestors
+    assert [p.parent for p in population.particles] == (want.ancestors or list(range(len(want.texts))))
+    assert [p.log_likelihood for p in population.particles] == pytest.approx(want.log_liks, rel=1e-9)
+    assert [p.temperature for p in proposals] == want.temperatures
+
+
+def one(events, kind, step):
+    found = scripted.of_kind(events, kind, step=step)
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("method", ["mh", "smc"])
+def test_the_sampler_equals_the_literal_algorithm_at_every_step(method, case):
+    check(method, case)
+
+
+def test_the_cases_take_every_branch_of_algorithm_1():
+    decisions = [d for case in CASES for step in literal("mh", case) for d in step.accepted]
+    assert {True, False, "unparsable", "unchanged"} == set(decisions)
+    assert all(decisions.count(kind) >= 20 for kind in set(decisions))
+
+
+def test_the_cases_take_every_branch_of_algorithm_2():
+    steps = [(case, step) for case in CASES for step in literal("smc", case)[1:]]
+    by_resampling = {task: [s.ancestors is not None for c, s in steps if c.task == task] for task, _ in TASKS}
+    for task, resampled in by_resampling.items():
+        assert 0.05 < sum(resampled) / len(resampled) < 0.95, task
+    assert {0.3, 1.0} == {t for _, s in steps for t in s.temperatures}
+    assert any(s.ancestors and s.ancestors != sorted(set(s.ancestors)) for _, s in steps), "some are copied"
+    assert {True, "unparsable", "unchanged"} == {d for _, s in steps for d in s.accepted}
+
+
+TASKS = (("classification", 0), ("regression", 0))
+
+
+def test_initial_particles_are_drawn_at_temperatures_from_low_to_high():
+    events = shipped("smc", Case("classification", 0, K=4))
+    drawn = sorted(scripted.of_kind(events, ParticleDrawn), key=lambda e: e.particle)
+    assert [e.temperature for e in drawn] == [0.3, 0.6, 0.9, 1.2]
+
+
+# --- mutants: each changes one thing in the shipped code, and the comparison must notice --------------------------
+
+
+def accept_always(patch):
+    patch.setattr(metropolis_hastings, "accepts", lambda log_alpha, *, u: True)
+
+
+def accept_never(patch):
+    patch.setattr(metropolis_hastings, "accepts", lambda log_alpha, *, u: False)
+
+
+def accept_the_inverse_ratio(patch):
+    shipped_ratio = metropolis_hastings.log_acceptance
+    patch.setattr(metropolis_hastings, "log_acceptance", lambda new, old: shipped_ratio(old, new))
+
+
+def accept_with_another_slots_number(patch):
+    shipped_rng = metropolis_hastings.rng
+    patch.setattr(metropolis_hastings, "rng", lambda seed, purpose, step, slot: shipped_rng(seed, purpose, step, 0))
+
+
+def resample_with(patch, change):
+    """Lets `change(old particles, event, new particles)` spoil what resampling gives."""
+    shipped_resample = sequential_monte_carlo.resample
+
+    def mutant(particles, weights, config, *, step):
+        event, new = shipped_resample(particles, weights, config, step=step)
+        return event, tuple(change(particles, event, new))
+
+    patch.setattr(sequential_monte_carlo, "resample", mutant)
+
+
+def weights_not_reset(patch):
+    resample_with(
+        patch,
+        lambda old, event, new: (
+            replace(p, log_weight=old[a].log_weight) for p, a in zip(new, event.ancestors, strict=True)
+        ),
+    )
+
+
+def predictions_left_behind(patch):
+    resample_with(
+        patch, lambda old, event, new: (replace(p, predictions=o.predictions) for p, o in zip(new, old, strict=True))
+    )
+
+
+def log_likelihood_left_behind(patch):
+    resample_with(
+        patch,
+        lambda old, event, new: (replace(p, log_likelihood=o.log_likelihood) for p, o in zip(new, old, strict=True)),
+    )
+
+
+def text_left_behind(patch):
+    resample_with(patch, lambda old, event, new: (replace(p, text=o.text) for p, o in zip(new, old, strict=True)))
+
+
+def ancestors_shuffled(patch):
+    shipped_scheme = sequential_monte_carlo.systematic_resample
+    patch.setattr(sequential_monte_carlo, "systematic_resample", lambda w, *, u: shipped_scheme(w, u=u)[::-1])
+
+
+def multinomial_resampling(patch):
+    patch.setattr(
+        sequential_monte_carlo,
+        "systematic_resample",
+        lambda w, *, u: np.sort(np.random.default_rng(int(u * 2**32)).choice(len(w), size=len(w), p=w)),
+    )
+
+
+def beta_inverted(patch):
+    shipped_weights = sequential_monte_carlo.tempered_log_weights
+    patch.setattr(
+        sequential_monte_carlo, "tempered_log_weights", lambda ll, *, beta: shipped_weights(ll, beta=1 / beta)
+    )
+
+
+def beta_a_step_late(patch):
+    shipped_reweight = sequential_monte_carlo.reweight
+    patch.setattr(
+        sequential_monte_carlo,
+        "reweight",
+        lambda particles, config, *, step, steps: shipped_reweight(particles, config, step=step, steps=steps + 1),
+    )
+
+
+def weights_accumulated(patch):
+    shipped_weights = sequential_monte_carlo.tempered_log_weights
+    state = {"sum": 0}
+
+    def mutant(log_lik, *, beta):
+        state["sum"] = shipped_weights(log_lik, beta=beta) + (state["sum"] if np.size(state["sum"]) > 1 else 0)
+        return state["sum"]
+
+    patch.setattr(sequential_monte_carlo, "tempered_log_weights", mutant)
+
+
+def buffer_one_short(patch):
+    shipped_buffer = Problem.buffer
+    patch.setattr(Problem, "buffer", lambda self, step, *, size: shipped_buffer(self, step, size=size + 1)[1:])
+
+
+def buffer_one_long(patch):
+    shipped_buffer = Problem.buffer
+    patch.setattr(Problem, "buffer", lambda self, step, *, size: shipped_buffer(self, step, size=size + 1))
+
+
+def buffer_without_the_batch(patch):
+    shipped_buffer = Problem.buffer
+    patch.setattr(Problem, "buffer", lambda self, step, *, size: shipped_buffer(self, max(step - 1, 0), size=size))
+
+
+def buffer_emptied_each_epoch(patch):
+    shipped_buffer = Problem.buffer
+
+    def mutant(self, step, *, size):
+        within = step % self.steps_per_epoch + 1
+        seen = sum(len(self.batch(step - i)) for i in range(within))
+        return shipped_buffer(self, step, size=min(size, seen))
+
+    patch.setattr(Problem, "buffer", mutant)
+
+
+def median_is_bold(patch):
+    patch.setattr(
+        sequential_monte_carlo,
+        "_temperature",
+        lambda p, median, config: (
+            config.cautious_temperature if p.log_likelihood > median else config.bold_temperature
+        ),
+    )
+
+
+def temperatures_swapped(patch):
+    patch.setattr(
+        sequential_monte_carlo,
+        "_temperature",
+        lambda p, median, config: (
+            config.bold_temperature if p.log_likelihood >= median else config.cautious_temperature
+        ),
+    )
+
+
+def every_slot_sends_one_seed(patch):
+    shipped_seed = proposing.call_seed
+    patch.setattr(proposing, "call_seed", lambda seed, purpose, step, slot: shipped_seed(seed, purpose, step, 0))
+
+
+def same_batches_each_epoch(patch):
+    shipped_batch = Problem.batch
+    patch.setattr(Problem, "batch", lambda self, step: shipped_batch(self, step % self.steps_per_epoch))
+
+
+MUTANTS = [
+    ("mh", accept_always),
+    ("mh", accept_never),
+    ("mh", accept_the_inverse_ratio),
+    ("mh", accept_with_another_slots_number),
+    ("mh", every_slot_sends_one_seed),
+    ("mh", same_batches_each_epoch),
+    ("smc", weights_not_reset),
+    ("smc", predictions_left_behind),
+    ("smc", log_likelihood_left_behind),
+    ("smc", text_left_behind),
+    ("smc", ancestors_shuffled),
+    ("smc", multinomial_resampling),
+    ("smc", beta_inverted),
+    ("smc", beta_a_step_late),
+    ("smc", weights_accumulated),
+    ("smc", buffer_one_short),
+    ("smc", buffer_one_long),
+    ("smc", buffer_without_the_batch),
+    ("smc", buffer_emptied_each_epoch),
+    ("smc", median_is_bold),
+    ("smc", temperatures_swapped),
+    ("smc", every_slot_sends_one_seed),
+    ("smc", same_batches_each_epoch),
+]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(("method", "mutate"), MUTANTS, ids=lambda value: getattr(value, "__name__", value))
+def test_the_comparison_catches_a_mutant(method, mutate, task, monkeypatch):
+    # Ten equal particles on a plain shape: what a mutant spoils there, it spoils in every run of the product.
+    cases = [Case(task, seed, K=10, N=23, B=14) for seed in range(3)]
+    for case in cases:
+        check(method, case)
+    mutate(monkeypatch)
+    with pytest.raises(AssertionError):
+        for case in cases:
+            check(method, case)

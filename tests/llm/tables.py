@@ -1,0 +1,33 @@
+"""Small datasets for these tests."""
+
+from vpp.data.dataset import Column, Dataset, Provenance, Row, Task, Value
+
+
+def row(number: int, target: Value | None = None, **inputs: str | None) -> Row:
+    return Row(id=number, inputs=tuple(inputs.items()), target=target)
+
+
+def table(task: Task, rows: tuple[Row, ...], *, target: str = "y", classes: tuple[str, ...] = ()) -> Dataset:
+    names = tuple(name for name, _ in rows[0].inputs)
+    return Dataset(
+        name="table",
+        target=target,
+        task=task,
+        columns=tuple(Column(name=name, kind="number", n_missing=0, n_distinct=2) for name in names),
+        inputs=names,
+        classes=classes,
+        train=rows,
+        test=(),
+        provenance=Provenance(
+            file="t.csv", sha256="", delimiter=",", encoding="utf-8", n_rows=len(rows), n_unlabelled=0, n_left_out=0
+        ),
+    )
+
+
+PARITY = table(
+    "classification",
+    (row(0, "1", a="3", b="5"), row(1, "0", a="3", b="4"), row(2, "1", a="2", b=None)),
+    target="even",
+    classes=("0", "1"),
+)
+LINE = table("regression", (row(0, 4.0, x="0"), row(1, 7.5, x="1.17")))

@@ -1,0 +1,374 @@
+import json
+import math
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from vpp.llm.answers import RULE_LIMIT, cut_thinking, parse_label, parse_number, parse_rule
+
+BITS = ("0", "1")
+SPECIES = ("Adelie", "Chinstrap", "Gentoo")
+ODD_CLASSES = (
+    "1",
+    "1.0",
+    "yes",
+    "Yes",
+    "Class 1",
+    "a",
+    "a b",
+    "a.",
+    "**a**",
+    "no",
+    "not",
+    "été",
+    "<=50K",
+    ">50K",
+    '"q"',
+)
+
+FORMS = (
+    "Explanation: it says so.\nOutput: {}",
+    "Explanation: it says so. Output: {}",
+    "**Explanation:** it says so.\n**Output:** {}",
+    "**Explanation**: it says so.\n**Output**: **{}**",
+    "Explanation: it says so.\n**Output: {}**",
+    "## Output: {}",
+    "- Output: `{}`",
+    "> output = {}",
+    "Output:\n\n{}",
+    "Output:\n```\n{}\n```",
+    "```text\nOutput: {}\n```",
+    'Output: "{}"',
+    "Output: “{}”",
+    "Output: {}.",
+    "Output: \\boxed{{{}}}",
+    "so it is $\\boxed{{\\text{{{}}}}}$ in the end",
+    "Output: class {}",
+    "Output: label: {}",
+    "the sum is even\nLabel: {}",
+    "Final output: {}",
+    "<think>Output: wrong</think>\nOutput: {}",
+    "it thinks aloud, Output: 3 </think>Output: {}\r\n",
+    "Output: nonsense\nOutput: {}\nOutput: one of the labels, nothing else",
+    "{}",
+    "```\n{}\n```",
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("label", SPECIES)
+def test_a_label_is_read_in_every_form(form: str, label: str) -> None:
+    assert parse_label(form.format(label), SPECIES).value == label
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", ["0", "-3", "7.25", "1e-05", "−2.5", "1,234.5"])
+def test_a_number_is_read_in_every_form(form: str, number: str) -> None:
+    expected = float(number.replace("−", "-").replace(",", ""))
+    assert parse_number(form.format(number)).value == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"output": "1"}', '{"explanation": "x", "output": 1}', '```json\n{\n "Output" : 1.0\n}\n```', "{'a': 1} Class 1"],
+)
+def test_json_gives_a_label(text: str) -> None:
+    if text.startswith("{'"):
+        assert parse_label(text, BITS).value is None
+    else:
+        assert parse_label(text, BITS).value == "1"
+
+
+def test_json_keeps_its_explanation() -> None:
+    assert parse_label('{"explanation": "the sum is even", "output": 1}', BITS).explanation == "the sum is even"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("1 234", 1234.0),
+        ("1\u202f234,5", None),
+        ("12,34", None),
+        ("1,234,567", 1234567.0),
+        ("1,234.50", 1234.5),
+        ("1'234", 1234.0),
+        ("1_000_000", 1e6),
+        ("+4.", 4.0),
+        (".5", 0.5),
+        ("6.02 × 10^23", 6.02e23),
+        ("1.5 x 10^-3", 1.5e-3),
+        ("1.5 \\times 10^{-3}", 1.5e-3),
+        ("2 × 10⁻⁵", 2e-5),
+        ("2*10**3", 2000.0),
+        ("1.2E+3", 1200.0),
+        ("７", 7.0),
+        ("≈ 7.3", 7.3),
+        ("= 7.3", 7.3),
+        ("$7.3$", 7.3),
+        ("\\(7.3\\)", 7.3),
+        ("the answer is 7.3", 7.3),
+        ("the answer to row 3 is 7.3", None),
+        ("7.3 or 8", None),
+        ("7.3 (rounded)", None),
+        ("1/3", None),
+        ("3 + 4 = 7", None),
+        ("nan", None),
+        ("Infinity", None),
+        ("-∞", None),
+        ("1e999", None),
+        ("0x10", None),
+        ("1__0", None),
+        ("3,5", None),
+        ("a number, nothing else", None),
+    ],
+)
+def test_numbers(written: str, value: float | None) -> None:
+    parsed = parse_number(f"Output: {written}")
+    assert parsed.value == value
+    assert (parsed.reason is None) == (value is not None)
+
+
+def test_a_number_beyond_all_bounds_is_not_finite() -> None:
+    assert parse_number("Output: 1e999").reason == "'1e999' is not a finite number"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Output: it is 1 because the sum is even",
+        "Output: 1 or 0",
+        "Output: 10",
+        "Output: -1",
+        "Output:",
+        "the label could be 1",
+        "Labels:\n- 0\n- 1",
+        "Explanation: none\nOutput: one of the labels, nothing else",
+        "",
+        "<think>Output: 1",
+    ],
+)
+def test_a_label_inside_something_else_is_not_a_label(text: str) -> None:
+    parsed = parse_label(text, BITS)
+    assert parsed.value is None
+    assert parsed.reason
+
+
+@pytest.mark.parametrize(
+    ("written", "label"),
+    [
+        ("1", "1"),
+        ("1.0", "1.0"),
+        ("1.00", None),  # both 1 and 1.0
+        ("yes", "yes"),
+        ("Yes", "Yes"),
+        ("YES", None),  # both yes and Yes
+        ("Class 1", "Class 1"),
+        ("class 1", "Class 1"),
+        ("label: 1", "1"),
+        ("a", "a"),
+        ("A", "a"),
+        ("a.", "a."),
+        ("**a**", "**a**"),
+        ("`a`", "a"),
+        ("a  b", "a b"),
+        ("no", "no"),
+        ("not", "not"),
+        ("e\u0301te\u0301", "été"),
+        ("ÉTÉ", "été"),
+        ("<=50K", "<=50K"),
+        (">50k", ">50K"),
+        ("q", '"q"'),
+        ("ye", None),
+        ("b", None),
+    ],
+)
+def test_odd_labels(written: str, label: str | None) -> None:
+    assert parse_label(f"Output: {written}", ODD_CLASSES).value == label
+
+
+def test_a_label_without_its_word_is_found() -> None:
+    assert parse_label("Output: 2", ("Class 1", "Class 2")).value == "Class 2"
+
+
+def test_an_unknown_label_is_named_with_the_known_ones() -> None:
+    assert parse_label("Output: Emperor", SPECIES).reason == "'Emperor' is none of the labels Adelie, Chinstrap, Gentoo"
+
+
+def test_the_last_output_that_can_be_read_wins() -> None:
+    assert parse_label("Output: 0\nOutput: 1\nOutput: maybe", BITS).value == "1"
+
+
+def test_an_output_line_is_trusted_before_json() -> None:
+    assert parse_label('Output: 0\n{"output": 1}', BITS).value == "0"
+
+
+def test_the_explanation_is_what_stands_before_the_output() -> None:
+    assert parse_label("Explanation: the sum\nis even.\nOutput: 1", BITS).explanation == "the sum is even."
+    assert parse_label("The sum is even.\nOutput: 1", BITS).explanation == "The sum is even."
+
+
+labels = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=30).filter(
+    lambda label: label.strip() == label and label != "</think>"
+)
+
+
+@given(st.lists(labels, min_size=1, max_size=6, unique=True).map(tuple), st.data())
+def test_any_label_answered_as_asked_is_read_back(classes: tuple[str, ...], data: st.DataObject) -> None:
+    label = data.draw(st.sampled_from(classes))
+    form = data.draw(st.sampled_from(["Explanation: x\nOutput: {}", "**Output:** {}", "Output:{}"]))
+    assert parse_label(form.replace("{}", label), classes).value == label
+
+
+@given(labels, st.lists(labels, min_size=1, max_size=5, unique=True).map(tuple))
+def test_a_label_read_is_always_a_known_one(written: str, classes: tuple[str, ...]) -> None:
+    assert parse_label(f"Output: {written}", classes).value in (None, *classes)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(FORMS))
+def test_any_number_is_read_back(number: float, form: str) -> None:
+    assert parse_number(form.format(repr(number))).value == number
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_thousands_are_read_back(number: int) -> None:
+    assert parse_number(f"Output: {number:,}").value == number
+
+
+soup = st.lists(
+    st.sampled_from(
+        [
+            "Output",
+            "output:",
+            "**",
+            "`",
+            "```",
+            "\n",
+            " ",
+            "{",
+            "}",
+            '"output":',
+            '"',
+            "\\boxed{",
+            "<think>",
+            "</think>",
+            "New rule:",
+            "##",
+            "1",
+            "0",
+            "1e5",
+            ",",
+            ".",
+            "_",
+            "$",
+            "(",
+            "Explanation:",
+            "label:",
+            "×10^",
+            "−",
+            "\\",
+            "[",
+        ]
+    )
+    | st.text(max_size=5),
+    max_size=60,
+).map("".join)
+
+
+@given(soup | st.text())
+@example('{"output": ' + "[" * 5000)
+@example("Output: " + "9" * 5000)
+@example('{"output": ' + "9" * 5000 + "}")
+@example("\ud800")
+def test_no_text_makes_a_parser_raise(text: str) -> None:
+    label, number, rule = parse_label(text, BITS), parse_number(text), parse_rule(text)
+    assert label.value in (None, *BITS)
+    assert number.value is None or math.isfinite(number.value)
+    assert rule.value is None or 0 < len(rule.value) <= RULE_LIMIT
+    for parsed in (label, number, rule):
+        assert (parsed.value is None) == (parsed.reason is not None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.text("aO1:*_`\"'{}\\ \n\t.#,$[]()<>=", min_size=1, max_size=12), st.sampled_from(["", "Output: ", "\nOutput: x"])
+)
+@example('"output":"', "")
+@example('"output":[', "")
+@example('"output":"\\', "")
+@example("\\boxed{\\text{", "")
+@example("Output:\n", "")
+@example("Output: **_`", "")
+@example("a. Output: ", "")
+@example("<think>", "")
+@example("\n   ", "New rule:")
+@example("New rule:\n```", "")
+@example("*", "Output: ")
+@example("9,999", "Output: ")
+@example(" ", "Output: 1")
+def test_long_hostile_text_is_read_in_linear_time(unit: str, lead: str) -> None:
+    text = (lead + unit * 200_000)[:200_000]
+    started = time.process_time()
+    parse_label(text, BITS)
+    parse_number(text)
+    parse_rule(text)
+    assert time.process_time() - started < 1.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reasoning: fine.\nNew rule: If x > 3, output 1.",
+        "Reasoning: fine.\n\n**New rule:** If x > 3, output 1.",
+        "**New Rule**: If x > 3, output 1.",
+        "## New rule\nIf x > 3, output 1.",
+        "## New rule\r\n\r\nIf x > 3, output 1.\r\n",
+        "### New rule:\n\nIf x > 3, output 1.\n",
+        "New hypothesis: If x > 3, output 1.",
+        "New pattern descriptions:\nIf x > 3, output 1.",
+        "New rule:\n```\nIf x > 3, output 1.\n```",
+        "New rule:\n```text\nIf x > 3, output 1.\n```\n",
+        "Reasoning: New rule: no. It fails. New rule: If x > 3, output 1.",
+        "New rule: the old one\nNew rule: If x > 3, output 1.",
+        "<think>New rule: no</think>2. New rule: If x > 3, output 1.",
+        "The new rule: If x > 3, output 1.\x00\x1b",
+    ],
+)
+def test_a_rule_is_read_after_its_heading(text: str) -> None:
+    assert parse_rule(text).value == "If x > 3, output 1."
+
+
+def test_a_rule_keeps_its_lines_and_its_code_words() -> None:
+    assert parse_rule("New rule: `a` is 1.\n\n- else 0\n").value == "`a` is 1.\n\n- else 0"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "If x > 3, output 1.", "New rule:", "New rule:\n```\n```", "the new rule is good"]
+)
+def test_a_text_without_a_rule_is_unparsable(text: str) -> None:
+    parsed = parse_rule(text)
+    assert parsed.value is None
+    assert parsed.reason
+
+
+def test_a_rule_too_long_says_how_long() -> None:
+    assert parse_rule("New rule: " + "a" * 9000).reason == "the new rule has 9000 characters, at most 8000 are taken"
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=200).map(str.strip).filter(bool))
+@example("```")
+def test_a_written_rule_is_read_back(rule: str) -> None:
+    if "`" in rule or "think>" in rule:
+        return
+    assert parse_rule(f"Reasoning: it fails on row 3.\nNew rule: {rule}").value == rule
+
+
+def test_thinking_is_cut() -> None:
+    assert cut_thinking("<think>a</think>b") == "b"
+    assert cut_thinking("a</think>b\n<think>c") == "b\n"
+    assert cut_thinking("a") == "a"
+
+
+def test_json_labels_survive_escapes() -> None:
+    assert parse_label(json.dumps({"output": 'say "hi"'}), ('say "hi"', "bye")).value == 'say "hi"'

@@ -1,0 +1,192 @@
+import asyncio
+import pickle
+import sqlite3
+from pathlib import Path
+
+import pytest
+from diskcache.core import MODE_PICKLE
+
+from vpp.errors import InputError
+from vpp.llm.cache import CacheInfo, ResponseCache, cache_key
+from vpp.llm.wire import Completion
+
+ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
+
+
+class Planted:
+    """Unpickling it leaves a mark."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return (Path.touch, (self.mark,))
+
+
+def plant(folder: Path, key: str, value: object, *, mode: int = 1) -> None:
+    """Puts a row into the database behind the cache's back."""
+    with sqlite3.connect(folder / "cache.db") as database:
+        database.execute(
+            "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, 1, 0, 0, ?, ?)",
+            (key, mode, value),
+        )
+    database.close()
+
+
+def test_an_answer_is_found_again_by_another_instance(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        assert await cache.get("k") is None
+        cache.put("k", ANSWER)
+        await cache.aclose()
+        again = ResponseCache(tmp_path)
+        found = await again.get("k")
+        assert found is not None
+        assert found.cached
+        assert (found.text, found.reasoning, found.finish_reason) == ("Output: 1", "hm", "stop")
+        assert again.info().entries == 1
+        await again.aclose()
+
+    asyncio.run(scene())
+
+
+def test_an_answer_not_yet_written_is_found(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        cache.put("k", ANSWER)
+        found = await cache.get("k")
+        assert found is not None
+        assert found.cached
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_simultaneous_look_ups_and_writes_are_one_batch_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[tuple[int, int]] = []
+    serve = ResponseCache._look_up_and_write
+
+    def counted(self: ResponseCache, keys: list[str], unwritten: dict[str, Completion]) -> dict[str, Completion]:
+        batches.append((len(keys), len(unwritten)))
+        return serve(self, keys, unwritten)
+
+    monkeypatch.setattr(ResponseCache, "_look_up_and_write", counted)
+
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        for number in range(400):
+            cache.put(str(number), ANSWER)
+        await cache.flush()
+        found = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
+        assert sum(answer is not None for answer in found) == 400
+        assert batches == [(0, 400), (500, 0)]
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_cancelled_look_up_does_not_harm_another_of_the_same_key(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        cache.put("k", ANSWER)
+        await cache.flush()
+        first, second = (asyncio.create_task(cache.get("k")) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert await second is not None
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_planted_pickle_is_refused(tmp_path: Path) -> None:
+    mark = tmp_path / "unpickled"
+    ResponseCache(tmp_path).close()
+    plant(tmp_path, "k", pickle.dumps(Planted(mark)), mode=MODE_PICKLE)
+
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        assert await cache.get("k") is None
+        cache.put("k", ANSWER)
+        await cache.flush()
+        assert await cache.get("k") is not None
+        await cache.aclose()
+
+    asyncio.run(scene())
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "not JSON",
+        "[]",
+        "{}",
+        '{"text": 1, "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": null}',
+        '{"text": "x", "finish_reason": null, "prompt_tokens": "1", "completion_tokens": 1, "reasoning": null}',
+        '{"text": "x", "finish_reason": 3, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": null}',
+        '{"text": "x", "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1, "more": 1}',
+        3,
+    ],
+)
+def test_a_row_that_is_no_answer_is_a_miss(value: object, tmp_path: Path) -> None:
+    ResponseCache(tmp_path).close()
+    plant(tmp_path, "k", value)
+
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        assert await cache.get("k") is None
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_the_folder_is_private(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "cache"
+    ResponseCache(folder).close()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_clearing_forgets_everything(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        cache.put("k", ANSWER)
+        await cache.flush()
+        assert cache.info().bytes > 0
+        assert cache.clear() == 1
+        assert cache.info() == CacheInfo(0, cache.info().bytes)
+        assert await cache.get("k") is None
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="choose another folder"):
+        ResponseCache(tmp_path / "file")
+
+
+def test_a_database_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cache.db").write_bytes(b"not a database" * 1000)
+    with pytest.raises(InputError, match="choose another folder"):
+        ResponseCache(tmp_path)
+
+
+def test_a_cache_that_fails_later_only_misses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        with sqlite3.connect(tmp_path / "cache.db") as database:
+            database.execute("DROP TABLE Cache")
+        database.close()
+        assert await cache.get("k") is None
+        cache.put("k", ANSWER)
+        await cache.aclose()
+
+    asyncio.run(scene())
+    assert "cannot be used just now" in caplog.text
+
+
+def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
+    assert cache_key({"a": 1, "b": [{"c": 2, "d": 3}]}) == cache_key({"b": [{"d": 3, "c": 2}], "a": 1})
+    assert cache_key({"a": 1}) != cache_key({"a": 1.5})

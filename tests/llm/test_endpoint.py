@@ -1,0 +1,656 @@
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
+from vpp.llm.cache import ResponseCache
+from vpp.llm.endpoint import Completion, Endpoint
+from vpp.usage import Usage
+
+from .stub import Behaviour, Reply, Request, Stub, as_json, chat, refusal, script, serving
+
+KEY = "sk-very-secret-0123456789"
+HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "text/html"})
+
+
+@asynccontextmanager
+async def asked(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
+    async with serving(behaviour) as stub:
+        endpoint = Endpoint(**{"base_url": stub.base_url, "model": "tiny", "backoff_s": 0.001, **options})
+        try:
+            yield endpoint, stub
+        finally:
+            await endpoint.aclose()
+
+
+async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Completion:
+    settings = {"temperature": 0.0, "seed": 5, "max_tokens": 50, **options}
+    return await endpoint.complete([{"role": "user", "content": content}], **settings)
+
+
+def run(behaviour: Behaviour, use: Callable[[Endpoint, Stub], Awaitable[Any]], **options: Any) -> Any:
+    async def scene() -> Any:
+        async with asked(behaviour, **options) as (endpoint, stub):
+            return await use(endpoint, stub)
+
+    return asyncio.run(scene())
+
+
+def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        answer = await ask(endpoint)
+        assert answer == Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3)
+        assert stub.requests[0].path == "/v1/chat/completions"
+        assert stub.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        assert stub.bodies == [
+            {
+                "model": "tiny",
+                "messages": [{"role": "user", "content": "hello"}],
+                "max_completion_tokens": 50,
+                "temperature": 0.0,
+                "seed": 5,
+            }
+        ]
+        assert endpoint.counters.snapshot() == Usage(prompt_tokens=7, completion_tokens=3)
+
+    run(script(chat()), use, api_key=KEY)
+
+
+def test_an_absent_key_is_sent_as_empty() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint)
+        assert stub.requests[0].headers["authorization"] == "Bearer EMPTY"
+
+    run(script(chat()), use, api_key="")
+
+
+def test_a_response_format_is_sent_where_it_is_given() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint, response_format={"type": "json_object"})
+        assert stub.bodies[0]["response_format"] == {"type": "json_object"}
+
+    run(script(chat()), use)
+
+
+@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
+def test_thoughts_are_kept_apart(field: str) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint)).reasoning == "hm"
+
+    run(script(chat(**{field: "hm"})), use)
+
+
+def test_missing_usage_counts_as_nothing() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint)).prompt_tokens == 0
+
+    reply = {"choices": [{"finish_reason": None, "message": {"content": "x"}}], "usage": None}
+    run(script(as_json(reply)), use)
+
+
+def test_a_very_long_answer_is_cut_and_lone_surrogates_are_replaced() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        text = (await ask(endpoint)).text
+        assert len(text) == 200_000
+        assert text.startswith("?a")
+
+    run(script(chat("\ud800" + "a" * 300_000)), use)
+
+
+ODD = {
+    "a web page": (HTML, "not whole JSON: <html>"),
+    "an error under 200": (as_json({"error": {"message": "engine died"}}), "200 with an error: engine died"),
+    "a plain error under 200": (as_json({"error": "engine died"}), "200 with an error: engine died"),
+    "a cut text": (Reply(b'{"choices": [{"mess'), "not whole JSON"),
+    "nothing": (Reply(b""), "not whole JSON: nothing"),
+    "a list": (as_json([1]), "not an object"),
+    "a deep list": (Reply(b"[" * 100_000), "not whole JSON"),
+    "no choices": (as_json({"choices": None}), "without any choice"),
+    "empty choices": (as_json({"choices": []}), "without any choice"),
+    "no content": (chat(None), "no content (finish reason stop)"),
+    "thinking cut short": (chat(None, finish="length", reasoning="hm"), "allow more tokens"),
+    "not UTF-8": (Reply(b"\xff\xfe\x00"), "not whole JSON"),
+    "a wrong encoding": (Reply(b"plain", headers={"content-encoding": "gzip"}), ""),
+    "a body that stops": (Reply(b'{"choices"', promised=500), "Not enough data"),
+    "a cut connection": (None, "disconnected"),
+    "an overload": (refusal(503, "queue full"), "HTTP 503 queue full"),
+    "a failure": (Reply(b"<h1>Bad gateway</h1>", status=502), "HTTP 502 <h1>Bad gateway</h1>"),
+    "a rate limit": (refusal(429, "slow down"), "HTTP 429 slow down"),
+    "a conflict": (refusal(409), "HTTP 409"),
+    "a time-out of its own": (refusal(408), "HTTP 408"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_answer_is_asked_for_again(odd: str) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint)).text == "Output: 1"
+        assert len(stub.requests) == 3
+        assert endpoint.counters.snapshot().retried == 2
+        assert endpoint.counters.snapshot().failed == 0
+
+    reply, _ = ODD[odd]
+    run(script(reply, reply, chat()), use)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_answer_that_stays_is_named_in_one_line(odd: str) -> None:
+    reply, words = ODD[odd]
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointUnreachable) as caught:
+            await ask(endpoint)
+        message = str(caught.value)
+        assert words in message
+        assert message.startswith(f"tiny at {stub.base_url}: ")
+        assert "at the last of 3 attempts: " in message
+        assert "\n" not in message
+        assert len(message) < 500
+        assert endpoint.counters.snapshot() == Usage(failed=1, retried=2)
+
+    run(script(reply), use, max_attempts=3)
+
+
+def test_a_server_that_is_not_there_is_unreachable() -> None:
+    async def scene() -> None:
+        async with serving(script(chat())) as stub:
+            address = stub.base_url
+        endpoint = Endpoint(base_url=address, model="tiny", max_attempts=2, backoff_s=0.001)
+        with pytest.raises(EndpointUnreachable, match=r"Connect.*check that the server is up"):
+            await ask(endpoint)
+        await endpoint.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_server_that_never_answers_is_given_up_in_time() -> None:
+    async def never(request: Request) -> Reply:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointUnreachable, match=r"no whole answer within 0\.05 s"):
+            await ask(endpoint)
+        assert len(stub.requests) == 2
+
+    run(never, use, timeout_s=0.05, max_attempts=2)
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "key refused"), (403, "key refused"), (404, "unknown model")])
+def test_a_refusal_is_final(status: int, words: str) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused, match=words):
+            await ask(endpoint)
+        assert len(stub.requests) == 1
+        assert endpoint.counters.snapshot() == Usage(failed=1)
+
+    run(script(refusal(status)), use)
+
+
+def test_a_plain_string_as_error_is_repeated() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused, match=r"\(HTTP 401 Unauthorized\)"):
+            await ask(endpoint)
+
+    run(script(as_json({"error": "Unauthorized"}, 401)), use)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [f"Incorrect API key provided: {KEY}.", "Incorrect API key provided: sk-ve****6789.", "key sk-other is wrong"],
+)
+def test_no_message_repeats_the_key(words: str) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused) as caught:
+            await ask(endpoint)
+        assert "[key]" in str(caught.value)
+        assert "sk-" not in str(caught.value)
+        assert "6789" not in str(caught.value)
+
+    run(script(refusal(401, words)), use, api_key=KEY)
+
+
+def test_a_key_of_any_form_is_kept_out_of_messages() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused, match=r"token \[key\] has expired"):
+            await ask(endpoint)
+
+    run(script(refusal(403, "token hf_abcdef has expired")), use, api_key="hf_abcdef")
+
+
+def test_a_servers_words_are_cut() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused) as caught:
+            await ask(endpoint)
+        assert len(str(caught.value)) < 400
+        assert "\n" not in str(caught.value)
+
+    run(script(refusal(400, "blah\n" * 100_000)), use)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refusal(
+            400, "This model's maximum context length is 2048 tokens, max_completion_tokens is 50", param="input_tokens"
+        ),
+        refusal(400, "max_completion_tokens is too large: 50. The maximum context length is 20 tokens"),
+        refusal(400, "Invalid model name passed in model=tiny"),
+        refusal(400, "temperature and seed are words of the prompt", param="messages"),
+        as_json({"detail": [{"loc": ["body", "messages"], "msg": "wrong", "input": "my seed"}]}, 422),
+        Reply(b"", status=400),
+        Reply(b"", status=302, headers={"location": "http://example.invalid/"}),
+        Reply(b"{", status=418),
+    ],
+)
+def test_a_request_refused_for_good_is_not_repeated(reply: Reply) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointRefused, match=r"did not accept|redirects"):
+            await ask(endpoint)
+        assert len(stub.requests) == 1
+        assert endpoint.dropped_fields == ()
+
+    run(script(reply), use)
+
+
+def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
+    async def behave(request: Request) -> Reply:
+        found = [field for field in fields if field in request.body]
+        return complaint(found) if found else chat()
+
+    return behave
+
+
+def one_by_one(found: list[str]) -> Reply:
+    return refusal(400, f"Unsupported parameter: '{found[0]}' is not supported with this model.", param=found[0])
+
+
+def in_words(found: list[str]) -> Reply:
+    return as_json({"detail": f"Unexpected fields in the request: {set(found)}"}, 422)
+
+
+def as_fastapi(found: list[str]) -> Reply:
+    return as_json({"detail": [{"loc": ["body", f], "msg": "Extra inputs are not permitted"} for f in found]}, 422)
+
+
+@pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
+@pytest.mark.parametrize(
+    "fields",
+    [("seed",), ("temperature", "seed"), ("max_completion_tokens",), ("max_completion_tokens", "max_tokens", "seed")],
+)
+def test_an_optional_field_that_is_refused_is_left_out_from_then_on(
+    fields: tuple[str, ...], complaint: Callable[[list[str]], Reply]
+) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await asyncio.gather(*(ask(endpoint, str(i)) for i in range(5)))
+        before = len(stub.requests)
+        await ask(endpoint, "once more")
+        assert len(stub.requests) == before + 1
+        last = stub.bodies[-1]
+        assert not set(fields) & last.keys()
+        assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
+        assert sorted(endpoint.dropped_fields) == sorted(fields)
+        assert endpoint.counters.snapshot().retried == 0
+        assert endpoint.counters.snapshot().failed == 0
+
+    run(refusing(*fields, complaint=complaint), use)
+
+
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Makes every back-off instant, and lists how long each would have been."""
+    asked_for: list[float] = []
+    real = asyncio.sleep
+
+    async def instant(seconds: float) -> None:
+        asked_for.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
+    return asked_for
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"), [("7", 7, 7.5), ("3600", 120, 120.5), ("soon", 0, 0.5), ("-5", 0, 0.5)]
+)
+def test_retry_after_is_honoured_up_to_two_minutes(
+    header: str, low: float, high: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept = waits(monkeypatch)
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint)
+        assert low <= slept[0] <= high
+
+    run(script(as_json({}, 429, retry_after=header), chat()), use, backoff_s=0.5)
+
+
+def test_back_off_doubles_up_to_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept = waits(monkeypatch)
+    monkeypatch.setattr("vpp.llm.endpoint.random.uniform", lambda low, high: high)
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointUnreachable):
+            await ask(endpoint)
+        assert slept == [1, 2, 4, 8, 16, 30, 30]
+
+    run(script(refusal(500)), use, backoff_s=1, max_attempts=8)
+
+
+def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
+    waiting = 0
+
+    async def one_at_a_time(request: Request) -> Reply:
+        nonlocal waiting
+        if waiting:
+            return refusal(503, "queue full")
+        waiting += 1
+        await asyncio.sleep(0.001)
+        waiting -= 1
+        return chat()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await asyncio.gather(*(ask(endpoint, str(i)) for i in range(60)))
+        assert endpoint.counters.snapshot().failed == 0
+        assert endpoint.counters.snapshot().retried > 60
+
+    run(one_at_a_time, use, max_attempts=6, backoff_s=0.002)
+
+
+class Held:
+    """Keeps every request waiting until it is let go."""
+
+    def __init__(self) -> None:
+        self.free = asyncio.Event()
+        self.arrived: asyncio.Queue[Request] = asyncio.Queue()
+
+    async def __call__(self, request: Request) -> Reply:
+        self.arrived.put_nowait(request)
+        await self.free.wait()
+        return chat()
+
+
+def test_no_more_calls_are_under_way_than_allowed() -> None:
+    held = Held()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        calls = [asyncio.create_task(ask(endpoint, str(i))) for i in range(20)]
+        for _ in range(4):
+            await held.arrived.get()
+        held.free.set()
+        await asyncio.gather(*calls)
+        assert stub.most_under_way == 4
+
+    run(held, use, concurrency=4)
+
+
+async def let_others_by(stub: Stub) -> None:
+    """A few whole calls of somebody else: whatever was to be sent meanwhile has arrived."""
+    stub.behaviour = script(chat())
+    other = Endpoint(base_url=stub.base_url, model="other")
+    for _ in range(5):
+        await ask(other)
+    await other.aclose()
+
+
+def asked_by(stub: Stub, model: str = "tiny") -> list[str]:
+    return [body["messages"][0]["content"] for body in stub.bodies if body["model"] == model]
+
+
+def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
+    held = Held()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        first = asyncio.create_task(ask(endpoint, "first"))
+        await held.arrived.get()
+        endpoint.pause()
+        second = asyncio.create_task(ask(endpoint, "second"))
+        held.free.set()
+        await first
+        await let_others_by(stub)
+        assert asked_by(stub) == ["first"]
+        endpoint.go_on()
+        await second
+        assert asked_by(stub) == ["first", "second"]
+
+    run(held, use)
+
+
+def test_a_pause_also_holds_back_retries() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        failed = asyncio.Event()
+
+        async def pause_and_fail(request: Request) -> Reply:
+            endpoint.pause()
+            failed.set()
+            return refusal(500)
+
+        stub.behaviour = pause_and_fail
+        call = asyncio.create_task(ask(endpoint, "first"))
+        await failed.wait()
+        await let_others_by(stub)
+        assert asked_by(stub) == ["first"]
+        endpoint.go_on()
+        await call
+        assert asked_by(stub) == ["first", "first"]
+
+    run(script(chat()), use)
+
+
+def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
+    async def slow(request: Request) -> Reply:
+        await asyncio.sleep(0.02)
+        return chat()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await asyncio.gather(*(ask(endpoint, str(number)) for number in range(40)))
+        assert endpoint.counters.snapshot().retried == 0
+
+    run(slow, use, concurrency=1, timeout_s=0.5)
+
+
+def test_a_cancelled_call_frees_its_place() -> None:
+    held = Held()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        call = asyncio.create_task(ask(endpoint))
+        await held.arrived.get()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        held.free.set()
+        await ask(endpoint, "next")
+
+    run(held, use, concurrency=1)
+
+
+def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        async with asked(script(chat()), cache=cache) as (endpoint, stub):
+            first, again = await ask(endpoint), await ask(endpoint)
+            assert (first.cached, again.cached) == (False, True)
+            assert again.text == first.text
+            assert len(stub.requests) == 1
+            assert endpoint.counters.snapshot() == Usage(cached=1, prompt_tokens=14, completion_tokens=6)
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"content": "other"},
+        {"temperature": 0.5},
+        {"seed": 6},
+        {"max_tokens": 51},
+        {"response_format": {"type": "json_object"}},
+    ],
+)
+def test_whatever_decides_an_answer_is_part_of_its_key(change: dict[str, Any], tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        async with asked(script(chat()), cache=cache) as (endpoint, stub):
+            await ask(endpoint)
+            await ask(endpoint, **change)
+            assert len(stub.requests) == 2
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        for key in ("one", "two"):
+            async with asked(script(chat()), cache=cache, api_key=key, cache_address="demo:1") as (endpoint, _):
+                answer = await ask(endpoint)
+        assert answer.cached
+        async with asked(script(chat()), cache=cache, model="large", cache_address="demo:1") as (endpoint, _):
+            assert not (await ask(endpoint)).cached
+        assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_failure_is_not_cached(tmp_path: Path) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        async with asked(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
+            with pytest.raises(EndpointUnreachable):
+                await ask(endpoint)
+            await cache.flush()
+            assert cache.info().entries == 0
+            assert not (await ask(endpoint)).cached
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def listing(models: Reply, completion: Reply | None = None) -> Behaviour:
+    async def behave(request: Request) -> Reply:
+        return models if request.path == "/v1/models" else completion or chat()
+
+    return behave
+
+
+MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"}, {"no": "id"}, 3]})
+
+
+def test_models_are_listed_with_their_context() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert [(model.id, model.max_model_len) for model in await endpoint.models()] == [
+            ("tiny", 2048),
+            ("large", None),
+        ]
+
+    run(listing(MODELS), use)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [(refusal(401), EndpointRefused), (refusal(500), EndpointUnreachable), (HTML, EndpointUnreachable)],
+)
+def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(error):
+            await endpoint.models()
+        assert len(stub.requests) == 1
+
+    run(listing(reply), use)
+
+
+def test_a_probe_of_a_good_endpoint() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        probe = await endpoint.probe()
+        assert (probe.reachable, probe.model_ok, probe.context_length, probe.reason) == (True, True, 2048, None)
+        assert probe.round_trip_s is not None
+        assert endpoint.counters.snapshot() == Usage()
+
+    run(listing(MODELS), use)
+
+
+def test_a_probe_of_a_server_that_lists_nothing_still_asks_the_model() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        probe = await endpoint.probe()
+        assert (probe.reachable, probe.models, probe.model_ok) == (True, (), True)
+
+    run(listing(refusal(404)), use)
+
+
+@pytest.mark.parametrize(("completion", "words"), [(refusal(404), "unknown model"), (chat(None), "no content")])
+def test_a_probe_says_why_a_model_does_not_answer(completion: Reply, words: str) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        probe = await endpoint.probe()
+        assert (probe.reachable, probe.model_ok, probe.round_trip_s) == (True, False, None)
+        assert words in str(probe.reason)
+
+    run(listing(MODELS, completion), use)
+
+
+def test_a_probe_of_nothing_is_not_reachable() -> None:
+    async def scene() -> None:
+        async with serving(script(chat())) as stub:
+            address = stub.base_url
+        endpoint = Endpoint(base_url=address, model="tiny")
+        probe = await endpoint.probe()
+        assert not probe.reachable
+        assert "check that the server is up" in str(probe.reason)
+        await endpoint.aclose()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1", "http://me:pw@host/v1"],
+)
+def test_an_address_that_is_none_is_refused_at_once(address: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Endpoint(base_url=address, model="tiny")
+    assert "pw" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
+def test_a_key_no_header_can_carry_is_refused_at_once(key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Endpoint(base_url="http://localhost/v1", model="tiny", api_key=key)
+    assert key not in str(caught.value)
+
+
+def test_a_second_event_loop_is_refused() -> None:
+    async def scene(endpoint: Endpoint, address: str) -> None:
+        await ask(endpoint)
+
+    async def first() -> tuple[Endpoint, str]:
+        async with serving(script(chat())) as stub:
+            endpoint = Endpoint(base_url=stub.base_url, model="tiny", max_attempts=1)
+            await ask(endpoint)
+            await endpoint.aclose()
+            endpoint._connected()
+            return endpoint, stub.base_url
+
+    endpoint, address = asyncio.run(first())
+    with pytest.raises(RuntimeError, match="belongs to the event loop"):
+        asyncio.run(scene(endpoint, address))
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint)
+
+    run(script(chat()), use, max_attempts=1)
+
+
+def test_importing_the_module_does_not_import_openai() -> None:
+    code = "import sys, vpp.llm.endpoint, vpp.llm.roles; sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.llm import prompts
+from vpp.llm.prompts import render_input, render_inputs, render_predictions, render_targets, render_value, seed_sentence
+from vpp.problem import Prediction
+
+from .tables import LINE, PARITY, row
+
+
+def test_an_input_is_a_line_a_column() -> None:
+    assert render_input(row(0, a="3", b=None, c="")) == "a: 3\nb: missing\nc: "
+
+
+def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
+    given_ = [Prediction(row=0, value="0"), Prediction(row=1, value=None), Prediction(row=2, value="1")]
+    assert render_inputs(PARITY.train) == "[1]\na: 3\nb: 5\n[2]\na: 3\nb: 4\n[3]\na: 2\nb: missing"
+    assert render_predictions(given_) == "[1] 0\n[2] no answer\n[3] 1"
+    assert render_targets(PARITY.train) == "[1] 1\n[2] 0\n[3] 1"
+    assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.0, "3"),
+        (-0.0, "0"),
+        (0.1, "0.1"),
+        (1e-7, "1e-07"),
+        (1e16, "1e+16"),
+        (123456789.0, "123456789"),
+        ("3.0", "3.0"),
+    ],
+)
+def test_values_in_their_shortest_form(value: float | str, text: str) -> None:
+    assert render_value(value) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_rendered_number_is_the_number(number: float) -> None:
+    assert float(render_value(number)) == number
+
+
+def test_a_cell_stays_on_its_line_and_is_cut() -> None:
+    text = render_input(row(0, a="x\nb: 4\r\x00\u2028\ud800", long="z" * 3000))
+    assert text == "a: x\\nb: 4\\r\\u0000\\u2028\\ud800\nlong: " + "z" * 2000 + " […]"
+
+
+@given(st.text(), st.text())
+def test_no_cell_makes_a_second_line(name: str, cell: str) -> None:
+    assert len(render_input(replace(row(0), inputs=((name, cell),))).splitlines()) == 1
+
+
+def test_the_learners_answer_form() -> None:
+    assert prompts.learner_answer_form(PARITY) == (
+        "Labels:\n- 0\n- 1\n\nAnswer in exactly this form:\n"
+        "Explanation: one or two short sentences\nOutput: one of the labels, nothing else"
+    )
+    assert prompts.learner_answer_form(LINE) == (
+        "Answer in exactly this form:\nExplanation: one or two short sentences\nOutput: a number, nothing else"
+    )
+
+
+def test_the_optimizers_task_names_the_target_and_its_labels() -> None:
+    assert prompts.optimizer_task(PARITY).startswith("The output is even.")
+    assert prompts.optimizer_task(PARITY).endswith("\n\nLabels:\n- 0\n- 1")
+    assert "Labels" not in prompts.optimizer_task(LINE)
+    assert "New rule: " in prompts.optimizer_answer_form()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "prior", "sentence"),
+    [
+        (LINE, "", "You are designed to do regression: predict y."),
+        (PARITY, "", "You are designed to do binary classification: predict even."),
+        (
+            replace(PARITY, classes=("a", "b", "c")),
+            " It is\na circle ",
+            "You are designed to do multi-class classification: predict even. It is a circle.",
+        ),
+        (LINE, "Is it?", "You are designed to do regression: predict y. Is it?"),
+    ],
+)
+def test_the_seed_sentence(dataset: object, prior: str, sentence: str) -> None:
+    assert seed_sentence(dataset, prior) == sentence  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.llm.fields import named_fields
+from vpp.llm.wire import OddReply, read_completion, read_models, retry_after_s, server_words
+
+NOW = datetime(2026, 1, 10, 14, 32, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0.0),
+        ("2.5", 2.5),
+        ("121", 120.0),
+        ("Sat, 10 Jan 2026 14:32:30 GMT", 30.0),
+        ("Sat, 10 Jan 2026 14:00:00 GMT", 0.0),
+        ("Sat, 10 Jan 2026 14:32:30 -0000", 30.0),
+        ("later", None),
+        ("nan", None),
+        ("-1", None),
+        ("", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(header: str, seconds: float | None) -> None:
+    assert retry_after_s({"retry-after": header}, now=NOW) == seconds
+
+
+def test_no_retry_after_is_none() -> None:
+    assert retry_after_s({}) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"error": {"message": "a\\n b"}}', "a b"),
+        (b'{"error": "plain"}', "plain"),
+        (b'{"object": "error", "message": "old vLLM"}', "old vLLM"),
+        (b'{"detail": "Not Found"}', "Not Found"),
+        (b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}', "body.seed: extra"),
+        (b"<h1>Bad</h1>", "<h1>Bad</h1>"),
+        (b"{}", ""),
+        (b"null", ""),
+        (b"", "nothing"),
+    ],
+)
+def test_the_words_of_every_kind_of_error(body: bytes, words: str) -> None:
+    assert server_words(body) == words
+
+
+def test_a_field_is_named_as_a_whole_word() -> None:
+    body = b'{"error": {"message": "Unknown argument: max_completion_tokens"}}'
+    assert named_fields(body, ["max_tokens", "max_completion_tokens", "seed"]) == ["max_completion_tokens"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "content", "usage", "error", "data", "id", "detail", "param", "loc"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.binary() | json_values.map(json.dumps).map(str.encode))
+def test_no_body_makes_a_reader_raise_anything_but_an_odd_reply(body: bytes) -> None:
+    for read in (read_completion, read_models):
+        with suppress(OddReply):
+            read(body)
+    assert isinstance(server_words(body), str)
+    assert named_fields(body, ["seed"]) in ([], ["seed"])

@@ -1,0 +1,140 @@
+"""How far particles disagree, against brute force."""
+
+import math
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
+
+weights_some_zero = st.just(0.0) | st.floats(1e-6, 1)
+labelled = st.lists(st.tuples(st.none() | st.sampled_from(["a", "b", "c"]), weights_some_zero), min_size=1, max_size=10)
+numbered = st.lists(
+    st.tuples(st.none() | st.sampled_from([0.1, 0.3, -7.0, 1e3]), weights_some_zero), min_size=1, max_size=10
+)
+
+
+def unzip(pairs):
+    return [vote for vote, _ in pairs], [weight for _, weight in pairs]
+
+
+def voices(pairs):
+    return [(vote, weight) for vote, weight in pairs if vote is not None and weight > 0]
+
+
+@settings(deadline=None)
+@given(labelled | numbered)
+def test_a_point_is_certain_exactly_when_those_with_a_voice_are_unanimous(pairs):
+    assert is_uncertain(*unzip(pairs)) == (len({vote for vote, _ in voices(pairs)}) != 1)
+
+
+@settings(deadline=None)
+@given(labelled)
+def test_entropy_is_zero_exactly_when_the_voices_are_unanimous(pairs):
+    assume(voices(pairs))
+    entropy = vote_entropy(*unzip(pairs))
+    assert (entropy == 0) == (not is_uncertain(*unzip(pairs)))
+    assert 0 <= entropy <= math.log2(3) + 1e-12
+
+
+@settings(deadline=None)
+@given(labelled)
+def test_entropy_equals_the_literal_sum(pairs):
+    assume(voices(pairs))
+    total = sum(weight for _, weight in voices(pairs))
+    shares = [sum(w for v, w in voices(pairs) if v == label) / total for label in "abc"]
+    literal = -sum(share * math.log2(share) for share in shares if share)
+    assert vote_entropy(*unzip(pairs)) == pytest.approx(literal, abs=1e-9)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 4, 8])
+def test_an_even_split_has_the_log_of_the_number_of_classes(classes):
+    votes = [str(c) for c in range(classes)]
+    assert vote_entropy(votes, [1 / classes] * classes) == pytest.approx(math.log2(classes))
+
+
+def test_a_vanishing_minority_still_disagrees():
+    assert vote_entropy(["a", "b"], [1.0, 1e-300]) > 0
+    assert is_uncertain(["a", "b"], [1.0, 1e-300])
+
+
+def test_particles_of_weight_zero_have_no_voice():
+    assert not is_uncertain(["a", "b"], [1.0, 0.0])
+    assert vote_entropy(["a", "b"], [1.0, 0.0]) == 0
+    assert weighted_spread([1.0, 9.0], [1.0, 0.0]) == 0
+    assert weighted_interval([1.0, 9.0], [1.0, 0.0]) == (1.0, 1.0)
+
+
+def test_an_abstention_does_not_break_unanimity():
+    assert not is_uncertain(["a", None, "a"], [0.3, 0.4, 0.3])
+    assert vote_entropy(["a", None, "a"], [0.3, 0.4, 0.3]) == 0
+    assert weighted_spread([2.0, None, 2.0], [0.3, 0.4, 0.3]) == 0
+
+
+def test_a_point_on_which_all_abstain_is_uncertain():
+    assert is_uncertain([None, None], [0.5, 0.5])
+    assert vote_entropy([None, None], [0.5, 0.5]) == math.inf
+    assert weighted_spread([None, None], [0.5, 0.5]) == math.inf
+    assert weighted_interval([None, None], [0.5, 0.5]) is None
+
+
+def test_where_only_particles_without_a_voice_answered_all_count_as_abstaining():
+    assert is_uncertain(["a", None], [0.0, 1.0])
+    assert vote_entropy(["a", None], [0.0, 1.0]) == math.inf
+    assert weighted_spread([1.0, None], [0.0, 1.0]) == math.inf
+    assert weighted_interval([1.0, None], [0.0, 1.0]) is None
+
+
+@settings(deadline=None)
+@given(numbered)
+@example([(0.1, 1 / 3), (0.1, 1 / 3), (0.1, 1 / 3)])
+@example([(0.1, 0.1)] * 10)
+def test_spread_is_zero_exactly_when_the_voices_are_unanimous(pairs):
+    assume(voices(pairs))
+    assert (weighted_spread(*unzip(pairs)) == 0) == (not is_uncertain(*unzip(pairs)))
+
+
+@settings(deadline=None)
+@given(numbered)
+def test_spread_equals_the_literal_weighted_standard_deviation(pairs):
+    assume(voices(pairs))
+    total = sum(w for _, w in voices(pairs))
+    mean = sum(p * w for p, w in voices(pairs)) / total
+    literal = math.sqrt(sum(w * (p - mean) ** 2 for p, w in voices(pairs)) / total)
+    assert weighted_spread(*unzip(pairs)) == pytest.approx(literal, rel=1e-6, abs=1e-9)
+
+
+def test_spread_of_wild_answers_does_not_overflow():
+    assert weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 6)), min_size=1, max_size=10),
+    st.sampled_from([0.5, 0.75, 0.875]),
+)
+def test_the_interval_is_the_two_brute_force_quantiles(pairs, mass):
+    population = sorted(value for value, part in pairs for _ in range(part))
+    assume(population)
+    # Whole parts: the q-quantile is the first value at or past q of the sorted copies.
+    tail = (1 - mass) / 2 * len(population)
+    low = population[max(math.ceil(tail), 1) - 1]
+    high = population[math.ceil(len(population) - tail) - 1]
+    weights = [part / 8 for _, part in pairs]
+    assert weighted_interval([float(v) for v, _ in pairs], weights, mass=mass) == (low, high)
+
+
+@settings(deadline=None)
+@given(numbered, st.sampled_from([1e-200, 1e-14, 1e6]))
+def test_the_interval_does_not_depend_on_the_scale_of_the_weights(pairs, scale):
+    predictions, weights = unzip(pairs)
+    assert weighted_interval(predictions, [w * scale for w in weights]) == weighted_interval(predictions, weights)
+
+
+def test_the_interval_of_light_particles_is_whole_where_the_heavy_one_abstains():
+    assert weighted_interval([1.0, 2.0, 3.0, None], [1e-13, 1e-13, 1e-13, 1.0]) == (1.0, 3.0)
+
+
+def test_ten_equal_particles_span_from_the_least_to_the_most():
+    assert weighted_interval([float(i) for i in range(10)], [0.1] * 10) == (0.0, 9.0)

@@ -1,0 +1,138 @@
+"""The two likelihoods against literal sums (Eq. 5 and 6), and tau from the data (choice 16)."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.posterior.likelihood import (
+    GaussianLikelihood,
+    ZeroOneLikelihood,
+    auto_tau,
+    correct,
+    regression_errors,
+)
+
+numbers = st.floats(-1e3, 1e3)
+labels = st.sampled_from(["a", "b", "c"])
+
+
+def rows_of(values):
+    """Pairs of an answer, which may be an abstention, and a target."""
+    return st.lists(st.tuples(st.none() | values, values), max_size=12)
+
+
+@settings(deadline=None)
+@given(rows_of(numbers), st.floats(1e-3, 1e3), st.floats(0, 100))
+def test_regression_equals_the_literal_sum_of_eq_5(rows, tau, target_range):
+    likelihood = GaussianLikelihood(tau=tau, abstention_error=target_range)
+    terms = likelihood.terms([f for f, _ in rows], [y for _, y in rows])
+    literal = [-((target_range if f is None else y - f) ** 2) / (2 * tau) for f, y in rows]
+    assert terms.tolist() == pytest.approx(literal, rel=1e-12)
+
+
+@settings(deadline=None)
+@given(rows_of(labels), st.floats(1e-6, 0.9))
+def test_classification_equals_the_literal_sum_of_eq_6(rows, epsilon):
+    terms = ZeroOneLikelihood(epsilon=epsilon).terms([f for f, _ in rows], [y for _, y in rows])
+    literal = [math.log(1 - epsilon) if f is not None and f == y else math.log(epsilon) for f, y in rows]
+    assert terms.tolist() == pytest.approx(literal, rel=1e-9)
+
+
+def test_an_abstention_is_as_bad_as_a_wrong_label():
+    terms = ZeroOneLikelihood(epsilon=0.05).terms([None, "b", "a"], ["a", "a", "a"])
+    assert terms.tolist() == pytest.approx([math.log(0.05), math.log(0.05), math.log(0.95)])
+
+
+def test_an_abstention_is_the_range_of_the_targets_off():
+    terms = GaussianLikelihood(tau=2.0, abstention_error=6.0).terms([None, 1.0], [100.0, 2.0])
+    assert terms.tolist() == [-36 / 4, -1 / 4]
+
+
+def test_every_row_has_a_term_abstentions_included():
+    assert ZeroOneLikelihood(epsilon=0.05).terms([None] * 3, ["a"] * 3).shape == (3,)
+    assert GaussianLikelihood(tau=1.0, abstention_error=1.0).terms([None] * 3, [0.0] * 3).shape == (3,)
+
+
+def test_no_rows_explain_nothing_and_contradict_nothing():
+    assert ZeroOneLikelihood(epsilon=0.05).terms([], []).sum() == 0
+    assert GaussianLikelihood(tau=1.0, abstention_error=1.0).terms([], []).sum() == 0
+
+
+def test_a_prediction_too_far_off_for_floating_point_counts_as_minus_infinity():
+    terms = GaussianLikelihood(tau=1.0, abstention_error=1.0).terms([1e200, 0.0], [0.0, 0.0])
+    assert terms.tolist() == [-math.inf, 0.0]
+
+
+@pytest.mark.parametrize("tau", [0.0, -1.0, math.nan])
+def test_a_tau_that_is_not_positive_is_refused(tau):
+    with pytest.raises(ValueError, match="must be positive"):
+        GaussianLikelihood(tau=tau, abstention_error=1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1, math.nan])
+def test_an_epsilon_outside_its_range_is_refused(epsilon):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        ZeroOneLikelihood(epsilon=epsilon)
+
+
+def test_answers_and_targets_must_be_as_many():
+    with pytest.raises(ValueError, match="zip"):
+        ZeroOneLikelihood(epsilon=0.05).terms(["a"], ["a", "b"])
+    # (1,) against (3,) would broadcast
+    for answers in ([1.0, 2.0], [1.0]):
+        with pytest.raises(ValueError, match="predictions for 3 targets"):
+            GaussianLikelihood(tau=1.0, abstention_error=1.0).terms(answers, [1.0, 2.0, 3.0])
+
+
+def test_a_row_without_a_target_has_no_error():
+    with pytest.raises(ValueError, match="without a target"):
+        regression_errors([1.0, 2.0], [1.0, None], abstention_error=1.0)
+
+
+def test_errors_are_prediction_minus_target():
+    assert regression_errors([3.0, None, 1.0], [1.0, 1.0, 4.0], abstention_error=9.0).tolist() == [2.0, 9.0, -3.0]
+
+
+def test_labels_are_right_only_when_they_are_the_target():
+    assert correct(["a", "b", None, "A"], ["a", "a", "a", "a"]).tolist() == [True, False, False, False]
+
+
+@settings(deadline=None)
+@given(st.lists(numbers, min_size=1, max_size=15), st.lists(numbers, min_size=4, max_size=30, unique=True))
+def test_auto_tau_is_the_larger_of_the_robust_variance_and_its_floor(errors, targets):
+    median = statistics.median(errors)
+    mad = 1.4826 * statistics.median(abs(e - median) for e in errors)
+    q25, _, q75 = statistics.quantiles(targets, n=4, method="inclusive")
+    assert auto_tau(errors, targets) == pytest.approx(max(mad, 0.01 * (q75 - q25)) ** 2, rel=1e-6, abs=1e-299)
+
+
+def test_auto_tau_of_a_hand_worked_case():
+    # deviations from the median 0 are 1, 1, 0, 2, 2: their median is 1
+    assert auto_tau([-1, 1, 0, 2, -2], [0, 1, 2, 3]) == pytest.approx(1.4826**2)
+
+
+def test_auto_tau_is_floored_at_a_hundredth_of_the_targets_quartile_range():
+    assert auto_tau([0.5] * 10, [0.0, 100.0, 200.0, 300.0, 400.0]) == pytest.approx(2.0**2)
+
+
+def test_auto_tau_falls_back_to_the_range_where_the_quartiles_coincide():
+    assert auto_tau([0.0], [5.0] * 9 + [105.0]) == pytest.approx(1.0)
+
+
+def test_auto_tau_of_a_constant_target_is_tiny_but_positive():
+    assert 0 < auto_tau([0.0, 0.0], [5.0, 5.0]) < 1e-9
+
+
+def test_auto_tau_scales_with_the_square_of_the_unit():
+    errors, targets = np.array([1.0, -2.0, 4.0, 0.5]), np.array([0.0, 3.0, 7.0, 20.0])
+    assert auto_tau(1000 * errors, 1000 * targets) == pytest.approx(1e6 * auto_tau(errors, targets), rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e300])
+def test_auto_tau_is_a_positive_number_in_any_unit(unit):
+    tau = auto_tau([unit, -unit, 0.0], [0.0, unit, 2 * unit])
+    assert 0 < tau < math.inf

@@ -1,0 +1,97 @@
+"""The weighted vote and the weighted mean (Eq. 7 and 8)."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.posterior.prediction import vote_shares, weighted_mean, winner
+
+votes_and_parts = st.lists(
+    st.tuples(st.none() | st.sampled_from(["no", "yes", "maybe"]), st.integers(0, 8)), min_size=1, max_size=12
+)
+"""A vote and a weight in whole sixteenths, so that sums are exact."""
+
+
+def unzip(pairs):
+    return [vote for vote, _ in pairs], [part / 16 for _, part in pairs]
+
+
+@given(votes_and_parts)
+def test_shares_are_literal_sums_and_abstentions_carry_none(pairs):
+    votes, weights = unzip(pairs)
+    literal = {label: sum(w for v, w in zip(votes, weights, strict=True) if v == label) for label in votes if label}
+    assert vote_shares(votes, weights) == literal
+
+
+@given(votes_and_parts)
+def test_the_winner_is_the_argmax_and_a_tie_goes_to_the_lowest_label(pairs):
+    votes, weights = unzip(pairs)
+    shares = vote_shares(votes, weights)
+    literal = min(shares, key=lambda label: (-shares[label], label)) if shares else None
+    assert winner(shares) == literal
+    assert next(iter(shares), None) == literal
+
+
+@given(votes_and_parts)
+def test_merging_particles_that_hold_the_same_text_keeps_the_vote(pairs):
+    votes, weights = unzip(pairs)
+    merged = {}
+    for vote, weight in zip(votes, weights, strict=True):
+        merged[vote] = merged.get(vote, 0) + weight
+    assert winner(vote_shares(list(merged), list(merged.values()))) == winner(vote_shares(votes, weights))
+
+
+@given(votes_and_parts, st.randoms(use_true_random=False))
+def test_the_order_of_the_particles_does_not_matter(pairs, random):
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    assert winner(vote_shares(*unzip(shuffled))) == winner(vote_shares(*unzip(pairs)))
+
+
+def test_heavier_minorities_win_over_lighter_majorities():
+    assert winner(vote_shares(["a", "a", "a", "b"], [0.1, 0.1, 0.1, 0.7])) == "b"
+
+
+def test_shares_that_differ_by_rounding_alone_are_tied():
+    assert winner(vote_shares(["b", "b", "b", "a"], [0.1, 0.2, 0.3, 0.6])) == "a"
+    assert 0.1 + 0.2 + 0.3 > 0.6, "the case that is tested: rounding puts b ahead"
+    assert winner({"b": 0.5 + 5e-10, "a": 0.5}) == "a"
+
+
+def test_shares_further_apart_than_the_tie_are_not_tied():
+    assert winner({"b": 0.5 + 2e-9, "a": 0.5}) == "b"
+
+
+def test_when_all_abstain_there_is_no_winner_and_no_mean():
+    assert winner(vote_shares([None, None], [0.5, 0.5])) is None
+    assert weighted_mean([None, None], [0.5, 0.5]) is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.none() | st.floats(-1e6, 1e6), st.floats(0.01, 1)), min_size=1, max_size=12))
+def test_the_mean_rescales_the_weights_of_those_that_answered(pairs):
+    answered = [(p, w) for p, w in pairs if p is not None]
+    mean = weighted_mean([p for p, _ in pairs], [w for _, w in pairs])
+    if not answered:
+        assert mean is None
+    else:
+        literal = sum(p * w for p, w in answered) / sum(w for _, w in answered)
+        assert mean == pytest.approx(literal, rel=1e-9, abs=1e-6)
+
+
+def test_a_particle_of_weight_zero_moves_no_mean():
+    assert weighted_mean([1.0, 3.0, 1e300], [0.5, 0.5, 0.0]) == 2.0
+
+
+def test_where_those_that_answered_weigh_nothing_they_count_equally():
+    assert weighted_mean([1.0, 2.0, None], [0.0, 0.0, 1.0]) == 1.5
+
+
+def test_weights_near_the_smallest_float_still_average():
+    assert weighted_mean([0.25, None], [5e-324, 1.0]) == 0.25
+
+
+@pytest.mark.parametrize("combine", [vote_shares, weighted_mean])
+def test_votes_and_weights_must_be_as_many(combine):
+    with pytest.raises(ValueError, match="zip"):
+        combine([1.0, 2.0], [1.0])

@@ -1,0 +1,106 @@
+"""Tempered weights, normalising, effective sample size (Eq. 10)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.posterior.weights import ess, normalise, tempered_log_weights, uniform
+
+log_weights = st.lists(st.floats(-1e6, 0), min_size=1, max_size=20)
+
+
+def test_beta_divides_so_that_ten_is_flatter_than_one():
+    log_lik = [-1.0, -3.0]
+    flat = normalise(tempered_log_weights(log_lik, beta=10))
+    sharp = normalise(tempered_log_weights(log_lik, beta=1))
+    # w_1 / w_2 = exp(2 / beta)
+    assert flat[0] / flat[1] == pytest.approx(math.exp(0.2), rel=1e-12)
+    assert sharp[0] / sharp[1] == pytest.approx(math.exp(2.0), rel=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-300, 0), min_size=1, max_size=12), st.floats(1, 10))
+def test_weights_equal_the_literal_exponentials(log_lik, beta):
+    powers = [math.exp(x / beta) for x in log_lik]
+    literal = [p / sum(powers) for p in powers]
+    assert normalise(tempered_log_weights(log_lik, beta=beta)) == pytest.approx(literal, rel=1e-9, abs=1e-15)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-50, 0), min_size=1, max_size=12), st.floats(-1e6, 1e6))
+def test_a_constant_added_to_every_log_likelihood_changes_no_weight(log_lik, constant):
+    # log-likelihoods near 1e6 carry an absolute rounding error of about 1e-10
+    shifted = normalise(np.array(log_lik) + constant)
+    assert shifted == pytest.approx(normalise(log_lik), rel=1e-8, abs=1e-12)
+
+
+def test_log_likelihoods_of_minus_a_million_keep_their_ratios():
+    weights = normalise([-1e6, -1e6 - math.log(4)])
+    assert weights == pytest.approx([0.8, 0.2], rel=1e-9)
+
+
+def test_a_hopeless_particle_beside_a_good_one_weighs_nothing():
+    assert normalise([-1e6, 0.0]).tolist() == [0.0, 1.0]
+    assert normalise([-math.inf, -5.0]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("value", [0.0, -1e6, 700.0, -1e300])
+def test_equal_log_weights_give_equal_weights(value):
+    assert normalise([value] * 4).tolist() == [0.25] * 4
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_all_minus_infinity_prefers_none(size):
+    assert normalise(tempered_log_weights([-math.inf] * size, beta=2)).tolist() == [1 / size] * size
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_nan_and_plus_infinity_are_refused(bad):
+    with pytest.raises(ValueError, match="undefined"):
+        normalise([0.0, bad])
+    with pytest.raises(ValueError, match="undefined"):
+        tempered_log_weights([0.0, bad], beta=1)
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
+def test_a_beta_that_is_not_positive_is_refused(beta):
+    with pytest.raises(ValueError, match="must be positive"):
+        tempered_log_weights([0.0], beta=beta)
+
+
+@pytest.mark.parametrize("shape", [[], [[0.0, 1.0]]])
+def test_log_weights_must_be_a_vector(shape):
+    with pytest.raises(ValueError, match="vector"):
+        normalise(shape)
+
+
+@settings(deadline=None)
+@given(log_weights)
+def test_weights_sum_to_one_and_keep_the_order_of_the_log_weights(log_w):
+    weights = normalise(log_w)
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+    assert (weights >= 0).all()
+    assert (np.diff(weights[np.argsort(log_w, kind="stable")]) >= 0).all()
+
+
+@settings(deadline=None)
+@given(log_weights)
+def test_ess_lies_between_one_and_k(log_w):
+    assert 1 - 1e-12 <= ess(normalise(log_w)) <= len(log_w) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 10])
+def test_ess_is_k_for_equal_weights_and_one_for_a_single_voice(size):
+    assert ess(uniform(size)) == pytest.approx(size, rel=1e-12)
+    assert ess(np.eye(size)[0]) == 1.0
+
+
+def test_ess_is_one_over_the_sum_of_squares():
+    assert ess([0.5, 0.25, 0.25]) == pytest.approx(1 / (0.25 + 0.0625 + 0.0625), rel=1e-15)
+
+
+def test_ess_of_m_equal_voices_among_k_is_m():
+    assert ess([0.25] * 4 + [0.0] * 6) == 4.0

@@ -1,0 +1,95 @@
+"""The floors of docs/architecture.md: a module imports only from lower floors or its own."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FLOORS = {
+    "errors": 0,
+    "hypothesis": 0,
+    "usage": 0,
+    "randomness": 0,
+    "settings": 1,
+    "posterior": 0,
+    "data": 1,
+    "events": 1,
+    "problem": 2,
+    "inference": 3,
+    "llm": 3,
+    "runs": 4,
+    "reporting": 5,
+    "library": 6,
+    "cli": 6,
+    "__main__": 7,
+    "__init__": 7,
+}
+STRANGERS = {("inference", "llm"), ("llm", "inference")}
+NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")
+
+
+def modules() -> Iterator[tuple[str, str, Path]]:
+    """(Room, dotted name, path) of every module of vpp but the demo model."""
+    for path in sorted((ROOT / "vpp").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[1] != "demo":
+            yield parts[1], ".".join(parts), path
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def rooms_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imported(path) if name.startswith("vpp.") and name.split(".")[1] in FLOORS}
+
+
+def test_every_room_has_a_floor() -> None:
+    assert {room for room, _, _ in modules()} == set(FLOORS)
+
+
+def test_imports_point_downward() -> None:
+    climbing = [
+        f"{name} imports {other}"
+        for room, name, path in modules()
+        for other in rooms_imported(path)
+        if other != room and FLOORS[other] >= FLOORS[room] and room != "__init__"
+    ]
+    assert climbing == []
+
+
+def test_inference_and_llm_do_not_know_each_other() -> None:
+    met = [(room, other) for room, _, path in modules() for other in rooms_imported(path) if (room, other) in STRANGERS]
+    assert met == []
+
+
+def test_the_library_never_imports_streamlit() -> None:
+    assert [name for _, name, path in modules() for other in imported(path) if other.startswith("streamlit")] == []
+
+
+def test_only_the_endpoint_knows_openai() -> None:
+    knowing = {name for _, name, path in modules() for other in imported(path) if other.split(".")[0] == "openai"}
+    assert knowing == {"vpp.llm.endpoint"}
+
+
+def test_the_demo_model_stands_apart() -> None:
+    inside = list((ROOT / "vpp" / "demo").rglob("*.py"))
+    assert inside
+    for path in inside:
+        assert [n for n in imported(path) if n.startswith("vpp.") and not n.startswith("vpp.demo")] == []
+    knowing = {name for _, name, path in modules() for other in imported(path) if other.startswith("vpp.demo")}
+    assert knowing == {"vpp.runs.session"}
+
+
+def test_the_lowest_floors_do_no_input_or_output() -> None:
+    for room, name, path in modules():
+        if room in NO_IO:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+            assert calls.isdisjoint({"open", "print", "input"}), f"{name} does I/O"
+            assert not {n.split(".")[0] for n in imported(path)} & {"os", "pathlib", "socket", "subprocess"}, name

@@ -1,0 +1,8 @@
+"""`python -m vpp`."""
+
+import sys
+
+from vpp.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,106 @@
+"""`stop`, `pause`, `go-on`, `list`, `rename`, `delete`, `cache`."""
+
+import json
+import time
+from argparse import Namespace
+
+from vpp.cli.surroundings import environment, find_run
+from vpp.errors import RunError
+from vpp.llm.cache import ResponseCache
+from vpp.runs import store
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.reader import RunReader
+from vpp.runs.store import RunStore
+from vpp.runs.summary import result
+
+OBEYED_WITHIN_S = 20.0
+
+
+def stop(options: Namespace) -> int:
+    """Ends a running run."""
+    return _say(find_run(options.run_dir), "stop", until=("stopped", "finished", "failed"))
+
+
+def pause(options: Namespace) -> int:
+    """Sends no more calls."""
+    return _say(find_run(options.run_dir), "pause", until=("paused", "finished", "failed", "stopped"))
+
+
+def go_on(options: Namespace) -> int:
+    """Sends calls again."""
+    return _say(find_run(options.run_dir), "go on", until=("running", "finished", "failed", "stopped"))
+
+
+def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
+    if not directory.is_held():
+        raise RunError(f"{directory.path} has no worker: it is not running (`vpp resume` goes on with it)")
+    directory.say(command)
+    reader = RunReader(directory)
+    deadline = time.monotonic() + OBEYED_WITHIN_S
+    state = reader.refresh().state
+    while state not in until and time.monotonic() < deadline:
+        time.sleep(0.1)
+        state = reader.refresh().state
+    print(f"{directory.id}: {state}" + ("" if state in until else ", not there yet"))
+    return 0
+
+
+def list_runs(options: Namespace) -> int:
+    """The runs, newest first."""
+    rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
+    if options.json:
+        print(json.dumps(rows))
+        return 0
+    for row in rows:
+        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}")
+    if not rows:
+        print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
+    return 0
+
+
+def _row(directory: RunDirectory) -> dict[str, object]:
+    try:
+        snapshot = RunReader(directory).refresh()
+        outcome = result(directory, snapshot.view)
+    except RunError as error:
+        return {
+            "run": directory.id,
+            "dir": str(directory.path),
+            "status": "damaged",
+            "name": str(error),
+            "metric": None,
+        }
+    return {"name": snapshot.spec.name, **outcome, "status": snapshot.state}
+
+
+def _metric(row: dict[str, object]) -> str:
+    metric = row["metric"]
+    if not isinstance(metric, dict) or metric["test"] is None:
+        return "-"
+    return f"{metric['name']} {metric['test']:.3g}"
+
+
+def rename(options: Namespace) -> int:
+    """Gives the run another name; its id stays."""
+    store.rename(find_run(options.run_dir), options.name)
+    return 0
+
+
+def delete(options: Namespace) -> int:
+    """Removes the run for good."""
+    store.delete(find_run(options.run_dir))
+    return 0
+
+
+def cache(options: Namespace) -> int:
+    """The response cache's size, or its end."""
+    responses = ResponseCache(environment().cache_dir)
+    try:
+        if options.action == "clear":
+            print(f"{responses.clear():,} answers forgotten")
+        else:
+            entries, size = responses.info()
+            print(f"{entries:,} answers, {size / 2**20:.1f} MiB, in {environment().cache_dir}")
+    finally:
+        responses.close()
+    return 0

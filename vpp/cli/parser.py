@@ -1,0 +1,156 @@
+"""The commands and their options."""
+
+import argparse
+from argparse import ArgumentParser, _SubParsersAction
+from dataclasses import fields
+from typing import Any, TypeAlias, get_args
+
+from vpp import __version__
+from vpp.settings import Config, FinalWeights, Method, Preset, option_docs
+
+_CHOICES: dict[str, tuple[str, ...]] = {"method": get_args(Method), "final_weights": get_args(FinalWeights)}
+Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
+
+
+def build_parser() -> ArgumentParser:
+    """`python -m vpp`."""
+    parser = ArgumentParser(prog="vpp", description="Bayesian inference over hypotheses written in plain language.")
+    parser.add_argument("--version", action="version", version=f"vpp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _run(commands)
+    _resume(commands)
+    _control(commands)
+    _reading(commands)
+    _serving(commands)
+    return parser
+
+
+def _command(commands: Commands, name: str, function: str, about: str) -> ArgumentParser:
+    parser = commands.add_parser(name, help=about, description=about[:1].upper() + about[1:] + ".", allow_abbrev=False)
+    parser.set_defaults(command=f"vpp.cli.{function}")
+    return parser
+
+
+def _run(commands: Commands) -> None:
+    parser = _command(commands, "run", "running:run", "learn a posterior over sentences from a CSV")
+    parser.add_argument("data", metavar="DATA.csv", help="the table; - reads standard input")
+    parser.add_argument("--target", help="column to predict; found by name where it is not given")
+    parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
+    parser.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all that inform)")
+    parser.add_argument("--exclude", type=_names, default=(), metavar="A,B", help="columns to leave out")
+    parser.add_argument("--test", metavar="FILE", help="a CSV of test rows")
+    parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
+    parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
+    parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
+    parser.add_argument("--name", default="", help="what to call the run")
+    parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
+    _config_options(parser)
+    _endpoint_options(parser)
+    parser.add_argument("--learner-template", metavar="FILE")
+    parser.add_argument("--optimizer-template", metavar="FILE")
+    parser.add_argument("--run-dir", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
+    _output_options(parser)
+
+
+def _config_options(parser: ArgumentParser) -> None:
+    """Every option of the library's config, with the same name and default."""
+    docs = option_docs()
+    group = parser.add_argument_group("method")
+    for option in fields(Config):
+        group.add_argument(
+            f"--{option.name.replace('_', '-')}",
+            dest=f"config.{option.name}",
+            type=_TYPES.get(option.type if isinstance(option.type, type) else str, str),
+            choices=_CHOICES.get(option.name),
+            default=None,
+            metavar=None if option.name in _CHOICES else option.name.upper(),
+            help=f"{docs[option.name]} ({_shown(option.default)})".replace("%", "%%"),
+        )
+
+
+_TYPES: dict[type, Any] = {int: int, float: float, str: str}
+
+
+def _shown(default: object) -> str:
+    return "none" if default == "" else str(default)
+
+
+def _endpoint_options(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("endpoint")
+    group.add_argument("--demo", action="store_true", help="the built-in demo model, which is no language model")
+    group.add_argument("--demo-latency-ms", type=int, default=0, help="how long the demo model waits an answer (0)")
+    group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
+    group.add_argument("--model", metavar="NAME", help="model of both roles (VPP_MODEL)")
+    group.add_argument("--optimizer-base-url", metavar="URL", help="where the optimizer is another server")
+    group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
+    group.add_argument("--concurrency", type=int, default=512, help="calls in flight at most (512)")
+    group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
+    group.add_argument("--max-wait", type=float, default=3600.0, metavar="SECONDS", help="for a lost endpoint (3600)")
+    group.add_argument("--no-cache", action="store_true", help="neither read nor write the response cache")
+
+
+def _output_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object on standard output")
+
+
+def _resume(commands: Commands) -> None:
+    parser = _command(commands, "resume", "running:resume", "go on with a run; a finished one prints its result again")
+    _run_dir(parser)
+    _output_options(parser)
+
+
+def _control(commands: Commands) -> None:
+    for name, about in (("stop", "end a running run and keep its last whole step"), ("pause", "send no more calls")):
+        _run_dir(_command(commands, name, f"control:{name}", about))
+    _run_dir(_command(commands, "go-on", "control:go_on", "send calls again after a pause"))
+    listing = _command(commands, "list", "control:list_runs", "the runs, newest first")
+    listing.add_argument("--json", action="store_true")
+    rename = _command(commands, "rename", "control:rename", "give a run another name")
+    _run_dir(rename)
+    rename.add_argument("name", metavar="NAME")
+    _run_dir(_command(commands, "delete", "control:delete", "remove a run for good"))
+    cache = _command(commands, "cache", "control:cache", "the response cache: its size, or empty it")
+    cache.add_argument("action", choices=("info", "clear"))
+
+
+def _reading(commands: Commands) -> None:
+    report = _command(commands, "report", "reading:report", "write the report of a run")
+    _run_dir(report)
+    report.add_argument("-o", "--output", metavar="FILE", help="where to (report.md in the run's directory)")
+    predict = _command(commands, "predict", "reading:predict", "ask a posterior about new rows")
+    _run_dir(predict)
+    predict.add_argument("data", metavar="NEW.csv")
+    predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
+    task = _command(commands, "task", "reading:task", "write one of the paper's seven tasks as a CSV")
+    task.add_argument("name", metavar="NAME")
+    task.add_argument("--seed", type=int, default=0)
+    task.add_argument("--train-size", type=int, default=100)
+    task.add_argument("--test-size", type=int, default=60)
+    task.add_argument("-o", "--output", metavar="FILE.csv", required=True)
+
+
+def _serving(commands: Commands) -> None:
+    demo = _command(commands, "demo-server", "serving:demo_server", "serve the built-in demo model")
+    demo.add_argument("--host", default="127.0.0.1")
+    demo.add_argument("--port", type=int, default=8900)
+    demo.add_argument("--latency-ms", type=float, default=0, help="how long each answer takes at least")
+    demo.add_argument("--jitter", type=float, default=0, help="latency varies by this fraction")
+    demo.add_argument("--capacity", type=int, default=0, help="requests worked on at a time; 0: no bound")
+    demo.add_argument("--fail-rate", type=float, default=0, help="share of requests refused with an error")
+    demo.add_argument("--garble-rate", type=float, default=0, help="share of answers made unreadable")
+    check = _command(commands, "check-endpoint", "serving:check_endpoint", "try a server and say what works")
+    check.add_argument("--demo", action="store_true")
+    check.add_argument("--base-url", metavar="URL")
+    check.add_argument("--model", metavar="NAME")
+
+
+def _run_dir(parser: ArgumentParser) -> None:
+    parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory, or its id")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("name at least one column")
+    return names

@@ -1,0 +1,69 @@
+"""A run's progress on standard error: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+from typing import TextIO
+
+from vpp.events import RunFailed, RunPaused, RunResumed, StepFinished
+from vpp.reporting.words import seconds
+from vpp.runs.journal import Record
+from vpp.runs.view import RunView
+
+WIDTH = 28
+
+
+class Progress:
+    """Told of every event."""
+
+    def __init__(self, stream: TextIO = sys.stderr) -> None:
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+
+    def __call__(self, view: RunView, record: Record) -> None:
+        """Shows where the run is."""
+        event = record.event
+        if self._is_terminal:
+            self._draw(view)
+        elif isinstance(event, StepFinished) and event.step >= 0:
+            print(self._line(view), file=self._stream, flush=True)
+        if isinstance(event, RunPaused | RunResumed | RunFailed):
+            self._say(event)
+
+    def close(self) -> None:
+        """Leaves the bar behind."""
+        if self._is_terminal:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+    def _draw(self, view: RunView) -> None:
+        done = max(0, (view.last_step if view.last_step is not None else -1) + 1)
+        filled = round(WIDTH * done / max(1, view.total_steps))
+        bar = "█" * filled + "░" * (WIDTH - filled)
+        print(f"\r\x1b[K{bar} {self._line(view)}", end="", file=self._stream, flush=True)
+
+    def _line(self, view: RunView) -> str:
+        left = view.seconds_left()
+        parts = [self._where(view), f"{view.usage.calls:,} calls", seconds(view.wall_s)]
+        if view.ess_by_step:
+            parts.insert(1, f"ESS {view.ess_by_step[-1]:.1f} of {view.size}")
+        if left is not None:
+            parts.append(f"about {seconds(left)} left")
+        return ", ".join(parts)
+
+    def _where(self, view: RunView) -> str:
+        if view.last_step is None:
+            return f"first hypotheses, {len(view.drawn)} so far"
+        if view.last_step == view.total_steps - 1:
+            return "final weights and test rows" if "train" not in view.evaluated else "done"
+        return f"step {view.last_step + 1} of {view.total_steps}"
+
+    def _say(self, event: RunPaused | RunResumed | RunFailed) -> None:
+        match event:
+            case RunPaused(reason="endpoint", detail=detail):
+                text = f"paused: {detail}"
+            case RunPaused():
+                text = "paused"
+            case RunResumed():
+                text = "going on"
+            case _:
+                return
+        self.close()
+        print(text, file=self._stream, flush=True)

@@ -1,0 +1,74 @@
+"""What commands read from outside: files, the environment, `.env`."""
+
+import os
+import sys
+from pathlib import Path
+
+from vpp.errors import InputError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.session import Keys
+from vpp.runs.store import RunStore
+from vpp.runs.worker import Listener, Surroundings
+from vpp.settings import Environment
+
+
+def dotenv(path: Path = Path(".env")) -> dict[str, str]:
+    """NAME=value lines of a `.env` file; empty where there is none."""
+    if not path.is_file():
+        return {}
+    lines = (line.strip().removeprefix("export ") for line in path.read_text(encoding="utf-8").splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
+
+
+def environment() -> Environment:
+    """The environment, then `.env`, then defaults."""
+    return Environment.read(dotenv())
+
+
+def keys() -> Keys:
+    """API keys from the environment or `.env`."""
+    return Keys.read({**dotenv(), **os.environ})
+
+
+def surroundings(listener: Listener | None = None) -> Surroundings:
+    """What a worker on this machine is given."""
+    env = environment()
+    return Surroundings(
+        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, listener=listener
+    )
+
+
+def find_run(name: str) -> RunDirectory:
+    """The run at a path, or of an id in the runs folder. Raises RunError where there is none."""
+    at_path = RunDirectory(Path(name))
+    if (at_path.path / "run.json").is_file():
+        return at_path
+    store = RunStore(environment().runs_dir)
+    return store.get(Path(name).name)
+
+
+def read_bytes(name: str) -> bytes:
+    """A file's bytes, or standard input's for `-`. Raises InputError."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}): check the path") from None
+
+
+def read_text(name: str | None) -> str | None:
+    """A text file, or None for None. Raises InputError."""
+    if name is None:
+        return None
+    try:
+        return read_bytes(name).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not a UTF-8 text: save it as UTF-8") from None
+
+
+def write_bytes(name: Path, content: bytes) -> None:
+    """Raises InputError where the file cannot be written."""
+    try:
+        name.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{name} cannot be written ({error.strerror}): choose another place") from None

@@ -1,0 +1,229 @@
+"""The paper's seven tasks: seeded generators of CSV files (Section 4)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpp.data.dataset import Task
+from vpp.errors import InputError
+
+TASK = 102
+"""Purpose number of a task's randomness: SeedSequence(seed, spawn_key=(TASK, stream))."""
+RING_NOISE = 0.04
+N_DIGITS = 4
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Span = tuple[float, float]
+Lines = list[str]
+Draw = Callable[[np.random.Generator, int, Span], Lines]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskInfo:
+    """One of the paper's tasks."""
+
+    name: str
+    task: Task
+    inputs: tuple[str, ...]
+    target: str
+    description: str
+    span: Span
+    """Smallest and largest input; the coordinates of the two centres (two-blobs); the two radii (two-circles)."""
+    draw: Draw
+    """(rng, n, span) -> n lines of the CSV, in any order."""
+    stream: int
+    """Number of its random stream; never changes."""
+    prior: str | None = None
+    """The sentence of prior knowledge that the paper gives it."""
+
+
+def generate(
+    name: str, *, seed: int = 0, train_size: int = 100, test_size: int = 60, span: Span | None = None
+) -> bytes:
+    """A CSV of train_size + test_size rows in random order, numbers rounded to 2 decimals.
+
+    span: instead of the task's own. Raises InputError for an unknown task or a span it cannot have.
+    """
+    info = find_info(name)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, info.stream)))
+    lines = info.draw(rng, train_size + test_size, _checked(info, span))
+    shuffled = [lines[i] for i in rng.permutation(len(lines))]
+    return "\n".join([",".join((*info.inputs, info.target)), *shuffled, ""]).encode()
+
+
+def describe(name: str, *, seed: int = 0, span: Span | None = None) -> str:
+    """The provenance note of a generated task: its rule, its span and its seed. Raises InputError."""
+    info = find_info(name)
+    low, high = _checked(info, span)
+    return f"generated: {name} ({info.description}), span {low:g} to {high:g}, seed {seed}"
+
+
+def find_info(name: str) -> TaskInfo:
+    """Raises InputError for an unknown name."""
+    if name not in TASKS:
+        raise InputError(f"there is no task {name!r}: pick one of {', '.join(TASKS)}")
+    return TASKS[name]
+
+
+def _checked(info: TaskInfo, span: Span | None) -> Span:
+    low, high = span or info.span
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"span {low:g} to {high:g} of task {info.name} is none: give two numbers, the smaller first")
+    return low, high
+
+
+def _curve(formula: Callable[[Floats], Floats], *, noise: float) -> Draw:
+    """y = formula(x) + noise * N(0, 1) at x ~ U[span]."""
+
+    def draw(rng: np.random.Generator, n: int, span: Span) -> Lines:
+        x = rng.uniform(*span, size=n).round(2)
+        y = formula(x) + noise * rng.standard_normal(n)
+        return [f"{a:z.2f},{b:z.2f}" for a, b in zip(x, y, strict=True)]
+
+    return draw
+
+
+def _draw_blobs(rng: np.random.Generator, n: int, span: Span) -> Lines:
+    """Unit Gaussians; class 0 about (low, low), class 1 about (high, high)."""
+    label = _balanced(n)
+    points = np.array(span)[label][:, None] + rng.standard_normal((n, 2))
+    return _point_lines(points, label)
+
+
+def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Lines:
+    """Rings about the origin; class 1 is the inner."""
+    if span[0] <= 0:
+        raise InputError(f"radius {span[0]:g} of task two-circles is too small: give radii above 0")
+    label = _balanced(n)
+    angle = rng.uniform(0, 2 * np.pi, size=n)
+    radius = np.array(span)[1 - label]
+    ring = radius[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+    return _point_lines(ring + RING_NOISE * rng.standard_normal((n, 2)), label)
+
+
+def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Lines:
+    """Class 1 where the sum is even."""
+    low, high = _whole(span)
+    digits = rng.integers(low, high + 1, size=(n, N_DIGITS))
+    return _digit_lines(digits, 1 - digits.sum(axis=1) % 2)
+
+
+def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Lines:
+    """Class 1 where any digit is 0: half of the rows, each half uniform on what it may hold."""
+    low, high = _whole(span)
+    if not low <= 0 <= high:
+        raise InputError(f"span {low} to {high} of task contains-zero holds no 0: give one that does")
+    label = _balanced(n)
+    return _digit_lines(np.array([_digits(rng, low, high, with_zero=bool(k)) for k in label]), label)
+
+
+def _digits(rng: np.random.Generator, low: int, high: int, *, with_zero: bool) -> Labels:
+    """Drawn again until they hold a 0, or none, as asked."""
+    while True:
+        digits = rng.integers(low, high + 1, size=N_DIGITS)
+        if bool((digits == 0).any()) == with_zero:
+            return digits
+
+
+def _whole(span: Span) -> tuple[int, int]:
+    if not all(float(end).is_integer() for end in span):
+        raise InputError(f"span {span[0]:g} to {span[1]:g} is not of integers: give two integers")
+    return int(span[0]), int(span[1])
+
+
+def _balanced(n: int) -> Labels:
+    """As many zeros as ones; one zero more where n is odd."""
+    return np.arange(n) % 2
+
+
+def _point_lines(points: Floats, label: Labels) -> Lines:
+    return [f"{a:z.2f},{b:z.2f},{k}" for (a, b), k in zip(points, label, strict=True)]
+
+
+def _digit_lines(digits: Labels, label: Labels) -> Lines:
+    return [",".join(map(str, (*row, k))) for row, k in zip(digits, label, strict=True)]
+
+
+_PAIR = ("x1", "x2")
+_DIGITS = ("a", "b", "c", "d")
+
+TASKS: dict[str, TaskInfo] = {
+    info.name: info
+    for info in (
+        TaskInfo(
+            name="linear",
+            task="regression",
+            inputs=("x",),
+            target="y",
+            description="y = 3x + 4 + N(0, 1)",
+            span=(0, 2),
+            draw=_curve(lambda x: 3 * x + 4, noise=1),
+            stream=0,
+        ),
+        TaskInfo(
+            name="poly",
+            task="regression",
+            inputs=("x",),
+            target="y",
+            description="y = 3x² + x + 2 + N(0, 1)",
+            span=(-3, 1),
+            draw=_curve(lambda x: 3 * x**2 + x + 2, noise=1),
+            stream=1,
+        ),
+        TaskInfo(
+            name="sine",
+            task="regression",
+            inputs=("x",),
+            target="y",
+            description="y = sin x + 2 + 0.01 N(0, 1)",
+            span=(-3, 3),
+            draw=_curve(lambda x: np.sin(x) + 2, noise=0.01),
+            stream=2,
+        ),
+        TaskInfo(
+            name="two-blobs",
+            task="classification",
+            inputs=_PAIR,
+            target="label",
+            description="which of two unit Gaussians a point is from",
+            span=(-2, 2),
+            draw=_draw_blobs,
+            stream=3,
+        ),
+        TaskInfo(
+            name="two-circles",
+            task="classification",
+            inputs=_PAIR,
+            target="label",
+            description="1 on the inner of two rings",
+            span=(0.35, 1.0),
+            draw=_draw_circles,
+            stream=4,
+            prior="The decision boundary is a circle",
+        ),
+        TaskInfo(
+            name="sum-parity",
+            task="classification",
+            inputs=_DIGITS,
+            target="label",
+            description="1 if the sum of four integers is even",
+            span=(0, 9),
+            draw=_draw_parity,
+            stream=5,
+        ),
+        TaskInfo(
+            name="contains-zero",
+            task="classification",
+            inputs=_DIGITS,
+            target="label",
+            description="1 if any of four integers is 0",
+            span=(0, 9),
+            draw=_draw_contains_zero,
+            stream=6,
+        ),
+    )
+}

@@ -1,0 +1,400 @@
+"""Candidate rules for labels: families of forms, each fitted to the batch alone."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.rule import (
+    EVEN,
+    ODD,
+    WHOLE,
+    All,
+    Any,
+    Arithmetic,
+    Case,
+    Cell,
+    Compare,
+    Condition,
+    Distance,
+    Every,
+    Fold,
+    Is,
+    Item,
+    Items,
+    Multiple,
+    Number,
+    OneOf,
+    Pattern,
+    Rule,
+    Tally,
+    Term,
+)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A condition, and the rows of the batch on which it holds."""
+
+    condition: Condition
+    mask: Mask
+
+
+def split(batch: Batch, condition: Condition) -> Split:
+    """The condition with the rows on which it holds."""
+    return Split(condition, np.array([condition.holds(row) is True for row in batch.rows]))
+
+
+# --- how good a split is ---------------------------------------------------------------------------------------
+
+
+def _majority(codes: NDArray[np.int64], mask: Mask, classes: int) -> tuple[int, int]:
+    """The most frequent code under the mask, and how many rows are not of it."""
+    counts = np.bincount(codes[mask], minlength=classes)
+    best = int(counts.argmax())
+    return best, int(mask.sum() - counts[best])
+
+
+def _impurity(batch: Batch, mask: Mask, among: Mask) -> int:
+    """Errors made when each side of the mask answers its most frequent label."""
+    classes = len(batch.labels)
+    inside, outside = mask & among, ~mask & among
+    return _majority(batch.codes, inside, classes)[1] + _majority(batch.codes, outside, classes)[1]
+
+
+def cut(batch: Batch, term: Term, among: Mask, rng: Generator) -> Split | None:
+    """The threshold on a term that errs least; the widest gap, or another at random, where several do."""
+    values = batch.values(term)
+    usable = among & ~np.isnan(values)
+    points = np.unique(values[usable])
+    if len(points) < 2:
+        return None
+    below = values[None, :] <= points[:-1, None]
+    errors = np.array([_impurity(batch, mask, usable) for mask in below])
+    best = np.flatnonzero(errors == errors.min())
+    gaps = (points[best + 1] - points[best]) / (points[-1] - points[0])
+    chosen = int(rng.choice(best, p=gaps / gaps.sum())) if rng.random() < 0.5 else int(best[gaps.argmax()])
+    low, high = float(points[chosen]), float(points[chosen + 1])
+    return _cut_at(batch, term, low, high, values)
+
+
+def _cut_at(batch: Batch, term: Term, low: float, high: float, values: Floats) -> Split:
+    whole = not isinstance(term, Cell) and low == math.floor(low) and high == math.floor(high)
+    at = float(math.floor((low + high) / 2)) if whole else round_between(low, high)
+    return Split(Is(term, Compare("<=", Number(at))), values <= at)
+
+
+def membership(batch: Batch, name: str, among: Mask) -> Split | None:
+    """The categories of a column in which the most frequent label of one of them is the most frequent label."""
+    texts = [row.cells.get(name) for row in batch.rows]
+    kinds = sorted({text for text, used in zip(texts, among, strict=True) if used and isinstance(text, str)})
+    if len(kinds) < 2:
+        return None
+    masks = {kind: np.array([text == kind for text in texts]) for kind in kinds}
+    leading = {kind: _majority(batch.codes, mask & among, len(batch.labels))[0] for kind, mask in masks.items()}
+    group = tuple(kind for kind in kinds if leading[kind] == leading[kinds[0]])
+    group = group if len(group) < len(kinds) else kinds[:1]  # type: ignore[assignment]
+    mask = np.any([masks[kind] for kind in group], axis=0)
+    return Split(Is(Cell(name), OneOf(tuple(group))), mask)
+
+
+# --- lists of conditions ------------------------------------------------------------------------------------------
+
+
+def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
+    """The rule that asks the conditions in turn and answers each with the label most frequent there."""
+    left = np.ones(batch.size, dtype=bool)
+    classes = len(batch.labels)
+    cases = []
+    for one in splits:
+        here = one.mask & left
+        label = batch.labels[_majority(batch.codes, here, classes)[0]]
+        cases.append(Case(one.condition, label))
+        left = left & ~one.mask
+    rest = batch.labels[_majority(batch.codes, left if left.any() else ~left, classes)[0]]
+    while cases and cases[-1].outcome == rest:
+        cases.pop()
+    return Rule(tuple(cases), rest)
+
+
+def _flipped(one: Split) -> Split:
+    """The other side of a cut first."""
+    condition = one.condition
+    if isinstance(condition, Is) and isinstance(condition.test, Compare) and condition.test.sign == "<=":
+        known = ~one.mask
+        return Split(Is(condition.term, Compare(">", condition.test.other)), known)
+    return one
+
+
+def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split:
+    """The side with fewer errors first, so that the rest can be asked further."""
+    classes = len(batch.labels)
+    inside = _majority(batch.codes, one.mask & among, classes)[1]
+    outside = _majority(batch.codes, ~one.mask & among, classes)[1]
+    turn = inside > outside or (inside == outside and rng.random() < 0.5)
+    return _flipped(one) if turn else one
+
+
+def _best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
+    """The best cut or membership among a few columns."""
+    columns = batch.numeric + batch.categories
+    if not columns:
+        return None
+    few = rng.permutation(len(columns))[: int(rng.integers(1, 1 + min(len(columns), 6)))]
+    splits = [_column_split(batch, columns[at], among, rng) for at in few]
+    found = [one for one in splits if one is not None]
+    return min(found, key=lambda one: _impurity(batch, one.mask, among), default=None)
+
+
+def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split | None:
+    return cut(batch, Cell(name), among, rng) if name in batch.numeric else membership(batch, name, among)
+
+
+def cuts(batch: Batch, rng: Generator) -> Rule | None:
+    """One to three questions on single columns, each of what the ones before it left over."""
+    left = np.ones(batch.size, dtype=bool)
+    splits: list[Split] = []
+    for _ in range(_depth(batch, rng)):
+        one = _best_column(batch, left, rng)
+        if one is None or len(set(batch.codes[left])) < 2:
+            break
+        splits.append(_purer_first(batch, one, left, rng))
+        left = left & ~splits[-1].mask
+    return decide(batch, splits) if splits else None
+
+
+def _depth(batch: Batch, rng: Generator) -> int:
+    """As many questions as labels less one, give or take one."""
+    return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
+
+
+def levels(batch: Batch, rng: Generator) -> Rule | None:
+    """Two cuts of one column."""
+    everything = np.ones(batch.size, dtype=bool)
+    if not batch.numeric:
+        return None
+    few = rng.permutation(len(batch.numeric))[:3]
+    firsts = [(cut(batch, Cell(batch.numeric[at]), everything, rng), Cell(batch.numeric[at])) for at in few]
+    pairs = [(one, term) for one, term in firsts if one is not None]
+    if not pairs:
+        return None
+    first, term = min(pairs, key=lambda pair: _impurity(batch, pair[0].mask, everything))
+    first = _purer_first(batch, first, everything, rng)
+    second = cut(batch, term, ~first.mask, rng)
+    return decide(batch, [first] if second is None else [first, second])
+
+
+def both(batch: Batch, rng: Generator) -> Rule | None:
+    """Two conditions on single columns, joined by `and` or `or`."""
+    everything = np.ones(batch.size, dtype=bool)
+    first, second = _best_column(batch, everything, rng), _best_column(batch, everything, rng)
+    if first is None or second is None or first.condition == second.condition:
+        return None
+    sides = [_flipped(one) if rng.random() < 0.5 else one for one in (first, second)]
+    return decide(batch, [joined(sides[0], sides[1], rng)])
+
+
+def joined(first: Split, second: Split, rng: Generator) -> Split:
+    """Two splits as one, by `and` or by `or`."""
+    parts = (first.condition, second.condition)
+    if rng.random() < 0.6:
+        return Split(All(parts), first.mask & second.mask)
+    return Split(Any(parts), first.mask | second.mask)
+
+
+def constant(batch: Batch, rng: Generator) -> Rule | None:
+    """The most frequent label, always."""
+    return Rule((), batch.labels[0])
+
+
+# --- two numbers at once --------------------------------------------------------------------------------------------
+
+
+def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
+    if len(batch.numeric) < 2:
+        return None
+    first, second = sorted(rng.permutation(len(batch.numeric))[:2])
+    return batch.numeric[first], batch.numeric[second]
+
+
+def line(batch: Batch, rng: Generator) -> Rule | None:
+    """A weighted sum of two columns against a bound, the weights along the difference of two classes' means."""
+    pair = _two_columns(batch, rng)
+    weights = None if pair is None else _direction(batch, pair, rng)
+    if pair is None or weights is None:
+        return None
+    term = _weighted(pair, weights)
+    one = cut(batch, term, np.ones(batch.size, dtype=bool), rng)
+    if one is None:
+        return None
+    one = _purer_first(batch, one, np.ones(batch.size, dtype=bool), rng)
+    rest = _best_column(batch, ~one.mask, rng) if len(batch.labels) > 2 else None
+    return decide(batch, [one] if rest is None else [one, rest])
+
+
+def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> tuple[float, float] | None:
+    points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
+    known = ~np.isnan(points).any(axis=1)
+    label = int(rng.integers(min(2, len(batch.labels))))
+    inside, outside = known & (batch.codes == label), known & (batch.codes != label)
+    if not inside.any() or not outside.any():
+        return None
+    means = points[inside].mean(axis=0), points[outside].mean(axis=0)
+    spread = points[inside].var(axis=0) + points[outside].var(axis=0) + 1e-3 * points[known].var(axis=0)
+    if not (spread > 0).all():
+        return None
+    slope = (means[0] - means[1]) / spread
+    slope = slope / np.abs(slope).max()
+    return round_to(float(slope[0]), 1), round_to(float(slope[1]), 1)
+
+
+def _weighted(pair: tuple[str, str], weights: tuple[float, float]) -> Term:
+    parts = [(Cell(name), weight) for name, weight in zip(pair, weights, strict=True) if weight]
+    scaled = [cell if weight == 1 else Arithmetic("*", Number(weight), cell) for cell, weight in parts]
+    return scaled[0] if len(scaled) == 1 else Arithmetic("+", scaled[0], scaled[1])
+
+
+def circle(batch: Batch, rng: Generator) -> Rule | None:
+    """The distance of two columns from the origin, or from the middle of a class, against a radius."""
+    pair = _two_columns(batch, rng)
+    if pair is None:
+        return None
+    points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
+    label = int(rng.integers(len(batch.labels)))
+    inside = points[(batch.codes == label) & ~np.isnan(points).any(axis=1)]
+    if not len(inside):
+        return None
+    middle = inside.mean(axis=0) if rng.random() < 0.4 else np.zeros(2)
+    spread = float(np.nanstd(points)) or 1.0
+    decimals = 1 - math.floor(math.log10(spread))
+    centre = tuple(float(round(one, decimals)) + 0.0 for one in middle)
+    one = cut(batch, Distance((Cell(pair[0]), Cell(pair[1])), centre), np.ones(batch.size, dtype=bool), rng)
+    return None if one is None else decide(batch, [one])
+
+
+# --- sequences ----------------------------------------------------------------------------------------------------------
+
+
+def pattern(batch: Batch, rng: Generator) -> Rule | None:
+    """One property of the sequence."""
+    one = _property(batch, rng)
+    return None if one is None else decide(batch, [one])
+
+
+def patterns(batch: Batch, rng: Generator) -> Rule | None:
+    """Two properties of the sequence, joined by `and` or `or`."""
+    first, second = _property(batch, rng), _property(batch, rng)
+    if first is None or second is None or first.condition == second.condition:
+        return None
+    return decide(batch, [joined(first, second, rng)])
+
+
+def _property(batch: Batch, rng: Generator) -> Split | None:
+    if batch.length < 1:
+        return None
+    kind = (
+        int(rng.choice(4, p=[0.3, 0.35, 0.15, 0.2])) if batch.whole_numbers else int(rng.choice(4, p=[0, 0.6, 0, 0.4]))
+    )
+    makers: tuple[Callable[[Batch, Generator], Split | None], ...] = (_divisible, _bounded, _containing, _arranged)
+    return makers[kind](batch, rng)
+
+
+def _quantity(batch: Batch, rng: Generator) -> Term:
+    """A number made of the sequence."""
+    part = _part(batch, rng)
+    place = int(rng.integers(batch.length))
+    other = _item(batch, (place + 1) % batch.length)
+    choices: tuple[Term, ...] = (
+        Fold("sum", WHOLE), Fold("sum", part), Fold("sum", part), Fold("max", WHOLE), Fold("min", WHOLE),
+        Fold("product", WHOLE), Fold("product", part), Fold("distinct", WHOLE), Tally(WHOLE, EVEN), Tally(WHOLE, ODD),
+        _item(batch, place), _item(batch, place), _item(batch, place), Arithmetic("-", _item(batch, place), other),
+        Arithmetic("-", Fold("max", WHOLE), Fold("min", WHOLE)), Tally(WHOLE, Compare(">", Number(_level(batch, rng)))),
+    )  # fmt: skip
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _part(batch: Batch, rng: Generator) -> Items:
+    """A part of the sequence: its first or last few, or two of its columns."""
+    if len(batch.numeric) >= 2 and rng.random() < 0.5:
+        pair = _two_columns(batch, rng)
+        return Items(pair or ())
+    count = int(rng.integers(2, max(3, batch.length)))
+    return Items((), None, count) if rng.random() < 0.5 else Items((), -count, None)
+
+
+def _item(batch: Batch, place: int) -> Term:
+    if batch.numeric and len(batch.numeric) == batch.length:
+        return Cell(batch.numeric[place])
+    return Item(WHOLE, -1 if place == batch.length - 1 else min(place, 4))
+
+
+def _level(batch: Batch, rng: Generator) -> float:
+    numbers = sorted({number for row in batch.rows for number in row.sequence})
+    return float(numbers[int(rng.integers(len(numbers)))])
+
+
+def _divisible(batch: Batch, rng: Generator) -> Split | None:
+    divisor = int(rng.choice([2, 2, 2, 2, 3, 4]))
+    return split(batch, Is(_quantity(batch, rng), Multiple(divisor)))
+
+
+def _bounded(batch: Batch, rng: Generator) -> Split | None:
+    one = cut(batch, _quantity(batch, rng), np.ones(batch.size, dtype=bool), rng)
+    return one if one is None or rng.random() < 0.5 else _flipped(one)
+
+
+def _containing(batch: Batch, rng: Generator) -> Split | None:
+    """A number that the sequence contains, the one that tells most among a few."""
+    few = {_level(batch, rng) for _ in range(int(rng.integers(1, 3)))}
+    least = float(rng.choice([1, 1, 1, 2]))
+    splits = [
+        split(batch, Is(Tally(WHOLE, Compare("=", Number(number))), Compare(">=", Number(least))))
+        for number in sorted(few)
+    ]
+    everything = np.ones(batch.size, dtype=bool)
+    return min(splits, key=lambda one: _impurity(batch, one.mask, everything))
+
+
+def _arranged(batch: Batch, rng: Generator) -> Split | None:
+    """An order, or something equal."""
+    kinds = ("ascending", "descending", "distinct", "neighbours equal", "split pair", "palindrome")
+    first, second = _item(batch, 0), _item(batch, batch.length - 1)
+    choices: list[Condition] = [Pattern(kind, WHOLE) for kind in kinds]
+    choices += [Is(first, Compare(">", second)), Every(WHOLE, EVEN), Every(WHOLE, ODD), Is(first, Compare("=", second))]
+    if batch.length > 1:
+        ends = sorted(rng.permutation(batch.length)[:2])
+        choices.append(Is(_item(batch, int(ends[0])), Compare(">", _item(batch, int(ends[1])))))
+    return split(batch, choices[int(rng.integers(len(choices)))])
+
+
+def addition(batch: Batch, rng: Generator) -> Condition | None:
+    """A condition that might narrow or widen a rule."""
+    everything = np.ones(batch.size, dtype=bool)
+    one = _property(batch, rng) if batch.sequential else _best_column(batch, everything, rng)
+    if one is None:
+        return None
+    return (_flipped(one) if rng.random() < 0.5 else one).condition
+
+
+# --- which families ---------------------------------------------------------------------------------------------------------
+
+Family = Callable[[Batch, Generator], Rule | None]
+
+
+def families(batch: Batch) -> dict[Family, float]:
+    """The families that the kinds of the columns allow, with their weights."""
+    if batch.sequential:
+        return {pattern: 6.0, patterns: 3.0, cuts: 1.0, constant: 0.3}
+    weights: dict[Family, float] = {cuts: 4.0, both: 1.0, constant: 0.2}
+    if batch.numeric:
+        weights[levels] = 1.5
+    if len(batch.numeric) >= 2:
+        weights[line] = 2.0 if len(batch.numeric) == 2 else 1.0
+        weights[circle] = 1.0 if len(batch.numeric) == 2 else 0.2
+    return weights

@@ -1,0 +1,136 @@
+"""Says in a sentence why a rule answers a row as it does, with the numbers it used."""
+
+from vpp.demo.rule import (
+    All,
+    Any,
+    Arithmetic,
+    Case,
+    Cell,
+    Condition,
+    Every,
+    Fold,
+    Is,
+    Not,
+    Number,
+    Outcome,
+    Pattern,
+    Rule,
+    Term,
+)
+from vpp.demo.values import Row, Value
+from vpp.demo.wording import Style, Unsayable, listed, say_condition, say_name, say_number, say_term, say_test
+
+_STYLE = Style(noun="number")
+_MOST_SHOWN = 12
+
+
+def explain(rule: Rule, row: Row, answer: Value) -> str:
+    """One or two short sentences, true of this row."""
+    case = rule.deciding(row)
+    given = answer if isinstance(answer, str) else None
+    try:
+        return _because(rule, case, row, given)
+    except Unsayable:
+        return "I worked through the rule case by case" + (f"; it gives {given}." if given else ".")
+
+
+def _because(rule: Rule, case: Case | None, row: Row, given: str | None) -> str:
+    outcome = rule.otherwise if case is None else case.outcome
+    result = f"the rule gives {given}" if given is not None else _worked_out(outcome, row)
+    if case is not None:
+        return _sentence(f"{_fact(case.condition, row)}, so {result}.")
+    if not rule.cases:
+        return _sentence(f"{result}{' for every input' if given is not None else ''}.")
+    reasons = "; ".join(_fact(one.condition, row) for one in rule.cases[:3])
+    return _sentence(f"{reasons}, so {result}.")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _worked_out(outcome: Outcome | None, row: Row) -> str:
+    """`3.1 * x + 4 = 8.65 for x = 1.5`"""
+    if outcome is None or isinstance(outcome, str):
+        return "the rule leaves this open"
+    value = outcome.of(row)
+    if not isinstance(value, float):
+        return f"{say_term(outcome, _STYLE)} cannot be worked out"
+    if isinstance(outcome, Number):
+        return f"the rule gives {_short(value)}"
+    names = sorted(_names(outcome))[:4]
+    known = ", ".join(f"{say_name(name)} = {_shown(row.cells.get(name))}" for name in names)
+    return f"{say_term(outcome, _STYLE)} = {_short(value)}" + (f" for {known}" if known else "")
+
+
+def _names(term: Term) -> set[str]:
+    match term:
+        case Cell():
+            return {term.name}
+        case Arithmetic():
+            return _names(term.left) | _names(term.right)
+    argument = getattr(term, "argument", None)
+    return set() if argument is None else _names(argument)
+
+
+def _short(value: float) -> str:
+    return say_number(float(f"{value:.6g}"))
+
+
+def _shown(value: Value) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, tuple):
+        return " ".join(_short(number) for number in value[:_MOST_SHOWN])
+    return _short(value) if isinstance(value, float) else value[:80]
+
+
+def _fact(condition: Condition, row: Row) -> str:
+    """What is the case with the condition in this row, be it so or not."""
+    match condition:
+        case Is():
+            return _fact_of_term(condition, row)
+        case All():
+            failing = [part for part in condition.parts if part.holds(row) is not True]
+            return _fact(failing[0], row) if failing else listed([_fact(part, row) for part in condition.parts[:4]])
+        case Any():
+            holding = [part for part in condition.parts if part.holds(row) is True]
+            return _fact(holding[0], row) if holding else listed([_fact(part, row) for part in condition.parts[:4]])
+        case Not():
+            return _fact(condition.part, row)
+        case Every():
+            return _fact_of_items(condition, row)
+        case Pattern():
+            word = "" if condition.holds(row) else "it is not so that "
+            return f"{word}{say_condition(condition, _STYLE)} in {_shown(condition.items.of(row))}"
+    raise Unsayable
+
+
+def _fact_of_term(condition: Is, row: Row) -> str:
+    value = condition.term.of(row)
+    test = say_test(condition.test, _STYLE)
+    told = condition.test.passes(value, row)
+    subject = _subject(condition.term, row, value)
+    if told is None:
+        return f"{subject}, so it cannot be said whether it {test}"
+    return f"{subject}, which {test if told else _not(test)}"
+
+
+def _not(test: str) -> str:
+    if test.startswith("is not "):
+        return f"is {test[7:]}"
+    return f"is not {test[3:]}" if test.startswith("is ") else f"does not satisfy `{test}`"
+
+
+def _subject(term: Term, row: Row, value: Value) -> str:
+    """`the sum 3 + 4 + 0 + 7 is 14`"""
+    if isinstance(term, Fold) and term.kind in {"sum", "product"} and len(term.items.of(row)) <= _MOST_SHOWN:
+        sign = " + " if term.kind == "sum" else " × "
+        return f"the {term.kind} {sign.join(_short(number) for number in term.items.of(row))} is {_shown(value)}"
+    return f"{say_term(term, _STYLE)} is {_shown(value)}"
+
+
+def _fact_of_items(condition: Every, row: Row) -> str:
+    failing = [number for number in condition.items.of(row) if condition.test.passes(number, row) is not True]
+    test = say_test(condition.test, _STYLE)
+    return f"{_short(failing[0])} {_not(test)}" if failing else f"each of {_shown(condition.items.of(row))} {test}"

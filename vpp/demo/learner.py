@@ -1,0 +1,46 @@
+"""The learner: applies a rule to one input and says why."""
+
+from dataclasses import dataclass
+
+from vpp.demo.explain import explain
+from vpp.demo.prompt import LearnerQuestion
+from vpp.demo.read_rule import Reading, read_rule
+from vpp.demo.values import read_row
+from vpp.demo.wording import say_number
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the learner says of one input."""
+
+    explanation: str
+    output: str
+
+
+def answer(question: LearnerQuestion) -> Answer:
+    """The rule's answer; a constant guess, and an explanation that says so, where the rule cannot be followed."""
+    row = read_row(question.input)
+    reading = read_rule(question.rule, tuple(row.cells), question.labels)
+    if reading.rule is None:
+        return _guess(question, "The rule says nothing that I can read")
+    value = reading.rule.answer(row)
+    why = explain(reading.rule, row, value) + _left_out(reading)
+    if isinstance(value, float):
+        return Answer(why, say_number(float(f"{value:.10g}")))
+    if isinstance(value, str):
+        return Answer(why, value)
+    return _guess(question, why.removesuffix("."))
+
+
+def _left_out(reading: Reading) -> str:
+    return " Part of the rule I could not read." if reading.unread else ""
+
+
+def _guess(question: LearnerQuestion, why: str) -> Answer:
+    output = question.labels[0] if question.labels else "0"
+    return Answer(f"{why}, so {output} is only a guess.", output)
+
+
+def write(answered: Answer) -> str:
+    """The answer in the asked form."""
+    return f"Explanation: {answered.explanation}\nOutput: {answered.output}"

@@ -1,0 +1,119 @@
+"""Reads a prompt: a learner's question (one input, one rule) or an optimizer's (a batch, its outputs and targets)."""
+
+import re
+from dataclasses import dataclass, field
+
+_HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
+_NUMBERED = re.compile(r"\[(\d+)\]\s?")
+_SECTIONS = (
+    ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
+    ("predictions", ("answers given", "prediction", "outputs", "model answered")),
+    ("rule", ("current rule", "rule", "hypothesis", "description")),
+    ("labels", ("labels",)),
+    ("inputs", ("input",)),
+)
+_OPENING, _CLOSING = frozenset({"<<<", "```", '"""'}), frozenset({">>>", "```", '"""'})
+_NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "example")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerQuestion:
+    """Apply a rule to one input."""
+
+    rule: str
+    input: str
+    labels: tuple[str, ...]
+    """Empty where a number is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerQuestion:
+    """Improve a rule, given what it answered on a batch."""
+
+    rule: str
+    inputs: tuple[str, ...]
+    predictions: tuple[str | None, ...]
+    """None where there was no answer."""
+    targets: tuple[str, ...]
+    labels: tuple[str, ...]
+    """Empty where the target is a number."""
+    heading: str = field(default="New rule")
+    """What the answer's rule is to be headed by."""
+
+
+def read_prompt(text: str) -> LearnerQuestion | OptimizerQuestion | None:
+    """The question that a prompt asks; None where it holds no rule and no input."""
+    sections = _sections(text)
+    rule, inputs = sections.get("rule"), sections.get("inputs")
+    if rule is None or inputs is None:
+        return None
+    labels = _labels(sections.get("labels", ""))
+    if "targets" not in sections:
+        return LearnerQuestion(rule, inputs, labels)
+    return _optimizer_question(text, rule, sections, labels)
+
+
+def _optimizer_question(
+    text: str, rule: str, sections: dict[str, str], labels: tuple[str, ...]
+) -> OptimizerQuestion | None:
+    inputs, targets = _numbered(sections["inputs"]), _numbered(sections["targets"])
+    predictions = _numbered(sections.get("predictions", ""))
+    keys = [key for key in inputs if key in targets]
+    if not keys:
+        return None
+    given = (predictions.get(key, "no answer") for key in keys)
+    heading = re.search(r"(?m)^\W{0,4}(New [A-Za-z ]{1,40}?)\W{0,4}:", text)
+    return OptimizerQuestion(
+        rule=rule,
+        inputs=tuple(inputs[key] for key in keys),
+        predictions=tuple(None if one == "no answer" else one for one in given),
+        targets=tuple(targets[key] for key in keys),
+        labels=labels,
+        heading=heading[1] if heading else "New rule",
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The text under each heading; the first of a kind counts, and a fence keeps headings in it from being seen."""
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    fenced = False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if fenced and bare in _CLOSING:
+            fenced, current = False, None
+        elif current is not None and not fenced and bare in _OPENING and not any(current):
+            fenced = True
+        elif not fenced and bare.endswith((":", "*")) and (heading := _heading(bare)):
+            current = found.setdefault(heading, []) if heading not in found else None
+        elif current is not None:
+            current.append(line)
+    return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
+
+
+def _heading(line: str) -> str | None:
+    """Which section a heading opens; "" for one that only closes the section before it."""
+    match = _HEADING.fullmatch(line)
+    if match is None:
+        return None
+    words = match[1].lower()
+    if words.startswith(_NO_SECTION):
+        return "closing"
+    return next((name for name, signs in _SECTIONS if any(sign in words for sign in signs)), None)
+
+
+def _labels(section: str) -> tuple[str, ...]:
+    return tuple(line[2:].strip() for line in section.split("\n") if line.startswith("- ") and line[2:].strip())
+
+
+def _numbered(section: str) -> dict[str, str]:
+    """`[1] …` blocks by their number."""
+    blocks: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in section.split("\n"):
+        match = _NUMBERED.match(line)
+        if match:
+            current = blocks.setdefault(match[1], [])
+            line = line[match.end() :]
+        current.append(line)
+    return {key: "\n".join(lines).strip() for key, lines in blocks.items()}

@@ -1,0 +1,179 @@
+"""Candidate rules for numbers: families of formulas, each fitted to rows of the batch alone."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.rule import Absent, Arithmetic, Case, Cell, Compare, Function, Is, Number, OneOf, Rule, Term
+
+Family = Callable[[Batch, Floats, Generator], Rule | None]
+"""Fits a formula to the rows with the given weights, 0 or 1: the rows that were looked at."""
+
+
+def total(parts: list[tuple[float, Term | None]]) -> Term:
+    """The sum of coefficient times term; no term stands for 1."""
+    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
+    result = terms[0]
+    for term in terms[1:]:
+        result = Arithmetic("+", result, term)
+    return result
+
+
+def _scaled(weight: float, term: Term | None) -> Term:
+    if term is None:
+        return Number(weight)
+    return term if weight == 1 else Arithmetic("*", Number(weight), term)
+
+
+def least_squares(batch: Batch, terms: list[Term], look: Floats, digits: int) -> Term | None:
+    """The terms' weighted sum, with a constant, that fits the rows looked at; rounded to significant digits."""
+    columns = [batch.values(term) for term in terms]
+    known = (look > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
+    if known.sum() < len(terms) + 1:
+        return None
+    design = np.stack([*columns, np.ones(batch.size)], axis=1)[known]
+    solution, _, rank, _ = np.linalg.lstsq(design, batch.y[known], rcond=None)
+    if rank < design.shape[1]:
+        return None
+    weights = [round_to(float(weight), digits) for weight in solution]
+    return total([*zip(weights[:-1], terms, strict=True), (weights[-1], None)])
+
+
+def _digits(rng: Generator) -> int:
+    return int(rng.choice([2, 3, 3]))
+
+
+def _column(batch: Batch, rng: Generator) -> Cell | None:
+    """A numeric column, likelier the more it goes along with the target."""
+    if not batch.numeric:
+        return None
+    weights = np.array([_correlation(batch.values(Cell(name)), batch.y) ** 2 + 0.1 for name in batch.numeric])
+    return Cell(batch.numeric[int(rng.choice(len(weights), p=weights / weights.sum()))])
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    known = ~np.isnan(x)
+    if known.sum() < 3 or x[known].std() == 0 or y[known].std() == 0:
+        return 0.0
+    return float(np.corrcoef(x[known], y[known])[0, 1])
+
+
+def mean(batch: Batch) -> Number:
+    """The targets' mean, rounded."""
+    return Number(round_to(float(batch.y.mean()), 3))
+
+
+def constant(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """The mean, always."""
+    return Rule((), Number(round_to(float(batch.y[look > 0].mean()), _digits(rng))))
+
+
+def _powers(cell: Term, degree: int) -> list[Term]:
+    return [cell if power == 1 else Arithmetic("^", cell, Number(float(power))) for power in range(degree, 0, -1)]
+
+
+def _polynomial(degree: int) -> Family:
+    def fit(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+        cell = _column(batch, rng)
+        term = cell and least_squares(batch, _powers(cell, degree), look, _digits(rng))
+        return cell and term and with_missing(batch, cell, Rule((), term))
+
+    fit.__doc__ = f"A polynomial of degree {degree} in one column."
+    return fit
+
+
+line, quadratic, cubic = _polynomial(1), _polynomial(2), _polynomial(3)
+
+
+def plane(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """A weighted sum of a few columns."""
+    count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
+    chosen: list[Term] = []
+    for _ in range(3 * count):
+        cell = _column(batch, rng)
+        if cell is not None and cell not in chosen and len(chosen) < count:
+            chosen.append(cell)
+    term = least_squares(batch, chosen, look, 3)
+    return None if term is None else with_missing(batch, chosen[0], Rule((), term))
+
+
+def sine(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """a * sin(b * x + c) + d, with b on a grid from half a turn to three over the rows' range."""
+    cell = _column(batch, rng)
+    if cell is None:
+        return None
+    x, y = batch.values(cell), batch.y
+    known = (look > 0) & ~np.isnan(x)
+    span = float(np.ptp(x[known])) if known.sum() > 3 else 0.0
+    if span <= 0:
+        return None
+    rates = np.unique([round_to(turns * np.pi / span, 2) for turns in np.linspace(0.6, 4, 24)])
+    fits = [_wave(x[known], y[known], float(rate)) for rate in rates]
+    best = min(range(len(fits)), key=lambda at: fits[at][0])
+    return Rule((), _say_wave(cell, float(rates[best]), fits[best][1], _digits(rng)))
+
+
+def _wave(x: Floats, y: Floats, rate: float) -> tuple[float, Floats]:
+    """Squared error and (sine, cosine, constant) weights at one rate."""
+    design = np.stack([np.sin(rate * x), np.cos(rate * x), np.ones(len(x))], axis=1)
+    weights = np.linalg.lstsq(design, y, rcond=0.05)[0]
+    return float(((design @ weights - y) ** 2).sum()), weights
+
+
+def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
+    height, shift = float(np.hypot(weights[0], weights[1])), float(np.arctan2(weights[1], weights[0]))
+    angle = total([(rate, cell), *([(round(shift, 2), None)] if round(shift, 2) else [])])
+    return total([(round_to(height, digits), Function("sin", angle)), (round_to(float(weights[2]), digits), None)])
+
+
+def pieces(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """A constant or a line on each side of a bound."""
+    cell = _column(batch, rng)
+    if cell is None:
+        return None
+    x = batch.values(cell)
+    points = np.unique(x[~np.isnan(x)])
+    if len(points) < 4:
+        return None
+    at = int(rng.integers(1, len(points) - 2))
+    bound = round_between(float(points[at]), float(points[at + 1]))
+    terms = _powers(cell, int(rng.integers(1, 2)))
+    sides = [least_squares(batch, terms, look * side, 2) for side in (x <= bound, x > bound)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    return Rule((Case(Is(cell, Compare("<=", Number(bound))), sides[0]),), sides[1])
+
+
+def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """A number for each category of a column."""
+    if not batch.categories:
+        return None
+    name = batch.categories[int(rng.integers(len(batch.categories)))]
+    texts = [row.cells.get(name) for row in batch.rows]
+    cases = []
+    for kind in sorted({text for text in texts if isinstance(text, str)})[:8]:
+        here = np.array([text == kind for text in texts])
+        cases.append(Case(Is(Cell(name), OneOf((kind,))), Number(round_to(float(batch.y[here].mean()), 3))))
+    return Rule(tuple(cases), Number(round_to(float(batch.y.mean()), 3)))
+
+
+def with_missing(batch: Batch, cell: Cell, rule: Rule) -> Rule:
+    """The rule, with the mean for rows where its column is missing, if there are such rows."""
+    if not np.isnan(batch.values(cell)).any():
+        return rule
+    mean = Number(round_to(float(batch.y.mean()), 3))
+    return Rule((Case(Is(cell, Absent()), mean), *rule.cases), rule.otherwise)
+
+
+def families(batch: Batch) -> dict[Family, float]:
+    """The families that the kinds of the columns allow, with their weights."""
+    weights: dict[Family, float] = {constant: 0.5}
+    if batch.numeric:
+        weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8, pieces: 1.0}
+    if len(batch.numeric) >= 2:
+        weights |= {plane: 4.0, quadratic: 1.0, cubic: 0.3, sine: 0.3}
+    if batch.categories:
+        weights[groups] = 2.0
+    return weights

@@ -1,0 +1,165 @@
+"""Revisions of a rule that errs: a bound moved, a part left out or added, a formula fitted anew."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.regress import least_squares, total
+from vpp.demo.rule import (
+    All,
+    Any,
+    Arithmetic,
+    Compare,
+    Condition,
+    Function,
+    Is,
+    Not,
+    Number,
+    Rule,
+    Term,
+)
+
+_MOST_BOUNDS = 6
+
+# --- labels -----------------------------------------------------------------------------------------------------
+
+
+def bounds(condition: Condition) -> Iterator[Is]:
+    """Every comparison with a constant in the condition."""
+    match condition:
+        case Is(test=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
+            yield condition
+        case All() | Any():
+            for part in condition.parts:
+                yield from bounds(part)
+        case Not():
+            yield from bounds(condition.part)
+
+
+def swapped(condition: Condition, old: Is, new: Is) -> Condition:
+    """The condition with one comparison in place of another."""
+    match condition:
+        case All() | Any():
+            return replace(condition, parts=tuple(swapped(part, old, new) for part in condition.parts))
+        case Not():
+            return Not(swapped(condition.part, old, new))
+    return new if condition == old else condition
+
+
+def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
+    """The rule with one bound moved to where it errs least on the batch, for each bound in turn."""
+    found = [(at, one) for at, case in enumerate(rule.cases) for one in bounds(case.condition)]
+    for at, one in found[:_MOST_BOUNDS]:
+        moved = [_with_condition(rule, at, swapped(rule.cases[at].condition, one, new)) for new in _moves(batch, one)]
+        if moved:
+            errors = np.array([batch.errors(other) for other in moved])
+            yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
+
+
+def _moves(batch: Batch, one: Is) -> list[Is]:
+    values = batch.values(one.term)
+    points = np.unique(values[~np.isnan(values)])
+    cuts = [round_between(float(low), float(high)) for low, high in zip(points[:-1], points[1:], strict=True)]
+    return [Is(one.term, Compare(one.test.sign, Number(at))) for at in cuts]  # type: ignore[union-attr]
+
+
+def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
+    cases = list(rule.cases)
+    cases[at] = replace(cases[at], condition=condition)
+    return replace(rule, cases=tuple(cases))
+
+
+def simpler(rule: Rule) -> Iterator[Rule]:
+    """The rule with one part of a condition, or one case, left out."""
+    for at, case in enumerate(rule.cases):
+        if isinstance(case.condition, All | Any):
+            for part in case.condition.parts:
+                left = tuple(one for one in case.condition.parts if one != part)
+                if left:
+                    yield _with_condition(rule, at, left[0] if len(left) == 1 else replace(case.condition, parts=left))
+        if len(rule.cases) > 1:
+            yield replace(rule, cases=rule.cases[:at] + rule.cases[at + 1 :])
+
+
+def extended(rule: Rule, addition: Condition, rng: Generator) -> Rule | None:
+    """The rule with its only condition narrowed or widened by another."""
+    if len(rule.cases) != 1 or isinstance(rule.cases[0].condition, All | Any):
+        return None
+    parts = (rule.cases[0].condition, addition)
+    return _with_condition(rule, 0, All(parts) if rng.random() < 0.6 else Any(parts))
+
+
+def size(rule: Rule) -> int:
+    """How many elementary conditions the rule asks."""
+    return sum(_size(case.condition) for case in rule.cases)
+
+
+def _size(condition: Condition) -> int:
+    match condition:
+        case All() | Any():
+            return sum(_size(part) for part in condition.parts)
+        case Not():
+            return _size(condition.part)
+    return 1
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------
+
+
+def parts_of(term: Term) -> list[tuple[float, Term | None]]:
+    """The term as a sum of coefficient times part; no part stands for 1."""
+    match term:
+        case Number():
+            return [(term.value, None)]
+        case Arithmetic(op="+"):
+            return parts_of(term.left) + parts_of(term.right)
+        case Arithmetic(op="-"):
+            return parts_of(term.left) + [(-weight, part) for weight, part in parts_of(term.right)]
+        case Arithmetic(op="*", left=Number(value=weight)):
+            return [(weight * own, part) for own, part in parts_of(term.right)]
+        case Arithmetic(op="*", right=Number(value=weight)):
+            return [(weight * own, part) for own, part in parts_of(term.left)]
+    return [(1.0, term)]
+
+
+def refitted(rule: Rule, batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    """The same formula with its coefficients fitted anew to the rows looked at."""
+    if not isinstance(rule.otherwise, Term):
+        return None
+    basis = [_turned(part, rng) for _, part in parts_of(rule.otherwise) if part is not None]
+    term = least_squares(batch, list(dict.fromkeys(basis)), look, int(rng.choice([2, 3, 3])))
+    return None if term is None else replace(rule, otherwise=term)
+
+
+def _turned(part: Term, rng: Generator) -> Term:
+    """A wave with its rate and shift moved a little; any other part as it is."""
+    if not isinstance(part, Function):
+        return part
+    moved: list[Term] = []
+    for weight, inner in parts_of(part.argument):
+        scale = 0.05 * abs(weight) if inner is not None else 0.15
+        number = float(round(weight + scale * rng.standard_normal(), 2))
+        moved.append(
+            Number(number) if inner is None else inner if number == 1 else Arithmetic("*", Number(number), inner)
+        )
+    result = moved[0]
+    for term in moved[1:]:
+        result = Arithmetic("+", result, term)
+    return Function(part.name, result)
+
+
+def halfway(old: Rule, new: Rule) -> Rule | None:
+    """The formula half the way from one to another of the same form."""
+    if not (isinstance(old.otherwise, Term) and isinstance(new.otherwise, Term)):
+        return None
+    before = {part: weight for weight, part in parts_of(old.otherwise)}
+    after = {part: weight for weight, part in parts_of(new.otherwise)}
+    if before.keys() != after.keys():
+        return None
+
+    mixed = [(round_to((before[part] + weight) / 2, 3), part) for part, weight in after.items()]
+    ordered = [one for one in mixed if one[1] is not None] + [one for one in mixed if one[1] is None]
+    return replace(new, otherwise=total(ordered))

@@ -1,0 +1,167 @@
+"""The demo model's HTTP server: a small ASGI app, and the process that serves it."""
+
+import asyncio
+import json
+import os
+import random
+import socket
+import sys
+import threading
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from vpp.demo import VERSION, chat
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_LARGEST_BODY = 4_000_000
+_FAULTS = ((500, "internal error"), (503, "overloaded"), (429, "too many requests"))
+_GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", "{\"out", "Let me think about it. It could be anything")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the server behaves; none of it changes what the model answers."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free port."""
+    latency_ms: float = 0
+    """How long a learner's answer takes at least, in milliseconds."""
+    jitter: float = 0
+    """The latency is multiplied by a factor drawn from 1 - jitter to 1 + jitter."""
+    capacity: int = 0
+    """At most so many requests are worked on at a time, the others wait; 0 sets no bound."""
+    fail_rate: float = 0
+    """Share of chat requests answered with 500, 503 or 429."""
+    garble_rate: float = 0
+    """Share of answers replaced by something unreadable."""
+    exit_with_parent: bool = False
+    """Ends the process when its standard input closes."""
+
+    def __post_init__(self) -> None:
+        for name in ("jitter", "fail_rate", "garble_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if self.latency_ms < 0 or self.capacity < 0 or not 0 <= self.port < 65536:
+            raise ValueError("latency_ms, capacity and port must not be negative, and port must be below 65536")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Status and body of an HTTP answer."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+def _json_reply(status: int, body: dict[str, Any], headers: tuple[tuple[bytes, bytes], ...] = ()) -> Reply:
+    return Reply(status, json.dumps(body).encode(), headers)
+
+
+class DemoServer:
+    """Answers requests; an ASGI application."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._random = random.Random()
+        self._room: AbstractAsyncContextManager[object] = (
+            asyncio.Semaphore(options.capacity) if options.capacity else nullcontext()
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One HTTP request; other kinds of connection are let go."""
+        if scope["type"] == "http":
+            await _send(send, await self._route(scope, receive))
+
+    async def _route(self, scope: Scope, receive: Receive) -> Reply:
+        match scope["method"], scope["path"].rstrip("/"):
+            case "POST", "/v1/chat/completions":
+                return await self._chat(await _body(receive))
+            case "GET", "/v1/models":
+                return _json_reply(200, chat.models())
+            case "GET", "/health":
+                return _json_reply(200, {"status": "ok", "model": chat.MODEL, "version": VERSION})
+            case _, "/v1/chat/completions" | "/v1/models" | "/health":
+                return _json_reply(405, chat.error_body("method not allowed", "invalid_request_error"))
+        return _json_reply(404, chat.error_body(f"no such path: {scope['path']}", "invalid_request_error"))
+
+    async def _chat(self, body: bytes) -> Reply:
+        async with self._room:
+            if self._random.random() < self._options.fail_rate:
+                return self._fault()
+            try:
+                return await self._answer(body)
+            except chat.BadRequest as error:
+                return _json_reply(error.status, error.body())
+
+    async def _answer(self, body: bytes) -> Reply:
+        if len(body) > _LARGEST_BODY:
+            raise chat.BadRequest("the request is too large", status=413)
+        request = chat.read_request(body)
+        text, from_learner = chat.respond(request)
+        if from_learner and self._options.latency_ms:
+            await asyncio.sleep(self._latency_s())
+        if self._random.random() < self._options.garble_rate:
+            text = self._random.choice(_GARBAGE)
+        return _json_reply(200, chat.completion(request, text))
+
+    def _latency_s(self) -> float:
+        jitter = self._options.jitter
+        return self._options.latency_ms / 1000 * self._random.uniform(1 - jitter, 1 + jitter)
+
+    def _fault(self) -> Reply:
+        status, message = self._random.choice(_FAULTS)
+        headers = ((b"retry-after", b"0"),) if status == 429 else ()
+        return _json_reply(status, chat.error_body(message, "server_error", code=str(status)), headers)
+
+
+async def _body(receive: Receive) -> bytes:
+    chunks, size = [], 0
+    while True:
+        message = await receive()
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size <= _LARGEST_BODY + 1:
+            chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks) if size <= _LARGEST_BODY else b" " * (_LARGEST_BODY + 1)
+
+
+async def _send(send: Send, reply: Reply) -> None:
+    length = str(len(reply.body)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", length), *reply.headers]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+def build_app(options: Options) -> App:
+    """The ASGI application that behaves as the options say."""
+    return DemoServer(options)
+
+
+def serve(options: Options) -> None:
+    """Serves until interrupted; prints the base URL on a line of its own as soon as requests are taken."""
+    import uvicorn
+
+    listener = socket.create_server((options.host, options.port), backlog=2048)
+    if options.exit_with_parent:
+        threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
+    config = uvicorn.Config(
+        build_app(options), log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
+    )
+    host, port = listener.getsockname()[:2]
+    print(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", flush=True)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _exit_at_end_of_input() -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os._exit(0)

@@ -1,0 +1,193 @@
+"""The response cache: answers on disk under the hash of everything that decides them, never the API key.
+
+A cached answer is the model's raw text, so a parser that learns to read more gains from it. The disk is
+touched in batches from one thread of its own: what is looked up, or written, while it is busy makes up the next batch.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import MODE_PICKLE
+
+from vpp.errors import InputError
+from vpp.llm.wire import Completion
+
+SIZE_LIMIT = 64 * 2**30
+"""Bytes. Nothing is ever evicted; diskcache asks for a number."""
+IN_ROW_LIMIT = 4 * 2**20
+"""Bytes. Values up to this size live in the database, which is every value: texts are capped far below."""
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class CacheInfo(NamedTuple):
+    """What the cache holds."""
+
+    entries: int
+    bytes: int
+
+
+def cache_key(question: dict[str, Any]) -> str:
+    """SHA-256 of a question's canonical JSON: address, model, messages, temperature, seed, limit, format."""
+    return hashlib.sha256(json.dumps(question, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+class TextDisk(Disk):  # type: ignore[misc]
+    """diskcache's disk without its pickles (CVE-2025-69872): a planted one is refused, never loaded."""
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """The stored value. A pickle raises OSError, which diskcache takes for a miss."""
+        if mode == MODE_PICKLE:
+            raise OSError("a pickled value in the response cache was refused")
+        return super().fetch(mode, filename, value, read)
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """The key of a row. Raises OSError for a pickled one."""
+        if not raw:
+            raise OSError("a pickled key in the response cache was refused")
+        return super().get(key, raw)
+
+
+class ResponseCache:
+    """Answers by `cache_key`. Several processes may share a folder; one event loop may use an instance."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens or makes the cache. Raises InputError where the folder cannot be used."""
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vpp-cache")
+        self._wanted: dict[str, asyncio.Future[Completion | None]] = {}
+        self._unwritten: dict[str, Completion] = {}
+        self._worker: asyncio.Task[None] | None = None
+        try:
+            self._store: Any = self._in_thread(lambda: _open(folder))
+        except (OSError, sqlite3.Error, Timeout) as error:
+            self._thread.shutdown()
+            raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
+
+    async def get(self, key: str) -> Completion | None:
+        """The answer under `key`, marked as cached; None where there is none."""
+        if key in self._unwritten:
+            return replace(self._unwritten[key], cached=True)
+        if key not in self._wanted:
+            self._wanted[key] = asyncio.get_running_loop().create_future()
+            self._wake()
+        return await asyncio.shield(self._wanted[key])
+
+    def put(self, key: str, completion: Completion) -> None:
+        """Keeps an answer; it is on disk after the next `flush`, and usually within milliseconds."""
+        self._unwritten[key] = completion
+        self._wake()
+
+    async def flush(self) -> None:
+        """Returns when everything put so far is on disk."""
+        while self._worker is not None:
+            await asyncio.shield(self._worker)
+
+    async def aclose(self) -> None:
+        """Writes what is left and closes the files."""
+        await self.flush()
+        self.close()
+
+    def close(self) -> None:
+        """Closes the files; for callers without an event loop."""
+        self._in_thread(self._store.close)
+        self._thread.shutdown()
+
+    def info(self) -> CacheInfo:
+        """Entries and bytes on disk."""
+        return self._in_thread(lambda: CacheInfo(len(self._store), self._store.volume()))
+
+    def clear(self) -> int:
+        """Forgets every answer; returns how many there were."""
+        return int(self._in_thread(self._store.clear))
+
+    def _in_thread(self, work: Callable[[], T]) -> T:
+        return self._thread.submit(work).result()
+
+    def _wake(self) -> None:
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    async def _work(self) -> None:
+        """Serves batches until nothing is left."""
+        try:
+            while self._wanted or self._unwritten:
+                await self._serve_batch()
+        finally:
+            self._worker = None
+
+    async def _serve_batch(self) -> None:
+        wanted, unwritten = self._wanted, dict(self._unwritten)
+        self._wanted = {}
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(self._thread, self._look_up_and_write, list(wanted), unwritten)
+        for key, future in wanted.items():
+            if not future.done():
+                future.set_result(found.get(key))
+        for key in unwritten:
+            del self._unwritten[key]
+
+    def _look_up_and_write(self, keys: list[str], unwritten: dict[str, Completion]) -> dict[str, Completion]:
+        """One batch. Whatever fails here is a miss: a run goes on without its cache, and nobody waits in vain."""
+        try:
+            self._write(unwritten)
+            return self._look_up(keys)
+        except Exception as error:
+            _log.warning("the response cache cannot be used just now: %s", error)
+            return {}
+
+    def _look_up(self, keys: list[str]) -> dict[str, Completion]:
+        answers = ((key, _from_json(self._store.get(key))) for key in keys)
+        return {key: answer for key, answer in answers if answer is not None}
+
+    def _write(self, unwritten: dict[str, Completion]) -> None:
+        if not unwritten:
+            return
+        with self._store.transact():
+            for key, completion in unwritten.items():
+                self._store.set(key, _to_json(completion))
+
+
+def _open(folder: Path) -> Any:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return Cache(
+        str(folder),
+        disk=TextDisk,
+        disk_min_file_size=IN_ROW_LIMIT,
+        eviction_policy="none",
+        size_limit=SIZE_LIMIT,
+        cull_limit=0,
+    )
+
+
+def _to_json(completion: Completion) -> str:
+    return json.dumps({name: value for name, value in asdict(completion).items() if name != "cached"})
+
+
+def _from_json(stored: object) -> Completion | None:
+    """None for a row that this module did not write."""
+    try:
+        fields = json.loads(stored) if isinstance(stored, str) else None
+        return Completion(**fields, cached=True) if isinstance(fields, dict) and _is_whole(fields) else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _is_whole(fields: dict[str, Any]) -> bool:
+    counts = fields.get("prompt_tokens"), fields.get("completion_tokens")
+    words = fields.get("finish_reason"), fields.get("reasoning")
+    return (
+        isinstance(fields.get("text"), str)
+        and all(isinstance(count, int) for count in counts)
+        and all(word is None or isinstance(word, str) for word in words)
+    )

@@ -1,0 +1,185 @@
+"""The chat protocol's JSON: what is asked, and what a reply really says (openai, vLLM, LiteLLM, transformers, Ollama).
+
+OddReply    a 200 that holds no usable answer; asking again may help
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+TEXT_LIMIT = 200_000
+"""Characters of an answer that are kept."""
+REASON_LIMIT = 200
+"""Characters of a server's words that are repeated to a user."""
+RETRY_AFTER_LIMIT_S = 120.0
+
+Message = Mapping[str, str]
+Messages = Sequence[Message]
+
+
+class OddReply(Exception):
+    """A reply that is not what was asked for; its text says what it is instead."""
+
+    def __init__(self, reason: str, *, mend: str = "check that the address is an OpenAI-compatible one (/v1)") -> None:
+        super().__init__(reason)
+        self.mend = mend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """One answer of a model."""
+
+    text: str
+    finish_reason: str | None
+    """`stop`, or `length` where it was cut off at its limit."""
+    prompt_tokens: int
+    """0 where the server does not say."""
+    completion_tokens: int
+    cached: bool = False
+    reasoning: str | None = None
+    """What a thinking model thought, where the server keeps it apart from the answer."""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer stops at its limit of tokens rather than at its end."""
+        return self.finish_reason == "length"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """A line of /v1/models."""
+
+    id: str
+    max_model_len: int | None
+    """Tokens of prompt and answer together, where the server says."""
+
+
+def read_completion(body: bytes) -> Completion:
+    """The answer in a 200's body. Raises OddReply."""
+    reply = _read_object(body)
+    choice = _first_choice(reply)
+    message = _object(choice.get("message"))
+    finish_reason = _text(choice.get("finish_reason"))
+    text = _text(message.get("content"))
+    if text is None:
+        raise _no_content(finish_reason)
+    usage = _object(reply.get("usage"))
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        reasoning=_text(message.get("reasoning")) or _text(message.get("reasoning_content")),
+    )
+
+
+def _read_object(body: bytes) -> dict[str, Any]:
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        raise OddReply(f"answered something that is not whole JSON: {_excerpt(body)}") from None
+    if not isinstance(reply, dict):
+        raise OddReply(f"answered JSON that is not an object: {_excerpt(body)}")
+    return reply
+
+
+def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
+    choices = reply.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return choices[0]
+    if reply.get("error"):
+        raise OddReply(f"answered 200 with an error: {_words(reply)}")
+    raise OddReply("answered 200 without any choice")
+
+
+def _no_content(finish_reason: str | None) -> OddReply:
+    if finish_reason == "length":
+        mend = "allow more tokens, or switch the model's thinking off"
+        return OddReply("the answer is empty, cut off at its limit of tokens", mend=mend)
+    return OddReply(f"the answer has no content (finish reason {finish_reason})", mend="try another model")
+
+
+def read_models(body: bytes) -> list[ServedModel]:
+    """The models a server lists; entries without an id are left out. Raises OddReply."""
+    listed = _read_object(body).get("data")
+    entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
+    return [
+        ServedModel(id=name, max_model_len=_count(entry.get("max_model_len")) or None)
+        for entry in entries
+        if (name := _text(entry.get("id")))
+    ]
+
+
+def server_words(body: bytes) -> str:
+    """What an error's body says, in one line and not yet cut; '' where it says nothing."""
+    try:
+        return _words(json.loads(body))
+    except (ValueError, RecursionError):
+        return _excerpt(body)
+
+
+def _words(reply: Any) -> str:
+    """Knows `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}` and FastAPI's `{"detail": […]}`."""
+    if isinstance(reply, dict):
+        return _words(next((reply[key] for key in ("error", "message", "detail") if reply.get(key)), ""))
+    if isinstance(reply, list):
+        return "; ".join(_fault(_object(entry)) for entry in reply[:5])
+    return _one_line(str(reply)) if isinstance(reply, str | int | float) else ""
+
+
+def _fault(entry: dict[str, Any]) -> str:
+    """One of FastAPI's faults, without its `input`, which repeats the prompt."""
+    place = entry.get("loc")
+    path = ".".join(str(part) for part in place) if isinstance(place, list) else ""
+    return _one_line(f"{path}: {entry.get('msg', '')}")
+
+
+def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Seconds the server asks to wait, at most 120; None where it does not say, or says no sense."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    seconds = float(value) if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value) else _until(value, now)
+    return None if seconds is None else min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
+
+
+def _until(value: str, now: datetime | None) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - (now or datetime.now(UTC))).total_seconds()
+
+
+def short_reason(words: str, *, secret: str) -> str:
+    """A server's words fit for a user: one short line, without the key, whole or masked."""
+    line = _one_line(words).rstrip(".")
+    bare = line.replace(secret, "[key]") if secret else line
+    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", bare)
+    return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words[: 20 * REASON_LIMIT].split())
+
+
+def _excerpt(body: bytes) -> str:
+    return _one_line(body[: 4 * REASON_LIMIT].decode("utf-8", "replace")) or "nothing"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    """Capped, and without lone surrogates, which no file or request could carry."""
+    return value[:TEXT_LIMIT].encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 and not isinstance(value, bool) else 0

@@ -1,0 +1,66 @@
+"""How far particles disagree on a point (Section 4.3; vote entropy in bits)."""
+
+import math
+from collections.abc import Sequence
+
+from vpp.posterior.prediction import Value, vote_shares, weighted_mean
+
+
+def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
+    """Whether those that answered are not unanimous, each voice counting alike (Section 4.3).
+
+    Particles of weight zero have no voice; abstentions do not break unanimity; a point on which all abstain is
+    uncertain. votes, weights: (K,).
+    """
+    voices = {v for v, w in zip(votes, weights, strict=True) if w > 0 and v is not None}
+    return len(voices) != 1
+
+
+def vote_entropy(votes: Sequence[Value | None], weights: Sequence[float]) -> float:
+    """Entropy of the weighted vote in bits: 0 exactly when the voices are unanimous, log2 C when evenly split.
+
+    Abstentions are left out; all abstaining gives infinity, so such a point sorts as the most uncertain.
+    """
+    shares = [s for s in vote_shares(votes, weights).values() if s > 0]
+    total = sum(shares)
+    if total == 0:
+        return math.inf
+    if len(shares) == 1:
+        return 0.0
+    return -sum(s / total * math.log2(s / total) for s in shares)
+
+
+def weighted_spread(predictions: Sequence[Value | None], weights: Sequence[float]) -> float:
+    """Weighted standard deviation of numeric predictions, in the target's unit: 0 exactly when they are unanimous.
+
+    Particles of weight zero have no voice; infinity when all abstain.
+    """
+    voices = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None and w > 0]
+    mean = weighted_mean(predictions, weights)
+    if not voices or mean is None:
+        return math.inf
+    if len({p for p, _ in voices}) == 1:
+        return 0.0
+    total = sum(w for _, w in voices)
+    return math.hypot(*(math.sqrt(w / total) * (p - mean) for p, w in voices))
+
+
+def weighted_interval(
+    predictions: Sequence[Value | None], weights: Sequence[float], *, mass: float = 0.9
+) -> tuple[float, float] | None:
+    """Central interval that holds `mass` of the weight of those that answered; None when all abstain."""
+    pairs = sorted((float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None and w > 0)
+    total = sum(w for _, w in pairs)
+    if not pairs:
+        return None
+    tail = (1 - mass) / 2 * total
+    return _quantile(pairs, tail), _quantile(pairs, total - tail)
+
+
+def _quantile(pairs: Sequence[tuple[float, float]], at: float) -> float:
+    running = 0.0
+    for value, weight in pairs:
+        running += weight
+        if running >= at * (1 - 1e-12):
+            return value
+    return pairs[-1][0]

@@ -1,0 +1,92 @@
+"""How well predictions explain targets (Eq. 5 and 6). Natural logarithms; an abstention is None."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from vpp.posterior.prediction import Value
+
+Floats = npt.NDArray[np.float64]
+
+
+class Likelihood(Protocol):
+    """log p(y | x, theta), a term a row."""
+
+    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
+        """(M,) log-likelihood of each row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianLikelihood:
+    """Squared error over 2 tau (Eq. 5)."""
+
+    tau: float
+    """Sensitivity to errors, in squared units of the target."""
+    abstention_error: float
+    """The error an abstention counts as: the range of the training targets."""
+
+    def __post_init__(self) -> None:
+        if not self.tau > 0:
+            raise ValueError(f"tau is {self.tau}: it must be positive")
+
+    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
+        """(M,) terms of Eq. 5; a prediction too far off for floating point counts as -inf, never NaN."""
+        errors = regression_errors(predictions, targets, abstention_error=self.abstention_error)
+        with np.errstate(over="ignore"):
+            # log p(y | x, theta) = -(y - f(x; theta))^2 / (2 tau)                   (Eq. 5)
+            return -np.square(errors) / (2 * self.tau)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroOneLikelihood:
+    """Smoothed zero-one likelihood (Eq. 6)."""
+
+    epsilon: float
+    """Mass of a wrong answer, in (0, 1)."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < 1:
+            raise ValueError(f"epsilon is {self.epsilon}: it must lie between 0 and 1")
+
+    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
+        """(M,) terms of Eq. 6; an abstention is wrong."""
+        # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
+        right, wrong = float(np.log1p(-self.epsilon)), float(np.log(self.epsilon))
+        return np.where(correct(predictions, targets), right, wrong).astype(np.float64)
+
+
+def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> npt.NDArray[np.bool_]:
+    """(M,) whether each label is the target; an abstention is wrong."""
+    pairs = zip(predictions, targets, strict=True)
+    return np.array([p is not None and p == y for p, y in pairs], dtype=bool)
+
+
+def regression_errors(
+    predictions: Sequence[Value | None], targets: Sequence[Value | None], *, abstention_error: float
+) -> Floats:
+    """(M,) prediction minus target; an abstention is `abstention_error` off."""
+    y = np.array([float(t) for t in targets if t is not None], dtype=np.float64)
+    if y.size != len(targets):
+        raise ValueError("a row without a target has no error")
+    f = np.array([np.nan if p is None else float(p) for p in predictions], dtype=np.float64)
+    if f.size != y.size:
+        raise ValueError(f"{f.size} predictions for {y.size} targets: give one a row")
+    return np.where(np.isnan(f), abstention_error, f - y)
+
+
+def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:
+    """tau from the data: (1.4826 MAD of the errors)^2, at least (0.01 IQR of the targets)^2, never 0.
+
+    errors: (M,) of the best initial particle on the first batch. targets: (N,) of the training rows.
+    """
+    e = np.asarray(errors, dtype=np.float64)
+    y = np.asarray(targets, dtype=np.float64)
+    mad = 1.4826 * float(np.median(np.abs(e - np.median(e))))
+    q75, q25 = np.percentile(y, [75, 25])
+    floor = 0.01 * float(q75 - q25) or 0.01 * float(np.ptp(y)) or 1e-6
+    # Between these bounds the square is a positive float.
+    return min(max(mad, floor, 1e-150), 1e150) ** 2

@@ -1,0 +1,45 @@
+"""Predicting with all particles (Eq. 7 and 8)."""
+
+from collections.abc import Mapping, Sequence
+
+Value = str | float
+"""A label, or a number."""
+
+TIE = 1e-9
+"""Vote shares closer than this are tied."""
+
+
+def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict[Value, float]:
+    """Weight behind each label, heaviest first, equal ones in sort order; abstentions carry none (Eq. 8).
+
+    votes, weights: (K,). The shares sum to the weight of those that answered.
+    """
+    shares: dict[Value, float] = {}
+    for vote, weight in zip(votes, weights, strict=True):
+        if vote is not None:
+            shares[vote] = shares.get(vote, 0.0) + float(weight)
+    return dict(sorted(shares.items(), key=lambda item: (-item[1], str(item[0]))))
+
+
+def winner(shares: Mapping[Value, float]) -> Value | None:
+    """The label with the most weight (Eq. 8); within 1e-9 the lowest in sort order; None when all abstain."""
+    if not shares:
+        return None
+    # y(x*) = argmax_c sum_k w_k 1[f(x*; theta_k) = c]                               (Eq. 8)
+    most = max(shares.values())
+    return min((label for label, share in shares.items() if share >= most - TIE), key=str)
+
+
+def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float]) -> float | None:
+    """sum_k w_k f(x*; theta_k) over those that answered, their weights rescaled to 1 (Eq. 7); None when all abstain.
+
+    Where those that answered hold no weight at all, they count equally.
+    """
+    answered = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None]
+    if not answered:
+        return None
+    total = sum(w for _, w in answered)
+    if total == 0:
+        return sum(p for p, _ in answered) / len(answered)
+    # y(x*) = sum_k w_k f(x*; theta_k)                                               (Eq. 7)
+    return sum(p * (w / total) for p, w in answered)

@@ -1,0 +1,25 @@
+"""Systematic resampling (Section 3.3): one uniform number places K equally spaced pointers on the weights."""
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+def systematic_resample(weights: npt.ArrayLike, *, u: float) -> Ints:
+    """Ancestors of the new population, in ascending order; particle k gets floor or ceil of K w_k copies.
+
+    weights: (K,) non-negative, normalised here; a negative, NaN or zero total raises ValueError.
+    u: the one uniform number in [0, 1). Returns (K,) indices into the old population.
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    total = w.sum()
+    if not (np.isfinite(total) and total > 0) or (w < 0).any():
+        raise ValueError("weights must be finite, non-negative and not all zero")
+    if not 0 <= u < 1:
+        raise ValueError(f"u is {u}: it must be in [0, 1)")
+    cumulative = np.cumsum(w / total)
+    # A running sum can end below 1, a pointer can round up to 1: the last particle that has weight takes the rest.
+    cumulative[np.flatnonzero(w)[-1] :] = np.inf
+    pointers = (np.arange(w.size) + u) / w.size
+    return np.searchsorted(cumulative, pointers, side="right").astype(np.int64)

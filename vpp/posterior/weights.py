@@ -1,0 +1,48 @@
+"""Log-weights: tempering, normalising, effective sample size (Eq. 10; Section 3.3). Natural logarithms."""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def tempered_log_weights(log_lik: npt.ArrayLike, *, beta: float) -> Floats:
+    """Unnormalised log-weights of Eq. 10. `beta` DIVIDES: 10 is flat, 1 is sharp; the inverse temperature is 1/beta.
+
+    log_lik: (K,) natural log; -inf allowed, NaN raises ValueError. beta: positive, else ValueError. Returns (K,).
+    """
+    log_lik = np.asarray(log_lik, dtype=np.float64)
+    if not beta > 0:
+        raise ValueError(f"beta is {beta}: it divides the log-likelihood and must be positive")
+    if np.isnan(log_lik).any() or np.isposinf(log_lik).any():
+        raise ValueError("a log-likelihood is NaN or +inf: weights are undefined")
+    # w_k ∝ exp(log p(buffer | theta_k) / beta_t)                                   (Eq. 10)
+    return log_lik / beta
+
+
+def normalise(log_weights: npt.ArrayLike) -> Floats:
+    """Weights that sum to 1. log_weights: (K,), any constant may be added. All -inf gives equal weights:
+
+    no particle explains the data, so none is preferred. NaN or +inf raises ValueError. Returns (K,).
+    """
+    log_w = np.asarray(log_weights, dtype=np.float64)
+    if log_w.ndim != 1 or log_w.size == 0:
+        raise ValueError("log-weights must be a vector of at least one value")
+    if np.isnan(log_w).any() or np.isposinf(log_w).any():
+        raise ValueError("a log-weight is NaN or +inf: weights are undefined")
+    peak = log_w.max()
+    if np.isneginf(peak):
+        return np.full(log_w.size, 1 / log_w.size)
+    w = np.exp(log_w - peak)
+    return np.asarray(w / w.sum(), dtype=np.float64)
+
+
+def ess(weights: npt.ArrayLike) -> float:
+    """Effective sample size 1 / sum_k w_k^2 (Section 3.3), between 1 and K. weights: (K,) summing to 1."""
+    w = np.asarray(weights, dtype=np.float64)
+    return float(1 / np.square(w).sum())
+
+
+def uniform(size: int) -> Floats:
+    """Equal weights 1/K. Returns (size,)."""
+    return np.full(size, 1 / size)

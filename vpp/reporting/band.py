@@ -1,0 +1,36 @@
+"""The step band: progress, ESS and resampling in one row of bars."""
+
+from vpp.reporting.markup import text
+from vpp.runs.view import RunView
+
+
+def band_html(view: RunView, *, shown: int | None) -> str:
+    """A bar a step: its height is ESS over K, or full where the method has no weights; `shown` is inked."""
+    steps = range(view.total_steps)
+    bars = "".join(_bar(view, step, shown) for step in steps)
+    numbers = "".join(_number(step, view.total_steps, shown) for step in steps)
+    label = _label(view)
+    style = f"--n:{view.total_steps}"
+    return f'<div class="band" style="{style}" role="img" aria-label="{text(label)}">{bars}{numbers}</div>'
+
+
+def _bar(view: RunView, step: int, shown: int | None) -> str:
+    at = view.steps.get(step)
+    if at is None or not (at.reweighted or at.finished):
+        return '<div class="b"></div>'
+    height = at.reweighted.ess / view.size if at.reweighted and view.size else 1.0
+    kinds = "b done" + (" rs" if at.resampled else "") + (" now" if step == shown else "")
+    return f'<div class="{kinds}"><u style="--e:{height:.3f}"></u></div>'
+
+
+def _number(step: int, total: int, shown: int | None) -> str:
+    every = 1 if total <= 12 else 5
+    kinds = "n" + (" tick" if step % every == 0 or step == total - 1 else "") + (" now" if step == shown else "")
+    return f'<div class="{kinds}">{step}</div>'
+
+
+def _label(view: RunView) -> str:
+    resampled = ", ".join(map(str, view.resampled_at)) or "no step"
+    if not view.ess_by_step:
+        return f"{len(view.finished_steps)} of {view.total_steps} steps are whole"
+    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}"

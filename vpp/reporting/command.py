@@ -1,0 +1,122 @@
+"""The command that repeats a run, quoted for a POSIX shell."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.settings import Config
+
+PROGRAM = ("python", "-m", "vpp")
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+_OPTIONS_OF_PLACE = ("--run-dir",)
+"""With these the command would meet the run it repeats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatCommand:
+    """What to type, and what it needs besides."""
+
+    line: str
+    notes: tuple[str, ...]
+    """Sentences."""
+
+
+def repeat_command(spec: RunSpec) -> RepeatCommand:
+    """As the run was started, or put together from its spec; without keys or a password in an address."""
+    words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
+    line = shlex.join(without_credentials(word) for word in words)
+    environment = "" if _names_endpoint(words) else _environment(spec.endpoint)
+    return RepeatCommand(line=environment + line, notes=tuple(_notes(spec, words)))
+
+
+def without_credentials(address: str) -> str:
+    """The address without the user name and password it may carry."""
+    return _CREDENTIALS.sub("", address)
+
+
+def _as_started(spec: RunSpec) -> tuple[str, ...]:
+    kept: list[str] = []
+    rest = iter(spec.command)
+    for word in rest:
+        if word in _OPTIONS_OF_PLACE:
+            next(rest, None)
+        elif not word.startswith(tuple(f"{option}=" for option in _OPTIONS_OF_PLACE)):
+            kept.append(word)
+    return (*PROGRAM, *kept)
+
+
+def _reconstructed(spec: RunSpec) -> Iterator[str]:
+    dataset = spec.dataset
+    yield from ("run", _not_an_option(str(dataset["provenance"]["file"])))
+    yield from (f"--target={dataset['target']}", f"--task={dataset['task']}")
+    if _can_be_listed(dataset["inputs"]):
+        yield f"--inputs={','.join(dataset['inputs'])}"
+    yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
+    yield from _config_options(spec.config)
+    yield from _endpoint_options(spec.endpoint)
+
+
+def _not_an_option(file: str) -> str:
+    return f"./{file}" if file.startswith("-") else file
+
+
+def _can_be_listed(names: Sequence[str]) -> bool:
+    """Whether the command line can name these columns: its list is parted by commas and trimmed."""
+    return all("," not in name and name == name.strip() for name in names)
+
+
+def _config_options(config: Config) -> Iterator[str]:
+    """Those that differ from the defaults."""
+    usual = asdict(Config())
+    for name, value in asdict(config).items():
+        if value != usual[name]:
+            yield f"--{name.replace('_', '-')}={value}"
+
+
+def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
+    if endpoint.demo:
+        yield "--demo"
+        return
+    named = {
+        "--base-url": endpoint.base_url,
+        "--model": endpoint.model,
+        "--optimizer-base-url": endpoint.optimizer_base_url,
+        "--optimizer-model": endpoint.optimizer_model,
+    }
+    for option, value in named.items():
+        if value:
+            yield f"{option}={value}"
+
+
+def _names_endpoint(words: Sequence[str]) -> bool:
+    return any(word == "--demo" or word.split("=")[0] == "--base-url" for word in words)
+
+
+def _environment(endpoint: EndpointSpec) -> str:
+    """What the environment said of the endpoint when the run was started."""
+    if endpoint.demo:
+        return ""
+    said = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
+    return "".join(f"{name}={shlex.quote(without_credentials(value))} " for name, value in said.items() if value)
+
+
+def _notes(spec: RunSpec, words: Sequence[str]) -> Iterator[str]:
+    if not spec.command:
+        yield "The command was put together from the run's record; give the data file's path as it is on your machine."
+    if not spec.command and not _can_be_listed(spec.dataset["inputs"]):
+        yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
+    if any(_own_templates(spec)):
+        yield f"Own templates are kept in run.json ({' and '.join(_own_templates(spec))}): save them as files."
+    if not spec.endpoint.demo:
+        yield "The key of the endpoint is kept nowhere: set OPENAI_API_KEY."
+
+
+def _own_templates(spec: RunSpec) -> list[str]:
+    given: dict[str, Any] = {
+        "learner_template": spec.learner_template,
+        "optimizer_template": spec.optimizer_template,
+    }
+    return [name for name, text in given.items() if text is not None]

@@ -1,0 +1,145 @@
+"""The disagreement matrix: points x particles. Agreement is silent, dissent is ink."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vpp.data.dataset import Row
+from vpp.events import Evaluated, Votes
+from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
+from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
+from vpp.reporting.markup import badge, text, votes
+
+MOST_INPUTS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One test row and what the particles said of it."""
+
+    row: Row
+    votes: Votes
+    """(K,) by slot."""
+    prediction: Value | None
+    shares: tuple[tuple[str, float], ...]
+    """Weight behind each label, heaviest first; empty for regression."""
+    abstained: float
+    """Weight of those that gave no readable answer."""
+    doubt: float
+    """Vote entropy in bits, or for regression the weighted standard deviation."""
+    interval: tuple[float, float] | None
+    """For regression, where the middle 90 % of the weight lies."""
+    is_uncertain: bool
+    """Whether the voices are not unanimous (Section 4.3)."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the vote misses the truth; for regression never said."""
+        return isinstance(self.row.target, str) and self.prediction != self.row.target
+
+
+def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
+    """Every evaluated row, most uncertain first."""
+    by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), strict=True)
+    found = [_point(rows[row_id], said, evaluated) for row_id, said in by_row]
+    return sorted(found, key=lambda point: (-point.doubt, point.row.id))
+
+
+def _point(row: Row, said: Votes, evaluated: Evaluated) -> Point:
+    weights = evaluated.weights
+    abstained = sum(w for v, w in zip(said, weights, strict=True) if v is None)
+    if evaluated.metric == "mse":
+        return Point(
+            row=row,
+            votes=said,
+            prediction=weighted_mean(said, weights),
+            shares=(),
+            abstained=abstained,
+            doubt=weighted_spread(said, weights),
+            interval=weighted_interval(said, weights),
+            is_uncertain=is_uncertain(said, weights),
+        )
+    shares = vote_shares(said, weights)
+    return Point(
+        row=row,
+        votes=said,
+        prediction=winner(shares),
+        shares=tuple((str(label), share) for label, share in shares.items()),
+        abstained=abstained,
+        doubt=vote_entropy(said, weights),
+        interval=None,
+        is_uncertain=is_uncertain(said, weights),
+    )
+
+
+def codes(labels: Sequence[str]) -> dict[str, str]:
+    """A short sign for each label: its first letters, as many as tell it from the others, or its number."""
+    for length in (1, 2, 3):
+        signs = [label[:length] for label in labels]
+        if len(set(signs)) == len(labels):
+            return dict(zip(labels, signs, strict=True))
+    return {label: str(i) for i, label in enumerate(labels, start=1)}
+
+
+def code_legend(labels: Sequence[str]) -> str:
+    """What the signs stand for; empty where they are the labels themselves."""
+    found = codes(labels)
+    return ", ".join(f"{sign} = {label}" for label, sign in found.items() if sign != label)
+
+
+def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequence[str] = ()) -> str:
+    """A row a point, a column a particle, heaviest first; labels are written as their `codes`."""
+    signs = codes(labels)
+    order = sorted(range(len(weights)), key=lambda k: (-weights[k], k))
+    peak = max(weights, default=1) or 1
+    columns = "".join(
+        f'<th class="col" scope="col"><span class="wb" style="--w:{weights[k] / peak:.3f}"></span>'
+        f'<abbr title="particle {k}, weight {weights[k]:.3f}">{k}</abbr></th>'
+        for k in order
+    )
+    numeric = bool(shown) and not shown[0].shares and shown[0].interval is not None
+    tail = "spread" if numeric else "weighted vote"
+    first = '<th scope="col">row</th><th scope="col">inputs</th>'
+    head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
+    body = "".join(_line(point, order, numeric, signs) for point in shown)
+    kind = " wide" if numeric else ""
+    table = f'<table class="mx{kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="mx-wrap">{table}</div>'
+
+
+def _line(point: Point, order: Sequence[int], numeric: bool, signs: Mapping[str, str]) -> str:
+    cells = "".join(_cell(point.votes[k], point.prediction, numeric, signs) for k in order)
+    ending = _spread(point) if numeric else votes(point.shares, point.abstained)
+    wrong = badge("rej", "vote wrong") if point.is_wrong else ""
+    truth = _number(point.row.target) if numeric else str(point.row.target)
+    whole = inputs_line(point.row, len(point.row.inputs))
+    return (
+        f'<tr><td class="id"><b>{point.row.id}</b></td><td class="in" title="{text(whole)}">'
+        f"{text(inputs_line(point.row))}</td>{cells}"
+        f'<td class="tail">{ending}</td><td class="id truth">{text(truth)} {wrong}</td></tr>'
+    )
+
+
+def _cell(vote: Value | None, prediction: Value | None, numeric: bool, signs: Mapping[str, str]) -> str:
+    if vote is None:
+        return '<td class="x ab"><span class="sr">no readable answer</span></td>'
+    if numeric:
+        return f'<td class="x">{text(_number(vote))}</td>'
+    dissent = " di" if vote != prediction else ""
+    return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
+
+
+def _spread(point: Point) -> str:
+    low, high = point.interval or (float("nan"), float("nan"))
+    mean = _number(point.prediction)
+    return f'<span class="num">{text(mean)}, 90 % of the weight in {text(_number(low))} to {text(_number(high))}</span>'
+
+
+def _number(value: Value | None) -> str:
+    return "none" if value is None else f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
+    """A row's inputs in one line; all of them where they are few."""
+    parts = [f"{name} {'missing' if cell is None else cell}" for name, cell in row.inputs[:most]]
+    more = len(row.inputs) - most
+    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")

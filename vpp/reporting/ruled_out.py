@@ -1,0 +1,208 @@
+"""What the data ruled out: proposals rejected, hypotheses resampled away, and answers that held no hypothesis.
+
+Natural logarithms. Each keeps its full text and, where rows decided it, the rows that speak against it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vpp.data.dataset import Dataset, Row
+from vpp.events import INITIAL_STEP, Proposed, Resampled, Scored
+from vpp.posterior.likelihood import correct, regression_errors
+from vpp.posterior.prediction import Value
+from vpp.reporting.scores import rows_by_id, target_range
+from vpp.runs.view import RunView, StepView
+
+Reason = Literal["rejected", "resampled away", "unparsable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A row that speaks against a hypothesis."""
+
+    row: Row
+    said: Value | None
+    """The hypothesis' answer; None is an abstention."""
+
+    @property
+    def target(self) -> Value | None:
+        """The truth."""
+        return self.row.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """One time at which a text was ruled out."""
+
+    step: int
+    """-1: as the initial population was drawn."""
+    particles: tuple[int, ...]
+    """The slots it was proposed for, or that held it."""
+    log_likelihood: float | None = None
+    """Rejected: of the text that stayed; resampled away: its own; on the rows scored."""
+    log_likelihood_proposal: float | None = None
+    """Of the rejected text, on the same rows."""
+    log_alpha: float | None = None
+    """Natural log of the acceptance probability (Eq. 9)."""
+    u: float | None = None
+    """The uniform number it was compared with."""
+    weight: float | None = None
+    """Resampled away: what it held before, summed over its copies."""
+    n_rows: int = 0
+    """Distinct rows scored."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """Worst first. Classification: the rows answered wrongly. Regression: the rows on which it errs, and more than
+    the text that stayed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuledOut:
+    """A text and every time it was ruled out for one reason."""
+
+    reason: Reason
+    text: str
+    """The whole hypothesis; where none could be read, the optimizer's raw answer."""
+    occasions: tuple[Occasion, ...]
+    """Newest first."""
+    why_unread: str | None = None
+    """Why no hypothesis could be read."""
+    held_by: tuple[int, ...] = ()
+    """Slots of the last whole population that hold this very text all the same."""
+
+    @property
+    def newest(self) -> Occasion:
+        """The last time."""
+        return self.occasions[0]
+
+    @property
+    def times(self) -> int:
+        """How often it was proposed and rejected, resampled away, or answered."""
+        return len(self.occasions)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Newest first, each once."""
+        return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
+
+
+def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
+    """All three kinds, newest first."""
+    found = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
+    return tuple(sorted(found, key=lambda each: -each.newest.step))
+
+
+def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
+    """Proposals that the likelihood refused (Eq. 9), newest first."""
+    judge = _Judge(dataset)
+    found = [
+        (p.text, None, _rejection(p, view.steps[p.step], judge))
+        for p in view.decided_by_likelihood
+        if not p.accepted and p.text is not None
+    ]
+    return _merged("rejected", found, view)
+
+
+def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
+    """Hypotheses that left no copy when the population was redrawn, newest first."""
+    judge = _Judge(dataset)
+    found = [
+        (view.texts[hypothesis], None, occasion)
+        for step in view.steps.values()
+        if step.resampled
+        for hypothesis, occasion in _lost(step, step.resampled, judge)
+    ]
+    return _merged("resampled away", found, view)
+
+
+def unparsable(view: RunView) -> tuple[RuledOut, ...]:
+    """The optimizer's answers in which no hypothesis could be read, newest first."""
+    drawn = [
+        (d.raw, d.reason, Occasion(step=INITIAL_STEP, particles=(d.particle,)))
+        for d in view.drawn.values()
+        if d.reason is not None
+    ]
+    proposed = [
+        (p.raw, p.reason, Occasion(step=p.step, particles=(p.particle,)))
+        for p in view.proposals
+        if p.why == "unparsable"
+    ]
+    return _merged("unparsable", [*drawn, *proposed], view)
+
+
+def _merged(reason: Reason, found: Sequence[tuple[str, str | None, Occasion]], view: RunView) -> tuple[RuledOut, ...]:
+    """One record a text (and reason why unread), the newest first. found: (text, why unread, occasion)."""
+    occasions: dict[tuple[str, str | None], list[Occasion]] = {}
+    for text, why, occasion in sorted(found, key=lambda each: (-each[2].step, each[2].particles)):
+        occasions.setdefault((text, why), []).append(occasion)
+    return tuple(
+        RuledOut(reason=reason, text=text, why_unread=why, occasions=tuple(times), held_by=_held_by(text, view))
+        for (text, why), times in occasions.items()
+    )
+
+
+def _held_by(text: str, view: RunView) -> tuple[int, ...]:
+    return tuple(slot for slot, state in enumerate(view.population) if view.texts[state.hypothesis] == text)
+
+
+def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
+    scored = step.proposals_scored.get(proposed.particle)
+    return Occasion(
+        step=proposed.step,
+        particles=(proposed.particle,),
+        log_likelihood=proposed.log_likelihood,
+        log_likelihood_proposal=proposed.log_likelihood_proposal,
+        log_alpha=proposed.log_alpha,
+        u=proposed.u,
+        n_rows=len(set(scored.rows)) if scored else 0,
+        contradictions=judge.contradictions(scored, against=step.scored.get(proposed.particle)) if scored else (),
+    )
+
+
+def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tuple[str, Occasion]]:
+    """(Hypothesis id, occasion) of each text of the old population that no new slot holds."""
+    kept = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
+    weights = step.reweighted.weights if step.reweighted else ()
+    for hypothesis in dict.fromkeys(scored.hypothesis for _, scored in sorted(step.scored.items())):
+        if hypothesis not in kept:
+            slots = tuple(slot for slot, scored in sorted(step.scored.items()) if scored.hypothesis == hypothesis)
+            scored = step.scored[slots[0]]
+            yield (
+                hypothesis,
+                Occasion(
+                    step=step.step,
+                    particles=slots,
+                    log_likelihood=scored.log_likelihood,
+                    weight=sum(weights[slot] for slot in slots),
+                    n_rows=len(set(scored.rows)),
+                    contradictions=judge.contradictions(scored),
+                ),
+            )
+
+
+class _Judge:
+    """Finds the rows that speak against a hypothesis."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._rows: Mapping[int, Row] = rows_by_id(dataset)
+        self._is_classification = dataset.task == "classification"
+        self._abstention_error = 0.0 if self._is_classification else target_range(dataset)
+
+    def contradictions(self, scored: Scored, against: Scored | None = None) -> tuple[Contradiction, ...]:
+        """Rows with a loss, greatest excess over `against` first; for regression only rows with an excess."""
+        losses = self._losses(scored)
+        others = self._losses(against) if against else {}
+        excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
+        answers = dict(zip(scored.rows, scored.predictions, strict=True))
+        speaking = [row for row in losses if losses[row] > 0 and (self._is_classification or excess[row] > 0)]
+        worst_first = sorted(speaking, key=lambda row: (-excess[row], -losses[row], row))
+        return tuple(Contradiction(row=self._rows[row], said=answers[row]) for row in worst_first)
+
+    def _losses(self, scored: Scored) -> dict[int, float]:
+        """By row id: 1 where wrong and 0 where right, or the absolute error."""
+        targets = [self._rows[row].target for row in scored.rows]
+        if self._is_classification:
+            losses = (~correct(scored.predictions, targets)).astype(float)
+        else:
+            losses = abs(regression_errors(scored.predictions, targets, abstention_error=self._abstention_error))
+        return dict(zip(scored.rows, losses.tolist(), strict=True))

@@ -1,0 +1,94 @@
+"""How right answers are against the rows' targets, and what a constant answer would have reached."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vpp.data.dataset import Dataset, Row
+from vpp.events import Evaluated
+from vpp.posterior.likelihood import correct, regression_errors
+from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Answers to n rows against their targets; one of `n_correct` and `mse` is known, as the task asks."""
+
+    n: int
+    n_correct: int | None = None
+    """For classification; an abstention is wrong."""
+    mse: float | None = None
+    """For regression, in squared units of the target; an abstention is off by the range of the training targets."""
+    n_abstained: int = 0
+
+    @property
+    def error(self) -> float:
+        """What is better when smaller: the share of wrong answers, or the mean squared error."""
+        if self.n_correct is not None:
+            return 1 - self.n_correct / self.n
+        return self.mse if self.mse is not None else 0.0
+
+
+def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
+    """Training and test rows."""
+    return {row.id: row for row in (*dataset.train, *dataset.test)}
+
+
+def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
+    """answers: one a row of `rows`, at least one."""
+    targets = [row.target for row in rows]
+    n_abstained = sum(answer is None for answer in answers)
+    if dataset.task == "classification":
+        return Score(n=len(rows), n_correct=int(correct(answers, targets).sum()), n_abstained=n_abstained)
+    errors = regression_errors(answers, targets, abstention_error=target_range(dataset))
+    with np.errstate(over="ignore"):
+        return Score(n=len(rows), mse=float(np.square(errors).mean()), n_abstained=n_abstained)
+
+
+def target_range(dataset: Dataset) -> float:
+    """Range of the training targets of a regression: what an abstention is off by (choice 12)."""
+    targets = [float(row.target) for row in dataset.train if row.target is not None]
+    return max(targets) - min(targets)
+
+
+def average(votes: Sequence[Value | None], weights: Sequence[float], *, task: str) -> Value | None:
+    """The averaged prediction of one row (Eq. 7 or 8). votes, weights: (K,)."""
+    return winner(vote_shares(votes, weights)) if task == "classification" else weighted_mean(votes, weights)
+
+
+def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
+    """Of the averaged prediction; agrees with the event's value."""
+    by_row = zip(*evaluated.predictions, strict=True)
+    answers = [average(votes, evaluated.weights, task=dataset.task) for votes in by_row]
+    return score(answers, rows_of(evaluated, dataset), dataset)
+
+
+def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
+    """(K,) of each particle alone."""
+    rows = rows_of(evaluated, dataset)
+    return tuple(score(answers, rows, dataset) for answers in evaluated.predictions)
+
+
+def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
+    """The rows that were evaluated, in that order."""
+    by_id = rows_by_id(dataset)
+    return tuple(by_id[row] for row in evaluated.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """One answer for every row, read off the training targets: what a model that sees no input would say."""
+
+    answer: Value
+    """The most frequent label, the lowest in sort order where several tie; or the mean."""
+    score: Score
+
+
+def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
+    """rows: those to be answered, at least one."""
+    targets = [row.target for row in dataset.train if row.target is not None]
+    answer = average(targets, [1.0] * len(targets), task=dataset.task)
+    if answer is None:
+        raise ValueError("no training row has a target")
+    return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))

@@ -1,0 +1,221 @@
+"""What diagnostics say in plain language: short, exact, calm, no more than the numbers (design language, Voice).
+
+Numbers carry a true minus sign; a percent sign stands after a no-break space. Every sentence ends with a full stop.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from vpp.posterior.prediction import Value
+
+NBSP = "\N{NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
+NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+MAJORITY = 0.5
+EQUAL = 1e-9
+"""Weights closer than this are called equal."""
+
+
+# Numbers
+
+
+def in_words(n: int) -> str:
+    """`six` up to ten, digits with thousands commas beyond."""
+    return NUMBER_WORDS[n] if 0 <= n < len(NUMBER_WORDS) else integer(n)
+
+
+def integer(n: int) -> str:
+    """`1,964`, with a true minus sign."""
+    return f"{n:,}".replace("-", MINUS)
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """`1 row`, `60 rows`; `many` where the plural is not `one` + s."""
+    return f"{integer(n)} {one if n == 1 else many or one + 's'}"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """To `digits` significant digits, with a true minus sign; infinite and undefined values in words or signs."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def fixed(value: float, decimals: int = 2) -> str:
+    """To so many decimals; what rounds to zero has no sign."""
+    if not math.isfinite(value):
+        return number(value)
+    shown = f"{value:.{decimals}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown.replace("-", MINUS)
+
+
+def value_text(value: Value | None) -> str:
+    """An answer or a target as it is: a label's text, a number's shortest form; `no answer` for an abstention."""
+    if value is None:
+        return "no answer"
+    return value if isinstance(value, str) else shortest(value).replace("-", MINUS)
+
+
+def shortest(value: float) -> str:
+    """The shortest text that reads back as the same number: 3 for 3.0."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+
+
+def percent(fraction: float, decimals: int = 0) -> str:
+    """`22 %`. What is not quite all or nothing never reads so: 0.9996 is `over 99.9 %`."""
+    shown = f"{100 * fraction:.{decimals}f}"
+    if float(shown) in (0, 100) and fraction not in (0, 1):
+        return _near_the_end(fraction) if decimals else percent(fraction, decimals=1)
+    return f"{shown}{NBSP}%"
+
+
+def _near_the_end(fraction: float) -> str:
+    return f"under 0.1{NBSP}%" if fraction < MAJORITY else f"over 99.9{NBSP}%"
+
+
+def seconds(value: float) -> str:
+    """`4 s`, `3 min 10 s`, `2 h 05 min`."""
+    whole = round(value)
+    if whole < 60:
+        return f"{whole}{NBSP}s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes}{NBSP}min {rest:02d}{NBSP}s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}{NBSP}h {minutes:02d}{NBSP}min"
+
+
+def listed(items: Sequence[object]) -> str:
+    """`0, 2 and 4`."""
+    texts = [str(item) for item in items]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
+
+
+def capitalised(sentence: str) -> str:
+    """With a capital first letter, the rest as it is."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+# Sentences
+
+
+def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
+    """`ESS 5.8 of 10: about six voices carry the posterior.`
+
+    ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
+    is resampled; leave it out where no resampling follows.
+    """
+    resampling = threshold is not None and size > 1 and ess < threshold * size
+    return f"ESS {_ess_text(ess)} of {size}: {_voices(ess, size)}{'; resampling next' if resampling else ''}."
+
+
+def voices_sentence(ess: float, size: int) -> str:
+    """`About six voices carry the posterior.`, to stand beside the number itself."""
+    return f"{capitalised(_voices(ess, size))}."
+
+
+def _ess_text(ess: float) -> str:
+    return shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
+
+
+def _voices(ess: float, size: int) -> str:
+    heard = round(ess)
+    if size == 1:
+        return "there is one particle only"
+    if heard <= 1:
+        return "one hypothesis speaks for all"
+    if heard == size:
+        equal = math.isclose(ess, size, abs_tol=1e-6)
+        return f"all {in_words(size)} voices count {'alike' if equal else 'nearly alike'}"
+    return f"about {in_words(heard)} voices carry the posterior"
+
+
+def acceptance_sentence(accepted: int, judged: int) -> str:
+    """`75 % accepted: six of eight changes survived the filter.`"""
+    if judged == 0:
+        return "No change has been judged yet."
+    return (
+        f"{percent(accepted / judged)} accepted: "
+        f"{in_words(accepted) if accepted else 'none'} of {_changes(judged)} survived the filter."
+    )
+
+
+def taken_sentence(taken: int) -> str:
+    """For methods that judge no proposal: `No filter: all eight changes were taken.`"""
+    if taken == 0:
+        return "No filter: no change has been taken yet."
+    return f"No filter: {'the one change was' if taken == 1 else f'all {in_words(taken)} changes were'} taken."
+
+
+def _changes(n: int) -> str:
+    return f"{in_words(n)} {'change' if n == 1 else 'changes'}"
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, as fractions: exactly 0 or 1 at its ends where none or all succeed.
+
+    Raises ValueError unless 0 <= successes <= n and n >= 1.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"{successes} of {n} is no share")
+    z, p = TWO_SIDED_95, successes / n
+    # (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                      (Wilson 1927)
+    centre = p + z**2 / (2 * n)
+    margin = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low, high = ((centre + side * margin) / (1 + z**2 / n) for side in (-1, 1))
+    return (0.0 if successes == 0 else low, 1.0 if successes == n else high)
+
+
+def interval_text(successes: int, n: int) -> str:
+    """`94 % to 100 %`: Wilson's 95 % interval."""
+    low, high = wilson(successes, n)
+    return f"{percent(low)} to {percent(high)}"
+
+
+def share_sentence(successes: int, n: int, rows: str = "rows") -> str:
+    """`60 of 60: with 60 rows, that means 94 % to 100 %.` (Wilson, 95 %)"""
+    noun = rows.removesuffix("s") if n == 1 else rows
+    return (
+        f"{integer(successes)} of {integer(n)}: with {integer(n)} {noun}, that means {interval_text(successes, n)}."
+        if n
+        else f"No {rows} yet."
+    )
+
+
+def uncertain_sentence(uncertain: int, n: int) -> str:
+    """`The particles disagree on three of 60 test points.`"""
+    if n == 0:
+        return "No test points have been evaluated yet."
+    points = f"{in_words(n)} test {'point' if n == 1 else 'points'}"
+    if uncertain == 0:
+        return f"The particles agree on {'the' if n == 1 else 'all'} {points}."
+    if uncertain == n:
+        return f"The particles disagree on {'the' if n == 1 else 'all'} {points}."
+    return f"The particles disagree on {in_words(uncertain)} of {points}."
+
+
+def weights_sentence(weights: Sequence[float]) -> str:
+    """`One idea holds 95 % of the weight; four others share the rest.`
+
+    weights: of the ideas, summing to 1, in any order.
+    """
+    ordered = sorted(weights, reverse=True)
+    if not ordered:
+        return "There are no particles yet."
+    if len(ordered) == 1 or ordered[1] == 0:
+        return "One idea holds all of the weight."
+    if ordered[0] - ordered[-1] < EQUAL:
+        return f"{capitalised(in_words(len(ordered)))} ideas hold equal weight, {percent(ordered[0])} each."
+    if ordered[0] > MAJORITY:
+        return f"One idea holds {percent(ordered[0])} of the weight; {_others(len(ordered) - 1)} the rest."
+    return (
+        f"No idea has a majority: the heaviest of {in_words(len(ordered))} holds {percent(ordered[0])} of the weight."
+    )
+
+
+def _others(n: int) -> str:
+    return "another holds" if n == 1 else f"{in_words(n)} others share"
