@@ -25,7 +25,8 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
         speed = st.segmented_control(
             "Demo speed", ("readable", "instant"), default="readable", key="new.speed", required=True
         )
-        return EndpointSpec(demo=True, demo_latency_ms=readable_ms if speed == "readable" else 0, model="demo")
+        latency_ms = readable_ms if speed == "readable" else 0
+        return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
     return _server()
 
 

@@ -9,7 +9,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
-READABLE_MS = 700
+READABLE_MS = 600
 """Demo speed `readable`: how long each answer takes, so that a person can read along."""
 
 
@@ -22,6 +22,7 @@ def _penguins() -> Table:
 def prepare_example() -> Preparation:
     """SMC on penguins at a pace one can follow."""
     dataset = build_dataset(_penguins(), target="species")
-    endpoint = EndpointSpec(demo=True, demo_latency_ms=READABLE_MS, model="demo")
+    # Without the cache: a second run of the example would be over before it could be read.
+    endpoint = EndpointSpec(demo=True, demo_latency_ms=READABLE_MS, model="demo", cache=False)
     command = ("run", "assets/examples/penguins.csv", "--target", "species", "--demo")
     return Preparation(dataset=dataset, config=Config(), endpoint=endpoint, command=command)

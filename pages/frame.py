@@ -32,6 +32,7 @@ MARKS: dict[State, markup.Mark] = {
     "failed": "rej",
 }
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
+_SCRUBBER = st.components.v2.component("vpp_scrubber", js=(ASSETS / "scrubber.js").read_text(), isolate_styles=False)
 _RUNS = st.components.v2.component("vpp_runs", js=(ASSETS / "runs.js").read_text(), isolate_styles=False)
 
 
@@ -102,7 +103,6 @@ def where(snapshot: Snapshot) -> str:
 def open_in(run: str, page: str) -> None:
     """Opens a run on a page."""
     st.session_state["run"] = run
-    st.session_state["watch.follow"] = True
     st.switch_page(page, query_params={"run": run})
 
 
@@ -185,6 +185,13 @@ def meta(run: OpenRun) -> str:
 def deck(html: str, *, deck_id: str, key: str) -> None:
     """Cards that keep a reader's place; `deck_id` names the deck, so that another one is sorted at once."""
     _DECK(data={"html": html, "deck": deck_id}, key=key)
+
+
+def scrubber(band: str, *, latest: int, end: int, key: str) -> int | None:
+    """The step band over a native slider from 0 to `end`, no further than `latest`; None while that is followed."""
+    data = {"band": band, "latest": latest, "end": end}
+    chosen = _SCRUBBER(data=data, key=key, default={"step": None}, on_step_change=lambda: None).step
+    return None if chosen is None else int(chosen)
 
 
 def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str) -> None:

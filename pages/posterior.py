@@ -35,6 +35,9 @@ def draw(run: frame.OpenRun) -> None:
         st.html(markup.block(markup.waiting("No step is whole yet: the first hypotheses are being written.")))
         return
     st.html(markup.block(markup.saying(weights_sentence(ideas.weights))))
+    compared = f"compared on all {ideas.n_rows} rows" if ideas.n_rows else "compared word for word so far"
+    head = markup.heading("Hypotheses, merged when they answer alike", f"{compared} · bar length = summed weight")
+    st.html(markup.block(head))
     frame.deck(ideas_html(ideas, seed_text=view.started.seed_text), deck_id=str(ideas.step), key="posterior.ideas")
     entries = ruled_out(view, dataset)
     st.html(markup.block(markup.heading("Ruled out", f"{counted(len(entries), 'sentence')} · newest first")))

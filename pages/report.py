@@ -3,12 +3,13 @@
 import shlex
 
 import streamlit as st
-from vpp.reporting.exports import posterior_json, predictions_csv
-from vpp.reporting.markdown import report_markdown
 
 from pages import frame
 from vpp.errors import VppError
 from vpp.reporting import markup
+from vpp.reporting.document import report_body, report_html
+from vpp.reporting.exports import posterior_json, predictions_csv
+from vpp.reporting.markdown import report_markdown
 
 
 def page(run: frame.OpenRun) -> None:
@@ -21,7 +22,7 @@ def page(run: frame.OpenRun) -> None:
         st.stop()
     try:
         report = report_markdown(run.reader)
-        files = ("report.md", report.encode(), "text/markdown"), *data_files(run)
+        files = [("report.md", report.encode(), "text/markdown"), *other_files(run, report)]
     except VppError as error:
         st.html(markup.block(markup.state("The report cannot be written", str(error), failed=True)))
         st.stop()
@@ -48,13 +49,15 @@ def page(run: frame.OpenRun) -> None:
             )
         )
     st.html(markup.block(markup.heading("Preview", "report.md")))
-    with st.container(key="report_preview"):
-        st.markdown(report)
+    st.html(markup.block(f'<div class="report">{report_body(report)}</div>'))
 
 
-def data_files(run: frame.OpenRun) -> list[tuple[str, bytes, str]]:
-    """What other programs read."""
-    files = [("posterior.json", posterior_json(run.reader), "application/json")]
+def other_files(run: frame.OpenRun, report: str) -> list[tuple[str, bytes, str]]:
+    """The report as a page, and what other programs read."""
+    files = [
+        ("report.html", report_html(report, title=run.snapshot.spec.name).encode(), "text/html"),
+        ("posterior.json", posterior_json(run.reader), "application/json"),
+    ]
     if "test" in run.snapshot.view.evaluated:
         files.append(("predictions.csv", predictions_csv(run.reader), "text/csv"))
     return files

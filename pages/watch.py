@@ -12,8 +12,6 @@ from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 
-FINAL = "end"
-
 
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The buttons that fit the state."""
@@ -41,25 +39,24 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         st.html(markup.block(markup.caption(phase(snapshot)), label="state of the run"))
 
 
-def scrubber(view: RunView, state: str) -> int | None:
-    """The step shown: the latest, or one that is replayed. None shows the end."""
-    latest = FINAL if view.final is not None or state == "finished" else shown_step(view)
-    options: list[int | str] = [*range(view.total_steps), FINAL]
-    if st.session_state.get("watch.follow", True) or st.session_state.get("watch.step") not in options:
-        st.session_state["watch.step"] = latest if latest is not None else 0
-    wide, narrow = st.columns([5, 1.2], vertical_alignment="bottom")
-    chosen = wide.select_slider(
-        "Step shown",
-        options,
-        key="watch.step",
-        on_change=lambda: st.session_state.update({"watch.follow": False}),
-        label_visibility="collapsed",
-    )
-    narrow.toggle("Follow latest", value=True, key="watch.follow")
-    if chosen == FINAL:
-        return None if latest == FINAL else shown_step(view)
+def choose_step(run: frame.OpenRun, view: RunView) -> int:
+    """The step shown, T for the end: the latest one, or one that is replayed."""
+    end = view.total_steps
     newest = shown_step(view)
-    return min(int(chosen), newest) if newest is not None else None
+    latest = end if view.has_ended and view.weights else newest if newest is not None else 0
+    slider = f"{_key(run)}.slider"
+    replayed = st.session_state.get(slider, {}).get("step")
+    shown = latest if replayed is None else min(int(replayed), latest)
+    band = band_html(view, shown=min(shown, end - 1))
+    chosen = frame.scrubber(band, latest=latest, end=end, key=slider)
+    step = latest if chosen is None else min(chosen, latest)
+    st.session_state[_key(run)] = step
+    return step
+
+
+def _key(run: frame.OpenRun) -> str:
+    """Where this session keeps the step shown of this run."""
+    return f"watch.step.{run.directory.id}"
 
 
 def page(run: frame.OpenRun) -> None:
@@ -70,9 +67,11 @@ def page(run: frame.OpenRun) -> None:
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = run.reader.refresh()
-        if live and snapshot.state not in frame.LIVE:
-            st.rerun()
+        before = st.session_state.get(_key(run))
         draw_now(run, snapshot)
+        moved = before is not None and before != st.session_state.get(_key(run))
+        if live != (snapshot.state in frame.LIVE) or (moved and not live):
+            st.rerun()
 
     @st.fragment(run_every=3.0 if live else None)
     def charts() -> None:
@@ -96,16 +95,8 @@ def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
     if view.last_step is None:
         st.html(markup.block(markup.waiting(waiting_for(snapshot))))
         return
-    st.session_state["watch.shown"] = scrubber_band(view, snapshot.state)
-    st.html(markup.block(markup.strip(metrics(snapshot, st.session_state["watch.shown"]))))
-
-
-def scrubber_band(view: RunView, state: str) -> int | None:
-    """The band above its slider."""
-    place = st.container()
-    shown = scrubber(view, state)
-    place.html(markup.block(band_html(view, shown=shown)))
-    return shown
+    step = choose_step(run, view)
+    st.html(markup.block(markup.strip(metrics(snapshot, None if step == view.total_steps else step))))
 
 
 def waiting_for(snapshot: Snapshot) -> str:
@@ -180,16 +171,14 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     if view.started is None:
         return
     maker = CardMaker(view, run.reader.dataset())
-    shown = st.session_state.get("watch.shown")
-    if view.last_step is None or shown_step(view) is None:
-        cards, title = maker.initial(), "First hypotheses"
-        deck_id = "initial"
-    elif shown is None:
-        cards, title = maker.final(), "Hypotheses at the end, heaviest first"
-        deck_id = "end"
+    step, newest = st.session_state.get(_key(run)), shown_step(view)
+    if newest is None or step is None:
+        cards, title, deck_id = maker.initial(), "First hypotheses", "initial"
+    elif step >= view.total_steps:
+        cards, title, deck_id = maker.final(), "Hypotheses at the end, heaviest first", "end"
     else:
-        cards, title = maker.at(shown), f"Hypotheses at step {shown}, heaviest first"
-        deck_id = "live" if st.session_state.get("watch.follow", True) else str(shown)
+        cards, title = maker.at(step), f"Hypotheses at step {step}, heaviest first"
+        deck_id = "live" if step == newest and not view.has_ended else str(step)
     if not cards:
         return
     st.html(markup.block(markup.heading(title, "bar length = weight · underlined: added · struck: removed")))

@@ -95,7 +95,7 @@ def _output_options(parser: ArgumentParser) -> None:
 
 
 def _resume(commands: Commands) -> None:
-    parser = _command(commands, "resume", "running:resume", "go on with a run; a finished one prints its result again")
+    parser = _command(commands, "resume", "working:resume", "go on with a run; a finished one prints its result again")
     _run_dir(parser)
     _output_options(parser)
 

@@ -1,30 +1,21 @@
-"""`run` and `resume`."""
+"""`run`."""
 
-import json
 import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vpp.cli.progress import Progress
-from vpp.cli.surroundings import environment, find_run, read_bytes, read_text, surroundings
+from vpp.cli.surroundings import environment, read_bytes, read_text
+from vpp.cli.working import work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.table import Table
 from vpp.data.target import target_guess
 from vpp.errors import InputError
-from vpp.reporting.exports import write_all
-from vpp.reporting.words import seconds
-from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.summary import result
-from vpp.runs.view import RunView
-from vpp.runs.worker import work
 from vpp.settings import Config, preset
-
-EXIT_CODES = {"finished": 0, "stopped": 130, "failed": 3}
 
 
 def run(options: Namespace) -> int:
@@ -40,58 +31,7 @@ def run(options: Namespace) -> int:
         command=tuple(sys.argv[1:]),
     )
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
-    return _work(directory, options)
-
-
-def resume(options: Namespace) -> int:
-    """Goes on from the last whole step."""
-    directory = find_run(options.run_dir)
-    directory.clear_word()
-    return _work(directory, options)
-
-
-def _work(directory: RunDirectory, options: Namespace) -> int:
-    progress = None if options.quiet else Progress()
-    view = work(directory, surroundings(progress))
-    if progress:
-        progress.close()
-    if view.phase in ("finished", "stopped"):
-        write_all(directory)
-    if view.phase == "failed":
-        print(f"vpp: {view.detail}", file=sys.stderr)
-    if options.json:
-        print(json.dumps(result(directory, view)))
-    else:
-        print(_told(directory, view))
-    return EXIT_CODES[view.phase]
-
-
-def _told(directory: RunDirectory, view: RunView) -> str:
-    """A few lines for a person."""
-    outcome = result(directory, view)
-    metric = outcome["metric"]
-    lines = [f"{view.phase} after {seconds(view.wall_s)}, {view.usage.calls:,} calls ({view.usage.cached:,} cached)"]
-    if metric["test"] is not None:
-        lines.append(
-            f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
-        )
-    uncertain = outcome["uncertain"]
-    if uncertain["points"] is not None:
-        lines.append(f"the particles disagree on {uncertain['points']} of {uncertain['of']} test rows")
-    if view.population:
-        weight, best = max(zip(view.weights, (p.hypothesis for p in view.population), strict=True))
-        lines.append(f"heaviest hypothesis ({weight:.3f}): {view.texts[best]}")
-    if view.phase == "failed":
-        lines.append(f"go on with: python -m vpp resume {directory.path}")
-    else:
-        lines.append(f"report: {directory.path / 'report.md'}")
-    return "\n".join(lines)
-
-
-def _shown(metric: str, value: float | None) -> str:
-    if value is None:
-        return "not evaluated"
-    return f"accuracy {100 * value:.1f} %" if metric == "accuracy" else f"mean squared error {value:.4g}"
+    return work_on(directory, options)
 
 
 def _config(options: Namespace) -> Config:

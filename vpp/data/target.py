@@ -1,12 +1,14 @@
 """The target column: a guess at which it is, its task, and what makes it unfit."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vpp.data.dataset import Task, Value
 from vpp.data.kinds import is_number
-from vpp.data.table import Table
 from vpp.errors import DataError
+
+if TYPE_CHECKING:
+    from vpp.data.table import Table
 
 TARGET_NAMES = ("target", "label", "class", "outcome", "y", "species")
 """Names that say a column is the target, the surest first."""
@@ -19,7 +21,7 @@ FEW_CLASSES = 10
 """A category with at most so many labels may be guessed to be the target."""
 
 
-def target_guess(table: Table) -> str | None:
+def target_guess(table: "Table") -> str | None:
     """The column most likely to be the target: by its name, else the last category of few labels, else the last.
 
     None where no column is left to be an input.
@@ -42,7 +44,7 @@ def find_task(cells: Iterable[str | None]) -> Task:
     return "classification" if repeated and all(value.is_integer() for value in values) else "regression"
 
 
-def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
+def resolve_task(table: "Table", target: str, task: Task | Literal["auto"]) -> Task:
     """The task asked for, or the one found. Raises DataError where the column cannot serve as its target."""
     present = [cell for cell in table.cells(target) if cell is not None]
     if not present:
@@ -57,7 +59,7 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     return found
 
 
-def check_numbers(table: Table, target: str) -> None:
+def check_numbers(table: "Table", target: str) -> None:
     """Raises DataError for the first cell of a regression's target that is no finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):

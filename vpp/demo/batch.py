@@ -64,7 +64,7 @@ class Batch:
 
     def _alike(self) -> bool:
         """Whether no column keeps to a value of its own, as flags and years do."""
-        largest = [np.nanmax(self.values(Cell(name))) for name in self.numeric]
+        largest = [float(np.nanmax(self.values(Cell(name)))) for name in self.numeric]
         return max(largest) - min(largest) <= 0.5 * max(abs(number) for number in largest) + 2
 
     @cached_property

@@ -51,7 +51,7 @@ def split(batch: Batch, condition: Condition) -> Split:
     return Split(condition, np.array([condition.holds(row) is True for row in batch.rows]))
 
 
-# --- how good a split is ---------------------------------------------------------------------------------------
+# --- how good a split is ------------------------------------------------------------------------------------
 
 
 def _majority(codes: NDArray[np.int64], mask: Mask, classes: int) -> tuple[int, int]:
@@ -104,7 +104,7 @@ def membership(batch: Batch, name: str, among: Mask) -> Split | None:
     return Split(Is(Cell(name), OneOf(tuple(group))), mask)
 
 
-# --- lists of conditions ------------------------------------------------------------------------------------------
+# --- lists of conditions ------------------------------------------------------------------------------------
 
 
 def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
@@ -126,9 +126,9 @@ def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
 def _flipped(one: Split) -> Split:
     """The other side of a cut first."""
     condition = one.condition
-    if isinstance(condition, Is) and isinstance(condition.test, Compare) and condition.test.sign == "<=":
+    if isinstance(condition, Is) and isinstance(condition.check, Compare) and condition.check.sign == "<=":
         known = ~one.mask
-        return Split(Is(condition.term, Compare(">", condition.test.other)), known)
+        return Split(Is(condition.term, Compare(">", condition.check.other)), known)
     return one
 
 
@@ -213,7 +213,7 @@ def constant(batch: Batch, rng: Generator) -> Rule | None:
     return Rule((), batch.labels[0])
 
 
-# --- two numbers at once --------------------------------------------------------------------------------------------
+# --- two numbers at once ------------------------------------------------------------------------------------
 
 
 def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
@@ -278,7 +278,7 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
     return None if one is None else decide(batch, [one])
 
 
-# --- sequences ----------------------------------------------------------------------------------------------------------
+# --- sequences ----------------------------------------------------------------------------------------------
 
 
 def pattern(batch: Batch, rng: Generator) -> Rule | None:
@@ -382,7 +382,7 @@ def addition(batch: Batch, rng: Generator) -> Condition | None:
     return (_flipped(one) if rng.random() < 0.5 else one).condition
 
 
-# --- which families ---------------------------------------------------------------------------------------------------------
+# --- which families -----------------------------------------------------------------------------------------
 
 Family = Callable[[Batch, Generator], Rule | None]
 

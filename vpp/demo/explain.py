@@ -18,7 +18,7 @@ from vpp.demo.rule import (
     Term,
 )
 from vpp.demo.values import Row, Value
-from vpp.demo.wording import Style, Unsayable, listed, say_condition, say_name, say_number, say_term, say_test
+from vpp.demo.wording import Style, Unsayable, listed, say_check, say_condition, say_name, say_number, say_term
 
 _STYLE = Style(noun="number")
 _MOST_SHOWN = 12
@@ -108,18 +108,18 @@ def _fact(condition: Condition, row: Row) -> str:
 
 def _fact_of_term(condition: Is, row: Row) -> str:
     value = condition.term.of(row)
-    test = say_test(condition.test, _STYLE)
-    told = condition.test.passes(value, row)
+    check = say_check(condition.check, _STYLE)
+    told = condition.check.passes(value, row)
     subject = _subject(condition.term, row, value)
     if told is None:
-        return f"{subject}, so it cannot be said whether it {test}"
-    return f"{subject}, which {test if told else _not(test)}"
+        return f"{subject}, so it cannot be said whether it {check}"
+    return f"{subject}, which {check if told else _not(check)}"
 
 
-def _not(test: str) -> str:
-    if test.startswith("is not "):
-        return f"is {test[7:]}"
-    return f"is not {test[3:]}" if test.startswith("is ") else f"does not satisfy `{test}`"
+def _not(check: str) -> str:
+    if check.startswith("is not "):
+        return f"is {check[7:]}"
+    return f"is not {check[3:]}" if check.startswith("is ") else f"does not satisfy `{check}`"
 
 
 def _subject(term: Term, row: Row, value: Value) -> str:
@@ -131,6 +131,6 @@ def _subject(term: Term, row: Row, value: Value) -> str:
 
 
 def _fact_of_items(condition: Every, row: Row) -> str:
-    failing = [number for number in condition.items.of(row) if condition.test.passes(number, row) is not True]
-    test = say_test(condition.test, _STYLE)
-    return f"{_short(failing[0])} {_not(test)}" if failing else f"each of {_shown(condition.items.of(row))} {test}"
+    failing = [number for number in condition.items.of(row) if condition.check.passes(number, row) is not True]
+    check = say_check(condition.check, _STYLE)
+    return f"{_short(failing[0])} {_not(check)}" if failing else f"each of {_shown(condition.items.of(row))} {check}"

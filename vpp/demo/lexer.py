@@ -147,7 +147,7 @@ class Cursor:
         while not self.finished() and self.here.start < offset:
             self.at += 1
 
-    def attempt(self, reader: Callable[[], T | None]) -> T | None:
+    def attempt(self, reader: Callable[[], T]) -> T | None:
         """What the reader returns; the cursor goes back where that is None."""
         mark = self.at
         self._depth += 1
@@ -161,7 +161,7 @@ class Cursor:
             self.at = mark
         return found
 
-    def first(self, *readers: Callable[[], T | None]) -> T | None:
+    def first(self, *readers: Callable[[], T]) -> T | None:
         """What the first reader that succeeds returns."""
         for reader in readers:
             found = self.attempt(reader)

@@ -141,7 +141,7 @@ def _tries(temperature: float, rng: Generator) -> int:
     return 1 + int(rng.poisson(temperature))
 
 
-# --- labels -----------------------------------------------------------------------------------------------------
+# --- labels -------------------------------------------------------------------------------------------------
 
 _PER_CONDITION = 0.4
 _STAYING = 1.0
@@ -190,7 +190,7 @@ def _revised_for_labels(batch: Batch, rule: Rule, rng: Generator) -> list[Idea]:
     return moved + simpler + ([] if longer is None else [_judged(batch, longer, "The rule with a further condition")])
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------
+# --- numbers ------------------------------------------------------------------------------------------------
 
 _PER_TERM = 1.0
 _FEWEST_ROWS = 3

@@ -12,7 +12,7 @@ _SECTIONS = (
     ("labels", ("labels",)),
     ("inputs", ("input",)),
 )
-_OPENING, _CLOSING = frozenset({"<<<", "```", '"""'}), frozenset({">>>", "```", '"""'})
+_FENCES = {"<<<": ">>>", "```": "```", '"""': '"""'}
 _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "example")
 
 
@@ -77,18 +77,27 @@ def _sections(text: str) -> dict[str, str]:
     """The text under each heading; the first of a kind counts, and a fence keeps headings in it from being seen."""
     found: dict[str, list[str]] = {}
     current: list[str] | None = None
-    fenced = False
+    fence = ""
     for line in text.split("\n"):
         bare = line.strip()
-        if fenced and bare in _CLOSING:
-            fenced, current = False, None
-        elif current is not None and not fenced and bare in _OPENING and not any(current):
-            fenced = True
-        elif not fenced and bare.endswith((":", "*")) and (heading := _heading(bare)):
+        if fence:
+            fence, current = _inside(line, bare, fence, current)
+        elif current is not None and bare in _FENCES and not any(current):
+            fence = _FENCES[bare]
+        elif bare.endswith((":", "*")) and (heading := _heading(bare)):
             current = found.setdefault(heading, []) if heading not in found else None
         elif current is not None:
             current.append(line)
     return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
+
+
+def _inside(line: str, bare: str, fence: str, current: list[str] | None) -> tuple[str, list[str] | None]:
+    """Takes a line within a fence; the fence and the section after it."""
+    if bare == fence:
+        return "", None
+    if current is not None:
+        current.append(line)
+    return fence, current
 
 
 def _heading(line: str) -> str | None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
-from vpp.demo.read_terms import NOUNS, TermReader
+from vpp.demo.read_items import NOUNS
+from vpp.demo.read_terms import TermReader
 from vpp.demo.rule import (
     WHOLE,
     All,
     Any,
+    Check,
     Compare,
     Condition,
     Distance,
@@ -14,14 +16,12 @@ from vpp.demo.rule import (
     Fails,
     Holds,
     Is,
-    Items,
     Multiple,
     Not,
     Number,
     Pattern,
     Tally,
     Term,
-    Test,
 )
 
 _COPULA = "is|are|was|were|be|lies|falls|has a value|stays|is always|comes out|must be|happens to be|turns out"
@@ -54,10 +54,23 @@ _NEIGHBOURS = (
     "|adjacent digits|consecutive digits|neighboring numbers|neighbouring numbers|adjacent entries"
 )
 _ALIKE = "are equal|are the same|are identical|are alike|being equal|that are equal|that are the same"
-_AGAIN = "a repeated integer|repeated integers|a repeated number|repeated numbers|a repeated value|a repeated digit|a duplicate|duplicates|repeats|any duplicates|any repeated integers|any repeated numbers|repeated digits|repeated values"  # noqa: E501
-_EQUAL_PAIR = f"two equal neighbours|two equal neighbors|two adjacent equal integers|two equal adjacent integers|a pair of equal neighbours|a pair of equal neighbors"  # noqa: E501,F541
-_SPLIT_PAIR = "exactly two identical integers that are not adjacent|exactly two identical numbers that are not adjacent|exactly two equal integers that are not adjacent"  # noqa: E501
-_SEPARATED = "and are separated by at least one different integer|and separated by at least one different integer|and are separated by at least one other integer"  # noqa: E501
+_AGAIN = (
+    "a repeated integer|repeated integers|a repeated number|repeated numbers|a repeated value|a repeated digit"
+    "|a duplicate|duplicates|repeats|any duplicates|any repeated integers|any repeated numbers|repeated digits"
+    "|repeated values"
+)
+_EQUAL_PAIR = (
+    "two equal neighbours|two equal neighbors|two adjacent equal integers|two equal adjacent integers"
+    "|a pair of equal neighbours|a pair of equal neighbors"
+)
+_SPLIT_PAIR = (
+    "exactly two identical integers that are not adjacent|exactly two identical numbers that are not adjacent"
+    "|exactly two equal integers that are not adjacent"
+)
+_SEPARATED = (
+    "and are separated by at least one different integer|and separated by at least one different integer"
+    "|and are separated by at least one other integer"
+)
 
 
 class ConditionReader(TermReader):
@@ -119,19 +132,19 @@ class ConditionReader(TermReader):
         inner = self.attempt(self.condition) if self.take("(") else None
         return inner if inner is not None and self.take(")") else None
 
-    # --- comparisons ------------------------------------------------------------------------------------------
+    # --- comparisons ----------------------------------------------------------------------------------------
 
     def _compared(self) -> Condition | None:
         """A term and what is said of it. `the number of integers > 5` is all subject only if more is said."""
         for greedy in (True, False):
             self.greedy = greedy
-            found = self.attempt(self._subject_and_test)
+            found = self.attempt(self._subject_and_check)
             self.greedy = True
             if found is not None:
                 return found
         return None
 
-    def _subject_and_test(self) -> Condition | None:
+    def _subject_and_check(self) -> Condition | None:
         term = self.attempt(self.term)
         if term is None:
             return None
@@ -155,15 +168,15 @@ class ConditionReader(TermReader):
         self.take(",")
         self.attempt(self._how_again)
         if self.take("does not|doesn't|do not"):
-            test = self.attempt(self._verbal)
-            return None if test is None else Is(term, Fails(test))
+            check = self.attempt(self._verbal)
+            return None if check is None else Is(term, Fails(check))
         copula = self.take(_COPULA + "|isn't|aren't")
         denied = copula in {"isn't", "aren't"} or self.take("not") is not None
         self.take("either|also|a value|itself|strictly a") if copula else None
-        test = self.attempt(self.plain_test)
-        if test is None and copula is not None:
-            test = self.first(self.value_test, self.equality)
-        return None if test is None else Is(term, Fails(test) if denied else test)
+        check = self.attempt(self.plain_check)
+        if check is None and copula is not None:
+            check = self.first(self.value_check, self.equality)
+        return None if check is None else Is(term, Fails(check) if denied else check)
 
     def _how_again(self) -> bool | None:
         """`calculated as √(x² + y²),` after a subject."""
@@ -171,25 +184,25 @@ class ConditionReader(TermReader):
             return None
         return True if self.attempt(self.term) is not None and self.take(",") else None
 
-    def _verbal(self) -> Test | None:
+    def _verbal(self) -> Check | None:
         if self.take("equal"):
-            return self.first(self.value_test, self.equality)
+            return self.first(self.value_check, self.equality)
         if self.take("contain|include"):
             token = self.take_kind("string")
             return None if token is None else Holds(token.plain)
-        return self.attempt(self.plain_test)
+        return self.attempt(self.plain_check)
 
     def _elided(self) -> Condition | None:
-        """`… and at most 26`: a test of the subject named last."""
+        """`… and at most 26`: a check of the subject named last."""
         if self.subject is None:
             return None
         denied = False
         if self.take("is|are"):
             denied = self.take("not") is not None
-        test = self.attempt(self.plain_test)
-        if test is None and self.tokens[self.at - 1].plain in {"is", "are", "not"}:
-            test = self.attempt(self.value_test)
-        return None if test is None else Is(self.subject, Fails(test) if denied else test)
+        check = self.attempt(self.plain_check)
+        if check is None and self.tokens[self.at - 1].plain in {"is", "are", "not"}:
+            check = self.attempt(self.value_check)
+        return None if check is None else Is(self.subject, Fails(check) if denied else check)
 
     def _inside(self) -> Condition | None:
         """The point lies inside, on or outside the circle that was described, or one described here."""
@@ -197,7 +210,8 @@ class ConditionReader(TermReader):
         if self.take("the point|the input point|it|the input|point|this point|that point|the given point") or self.sees(
             "("
         ):
-            point = self.attempt(self.pair) or self.point
+            pair = self.attempt(self.pair)
+            point = self.point if pair is None else pair
         self.take(_COPULA)
         denied = self.take("not") is not None
         word = self.take(
@@ -239,7 +253,7 @@ class ConditionReader(TermReader):
         if place is not None and all(isinstance(number, float) for number in place):
             self.centre = place  # type: ignore[assignment]
 
-    # --- sequences ----------------------------------------------------------------------------------------------
+    # --- sequences ------------------------------------------------------------------------------------------
 
     def _pattern(self) -> Condition | None:
         if self.take("no two"):
@@ -287,7 +301,7 @@ class ConditionReader(TermReader):
             return None
         self.take("single")
         self.take("of")
-        items = self.attempt(self._members)
+        items = self.attempt(self.items)
         if items is None:
             return None
         denied = self.take("is not|are not|isn't|aren't") is not None
@@ -295,36 +309,29 @@ class ConditionReader(TermReader):
             return None
         if self.tokens[self.at - 1].plain in {"equals", "exceeds"}:
             self.at -= 1
-        test = self.attempt(self.plain_test) or self.first(self.value_test, self.equality)
-        if test is None:
+        check = self.attempt(self.plain_check) or self.first(self.value_check, self.equality)
+        if check is None:
             return None
-        test = Fails(test) if denied else test
+        check = Fails(check) if denied else check
         if every is not None or count is None:
-            return Every(items, test)
-        return Is(Tally(items, test), count)
+            return Every(items, check)
+        return Is(Tally(items, check), count)
 
-    def _members(self) -> Items | None:
-        """The plain items a quantifier ranges over."""
-        return self.first(self._listed_members, self.items)
-
-    def _listed_members(self) -> Items | None:
-        return self._listed()
-
-    def _count(self) -> Test | None:
+    def _count(self) -> Check | None:
         """`at least two`, `no`, `any`, `exactly one`: how many there must be."""
         if self.take("no|none|not any|zero|neither|not a single"):
             return Compare("=", Number(0.0))
         if self.take("at least a|any|some|a|an|at least a single|one or more|at least one"):
             return Compare(">=", Number(1.0))
         exact = self.take("exactly|precisely|only") is not None
-        if not exact and (test := self.attempt(self._bounded)) is not None:
-            return test
+        if not exact and (check := self.attempt(self._bounded)) is not None:
+            return check
         number = self.attempt(self.number)
         if number is None or number < 0 or number % 1:
             return None
         return Compare("=" if exact else ">=", Number(number))
 
-    def _bounded(self) -> Test | None:
+    def _bounded(self) -> Check | None:
         if self.take("an even number of"):
             return Multiple(2, 0)
         if self.take("an odd number of"):
@@ -339,7 +346,8 @@ class ConditionReader(TermReader):
         """`the sequence contains at least one 0`, `there are exactly two even integers`, `a contains a 0`."""
         holder = WHOLE
         if not self.take(_SEQUENCE):
-            holder = self.attempt(self.items) or WHOLE
+            named = self.attempt(self.items)
+            holder = WHOLE if named is None else named
         denied = self.take("does not|doesn't|do not|don't") is not None
         verb = self.take(_CONTAINS)
         if verb is None:
@@ -354,11 +362,11 @@ class ConditionReader(TermReader):
             or (verb in {"is", "are"} and count is None)
         ):
             return None
-        test, items = counted
+        check, items = counted
         items = holder if items == WHOLE else items
-        if test is None:
+        if check is None:
             return None
-        found = Is(Tally(items, test), count or Compare(">=", Number(1.0)))
+        found = Is(Tally(items, check), count or Compare(">=", Number(1.0)))
         return Not(found) if denied else found
 
     def _is_value(self) -> bool:
@@ -385,14 +393,14 @@ class ConditionReader(TermReader):
             return None
         if self.tokens[self.at - 1].plain in {"in", "among"}:
             self.at -= 1
-        items = self._source() or WHOLE
+        items = self.source() or WHOLE
         count = self.attempt(self._times) or Compare(">=", Number(1.0))
-        items = items if items != WHOLE else self._source() or WHOLE
+        items = items if items != WHOLE else self.source() or WHOLE
         self.take("anywhere|somewhere")
         found = Is(Tally(items, Compare("=", counted)), count)
         return Not(found) if denied else found
 
-    def _times(self) -> Test | None:
+    def _times(self) -> Check | None:
         bound = self.take("at least|exactly|at most|more than|fewer than|less than")
         word = self.take("once|twice|thrice")
         if word is not None:

@@ -26,20 +26,31 @@ _LABEL_NOUNS = (
     "class|label|the class|the label|class label|the class label|value|the value|category|the category|a|an|as|the"
     "|:|the integer|type|the number|to be|output|a value of|number"
 )
-_ASKS = "if|when|whenever|where|for inputs where|in case|exactly when|if and only if|only if|only when|provided that|for cases where|precisely when|as long as|given that|just when"  # noqa: E501
+_ASKS = (
+    "if|when|whenever|where|for inputs where|in case|exactly when|if and only if|only if|only when"
+    "|provided that|for cases where|precisely when|as long as|given that|just when"
+)
 _ELSE = (
     "otherwise|else|in all other cases|in any other case|if not|in every other case|for all other inputs|elsewhere"
     "|for everything else|for anything else|in other cases|in all remaining cases|failing that|by default"
     "|for all other cases|for the rest|if none of these holds|or else|for every other input"
 )
-_ALWAYS = "for every input|always|in every case|in all cases|for all inputs|regardless of the input|whatever the input|no matter what"  # noqa: E501
+_ALWAYS = (
+    "for every input|always|in every case|in all cases|for all inputs|regardless of the input"
+    "|whatever the input|no matter what"
+)
 _OPENERS = (
-    "you|the model|the input|this model|the inputs|input|inputs|the task|this is|the goal|your task|the function|given|we"
-    "|to decide|the data|the rule|rule|new rule|the output|consider|look|the class|the label|the features|each|note"
+    "you|the model|the input|this model|the inputs|input|inputs|the task|this is|the goal|your task|the function"
+    "|given|we|to decide|the data|the rule|rule|new rule|the output|consider|look|the class|the label|the features"
+    "|each|note"
     "|here|the classification|the learner|it|the target|check|use|to classify|labels|compute|classify|there are"
 )
 _CONDITIONAL = frozenset(["if", "unless", "when", "whenever", "except", "otherwise", "else", "only", "where"])
-_AFTER_BULLET = frozenset("if otherwise else output predict when always the add count".split())
+_CIRCLES = (
+    "the decision boundary is a circle|the boundary is a circle|the boundary between the classes is a circle"
+    "|draw a circle|consider a circle|imagine a circle|the decision boundary is circular"
+)
+_AFTER_BULLET = frozenset(["if", "otherwise", "else", "output", "predict", "when", "always", "the", "add", "count"])
 _SEPARATORS = "and|,|;|:|but|.|while|or|, and|, or|; and"
 
 
@@ -107,7 +118,7 @@ class RuleReader(ConditionReader):
         if self.draft.said:
             self.drafts.append(self.draft)
 
-    # --- sentences ------------------------------------------------------------------------------------------------
+    # --- sentences ------------------------------------------------------------------------------------------
 
     def _sentence(self) -> None:
         if self.sees("-|*|•") and self.ahead().plain in _AFTER_BULLET:
@@ -184,10 +195,7 @@ class RuleReader(ConditionReader):
         return True
 
     def _circle(self) -> str | None:
-        opening = self.take(
-            "the decision boundary is a circle|the boundary is a circle|the boundary between the classes is a circle|draw a circle|consider a circle|imagine a circle|the decision boundary is circular"
-        )  # noqa: E501
-        if not opening:
+        if not self.take(_CIRCLES):
             return None
         return "named" if self.circle_details() else "hint"
 
@@ -243,7 +251,7 @@ class RuleReader(ConditionReader):
         self.called[token.plain] = self.antecedent = term
         return "named"
 
-    # --- clauses --------------------------------------------------------------------------------------------------
+    # --- clauses --------------------------------------------------------------------------------------------
 
     def _clause(self) -> tuple[Condition | None, Outcome, bool] | None:
         """A condition and its outcome, in either order, or an outcome for all the rest."""
@@ -287,6 +295,12 @@ class RuleReader(ConditionReader):
 
     def _outcome(self) -> Outcome | None:
         self._announced()
+        while (outcome := self.attempt(self._bare_outcome)) is None:
+            if not self.take(_LABEL_NOUNS) and not self.attempt(self._target_as):
+                return None
+        return outcome
+
+    def _bare_outcome(self) -> Outcome | None:
         return self._label() if self.labels else self._formula()
 
     def _announced(self) -> None:
@@ -294,9 +308,7 @@ class RuleReader(ConditionReader):
         self.take("you should|please|we|you|then|simply|always|the model should|must|should")
         if not self.attempt(self._target_is):
             self.take(_SAYS)
-        while self.take(_LABEL_NOUNS):
-            pass
-        self.attempt(self._target_as)
+            self.attempt(self._target_as)
 
     def _target_is(self) -> bool | None:
         self.take("predict|estimate|the|output|compute|calculate")

@@ -1,6 +1,6 @@
 """Candidate rules for numbers: families of formulas, each fitted to rows of the batch alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.random import Generator
@@ -27,7 +27,7 @@ def _scaled(weight: float, term: Term | None) -> Term:
     return term if weight == 1 else Arithmetic("*", Number(weight), term)
 
 
-def least_squares(batch: Batch, terms: list[Term], look: Floats, digits: int) -> Term | None:
+def least_squares(batch: Batch, terms: Sequence[Term], look: Floats, digits: int) -> Term | None:
     """The terms' weighted sum, with a constant, that fits the rows looked at; rounded to significant digits."""
     columns = [batch.values(term) for term in terms]
     known = (look > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
@@ -77,8 +77,8 @@ def _powers(cell: Term, degree: int) -> list[Term]:
 def _polynomial(degree: int) -> Family:
     def fit(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
         cell = _column(batch, rng)
-        term = cell and least_squares(batch, _powers(cell, degree), look, _digits(rng))
-        return cell and term and with_missing(batch, cell, Rule((), term))
+        term = None if cell is None else least_squares(batch, _powers(cell, degree), look, _digits(rng))
+        return None if cell is None or term is None else with_missing(batch, cell, Rule((), term))
 
     fit.__doc__ = f"A polynomial of degree {degree} in one column."
     return fit
@@ -90,7 +90,7 @@ line, quadratic, cubic = _polynomial(1), _polynomial(2), _polynomial(3)
 def plane(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
     """A weighted sum of a few columns."""
     count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
-    chosen: list[Term] = []
+    chosen: list[Cell] = []
     for _ in range(3 * count):
         cell = _column(batch, rng)
         if cell is not None and cell not in chosen and len(chosen) < count:

@@ -1,7 +1,8 @@
 """Revisions of a rule that errs: a bound moved, a part left out or added, a formula fitted anew."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
@@ -24,14 +25,26 @@ from vpp.demo.rule import (
 
 _MOST_BOUNDS = 6
 
-# --- labels -----------------------------------------------------------------------------------------------------
+# --- labels -------------------------------------------------------------------------------------------------
 
 
-def bounds(condition: Condition) -> Iterator[Is]:
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A comparison of a term with a constant, and the condition that makes it."""
+
+    condition: Is
+    sign: str
+
+    def at(self, value: float) -> Is:
+        """The same comparison with another constant."""
+        return Is(self.condition.term, Compare(self.sign, Number(value)))
+
+
+def bounds(condition: Condition) -> Iterator[Bound]:
     """Every comparison with a constant in the condition."""
     match condition:
-        case Is(test=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
-            yield condition
+        case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
+            yield Bound(condition, sign)
         case All() | Any():
             for part in condition.parts:
                 yield from bounds(part)
@@ -51,19 +64,19 @@ def swapped(condition: Condition, old: Is, new: Is) -> Condition:
 
 def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
     """The rule with one bound moved to where it errs least on the batch, for each bound in turn."""
-    found = [(at, one) for at, case in enumerate(rule.cases) for one in bounds(case.condition)]
-    for at, one in found[:_MOST_BOUNDS]:
-        moved = [_with_condition(rule, at, swapped(rule.cases[at].condition, one, new)) for new in _moves(batch, one)]
+    found = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
+    for at, bound in found[:_MOST_BOUNDS]:
+        whole = rule.cases[at].condition
+        moved = [_with_condition(rule, at, swapped(whole, bound.condition, new)) for new in _moves(batch, bound)]
         if moved:
             errors = np.array([batch.errors(other) for other in moved])
             yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
 
 
-def _moves(batch: Batch, one: Is) -> list[Is]:
-    values = batch.values(one.term)
+def _moves(batch: Batch, bound: Bound) -> list[Is]:
+    values = batch.values(bound.condition.term)
     points = np.unique(values[~np.isnan(values)])
-    cuts = [round_between(float(low), float(high)) for low, high in zip(points[:-1], points[1:], strict=True)]
-    return [Is(one.term, Compare(one.test.sign, Number(at))) for at in cuts]  # type: ignore[union-attr]
+    return [bound.at(round_between(float(low), float(high))) for low, high in pairwise(points)]
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
@@ -106,7 +119,7 @@ def _size(condition: Condition) -> int:
     return 1
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------
+# --- numbers ------------------------------------------------------------------------------------------------
 
 
 def parts_of(term: Term) -> list[tuple[float, Term | None]]:

@@ -1,4 +1,4 @@
-"""Rules as trees: terms give a value, tests judge one value, conditions judge a row, a rule answers a row."""
+"""Rules as trees: terms give a value, checks judge one value, conditions judge a row, a rule answers a row."""
 
 import math
 import operator
@@ -40,7 +40,7 @@ class Items:
 
 WHOLE = Items()
 
-# --- terms: a value of a row -----------------------------------------------------------------------------------
+# --- terms: a value of a row --------------------------------------------------------------------------------
 
 
 class Term(ABC):
@@ -132,14 +132,14 @@ class Fold(Term):
 
 @dataclass(frozen=True, slots=True)
 class Tally(Term):
-    """How many items pass a test."""
+    """How many items pass a check."""
 
     items: Items
-    test: "Test"
+    check: "Check"
 
     def of(self, row: Row) -> Value:
         """The count."""
-        return float(sum(self.test.passes(number, row) is True for number in self.items.of(row)))
+        return float(sum(self.check.passes(number, row) is True for number in self.items.of(row)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +218,10 @@ FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
     "distinct": _count_distinct,
 }
 
-# --- tests: of one value -----------------------------------------------------------------------------------------
+# --- checks: of one value -----------------------------------------------------------------------------------
 
 
-class Test(ABC):
+class Check(ABC):
     """Judges one value."""
 
     __slots__ = ()
@@ -232,7 +232,7 @@ class Test(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Test):
+class Compare(Check):
     """The value stands to another as the sign says: one of < <= > >= = !=."""
 
     sign: str
@@ -251,7 +251,7 @@ class Compare(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Between(Test):
+class Between(Check):
     """The value lies from low to high; both ends count if inclusive."""
 
     low: Term
@@ -267,7 +267,7 @@ class Between(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Multiple(Test):
+class Multiple(Check):
     """The value is whole and leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
 
     of: int
@@ -279,7 +279,7 @@ class Multiple(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Test):
+class OneOf(Check):
     """The value equals one of these."""
 
     values: tuple[str | float, ...]
@@ -290,7 +290,7 @@ class OneOf(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Holds(Test):
+class Holds(Check):
     """The text holds this piece of text; case is not regarded."""
 
     piece: str
@@ -301,7 +301,7 @@ class Holds(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Absent(Test):
+class Absent(Check):
     """The value is missing."""
 
     def passes(self, value: Value, row: Row) -> bool | None:
@@ -310,23 +310,23 @@ class Absent(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Fails(Test):
-    """Another test fails."""
+class Fails(Check):
+    """Another check fails."""
 
-    test: Test
+    check: Check
 
     def passes(self, value: Value, row: Row) -> bool | None:
-        """None where the other test cannot tell."""
-        passed = self.test.passes(value, row)
+        """None where the other check cannot tell."""
+        passed = self.check.passes(value, row)
         return None if passed is None else not passed
 
 
 @dataclass(frozen=True, slots=True)
-class Both(Test):
-    """Two tests pass."""
+class Both(Check):
+    """Two checks pass."""
 
-    first: Test
-    second: Test
+    first: Check
+    second: Check
 
     def passes(self, value: Value, row: Row) -> bool | None:
         """None where neither fails and one cannot tell."""
@@ -341,7 +341,7 @@ _ORDER: dict[str, Callable[[float, float], bool]] = {
 }
 EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
 
-# --- conditions: on a row -------------------------------------------------------------------------------------------
+# --- conditions: on a row -----------------------------------------------------------------------------------
 
 
 class Condition(ABC):
@@ -356,26 +356,26 @@ class Condition(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Is(Condition):
-    """A term's value passes a test."""
+    """A term's value passes a check."""
 
     term: Term
-    test: Test
+    check: Check
 
     def holds(self, row: Row) -> bool | None:
-        """None where the test cannot tell."""
-        return self.test.passes(self.term.of(row), row)
+        """None where the check cannot tell."""
+        return self.check.passes(self.term.of(row), row)
 
 
 @dataclass(frozen=True, slots=True)
 class Every(Condition):
-    """All items pass a test."""
+    """All items pass a check."""
 
     items: Items
-    test: Test
+    check: Check
 
     def holds(self, row: Row) -> bool | None:
-        """None where some test cannot tell."""
-        return conjunction(tuple(self.test.passes(number, row) for number in self.items.of(row)))
+        """None where some check cannot tell."""
+        return conjunction(tuple(self.check.passes(number, row) for number in self.items.of(row)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +451,7 @@ PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
     "split pair": _split_pair,
 }
 
-# --- rules ------------------------------------------------------------------------------------------------------------
+# --- rules --------------------------------------------------------------------------------------------------
 
 Outcome = str | Term
 """A label, or the term that gives the number."""

@@ -21,7 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _LARGEST_BODY = 4_000_000
 _FAULTS = ((500, "internal error"), (503, "overloaded"), (429, "too many requests"))
-_GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", "{\"out", "Let me think about it. It could be anything")  # fmt: skip
+_GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", '{"out', "Let me think. It could be anything")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

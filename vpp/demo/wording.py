@@ -15,6 +15,7 @@ from vpp.demo.rule import (
     Between,
     Case,
     Cell,
+    Check,
     Compare,
     Condition,
     Distance,
@@ -36,7 +37,6 @@ from vpp.demo.rule import (
     Rule,
     Tally,
     Term,
-    Test,
 )
 from vpp.demo.vocabulary import RESERVED
 
@@ -111,7 +111,7 @@ def listed(words: list[str], joint: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"
 
 
-# --- terms ------------------------------------------------------------------------------------------------------
+# --- terms --------------------------------------------------------------------------------------------------
 
 
 def say_items(items: Items, style: Style) -> str:
@@ -215,7 +215,7 @@ def _inner(term: Term, binding: int, style: Style) -> str:
     return f"({said})" if isinstance(term, Number) and term.value < 0 and binding > 1 else said
 
 
-# --- tests ------------------------------------------------------------------------------------------------------
+# --- checks -------------------------------------------------------------------------------------------------
 
 _COMPARED: dict[str, tuple[str, ...]] = {
     ">": ("is greater than", "is above", "is more than"),
@@ -225,48 +225,48 @@ _COMPARED: dict[str, tuple[str, ...]] = {
 }
 
 
-def say_test(test: Test, style: Style) -> str:
-    """A test as the words that follow its subject: `is even`, `> 3`, `is not Biscoe`."""
-    match test:
+def say_check(check: Check, style: Style) -> str:
+    """A check as the words that follow its subject: `is even`, `> 3`, `is not Biscoe`."""
+    match check:
         case Compare(sign="=" | "!="):
-            return _say_equality(test, style)
+            return _say_equality(check, style)
         case Compare():
-            words = test.sign if style.signs else _COMPARED[test.sign][style.synonym % 3]
-            return f"{words} {say_term(test.other, style)}"
+            words = check.sign if style.signs else _COMPARED[check.sign][style.synonym % 3]
+            return f"{words} {say_term(check.other, style)}"
         case Between():
-            kind = "between" if test.inclusive else "strictly between"
-            return f"is {kind} {say_term(test.low, style)} and {say_term(test.high, style)}"
+            kind = "between" if check.inclusive else "strictly between"
+            return f"is {kind} {say_term(check.low, style)} and {say_term(check.high, style)}"
         case Multiple():
-            return _say_multiple(test, style)
+            return _say_multiple(check, style)
         case OneOf():
-            return _say_one_of(test, style)
+            return _say_one_of(check, style)
         case Holds():
-            return f"contains the text {quoted(test.piece)}"
+            return f"contains the text {quoted(check.piece)}"
         case Absent():
             return "is missing"
         case Fails():
-            return _denied(say_test(test.test, style))
+            return _denied(say_check(check.check, style))
     raise Unsayable
 
 
-def _say_equality(test: Compare, style: Style) -> str:
-    other = say_term(test.other, style)
+def _say_equality(check: Compare, style: Style) -> str:
+    other = say_term(check.other, style)
     if style.signs:
-        return f"{test.sign} {other}"
-    return f"is equal to {other}" if test.sign == "=" else f"is not equal to {other}"
+        return f"{check.sign} {other}"
+    return f"is equal to {other}" if check.sign == "=" else f"is not equal to {other}"
 
 
-def _say_multiple(test: Multiple, style: Style) -> str:
-    if test in (EVEN, ODD):
-        word = "even" if test == EVEN else "odd"
+def _say_multiple(check: Multiple, style: Style) -> str:
+    if check in (EVEN, ODD):
+        word = "even" if check == EVEN else "odd"
         return f"is an {word} number" if style.synonym % 3 == 2 else f"is {word}"
-    if test.remainder == 0:
-        return f"is {('divisible by', 'a multiple of')[style.synonym % 2]} {test.of}"
-    return f"leaves a remainder of {test.remainder} when divided by {test.of}"
+    if check.remainder == 0:
+        return f"is {('divisible by', 'a multiple of')[style.synonym % 2]} {check.of}"
+    return f"leaves a remainder of {check.remainder} when divided by {check.of}"
 
 
-def _say_one_of(test: OneOf, style: Style) -> str:
-    values = [say_value(value, style) for value in test.values]
+def _say_one_of(check: OneOf, style: Style) -> str:
+    values = [say_value(value, style) for value in check.values]
     return f"is {values[0]}" if len(values) == 1 else f"is one of {listed(values, 'or')}"
 
 
@@ -276,7 +276,7 @@ def _denied(said: str) -> str:
     raise Unsayable
 
 
-# --- conditions -------------------------------------------------------------------------------------------------
+# --- conditions ---------------------------------------------------------------------------------------------
 
 _PATTERNS = {
     "increasing": "the {n}s are in strictly increasing order",
@@ -300,12 +300,12 @@ _NO_PATTERNS = {
 def say_condition(condition: Condition, style: Style) -> str:
     """A condition as a clause that can follow `if`."""
     match condition:
-        case Is(term=Tally(), test=Compare()):
+        case Is(term=Tally(), check=Compare()):
             return _say_count(condition, style)
         case Is():
-            return f"{say_term(condition.term, style)} {say_test(condition.test, style)}"
+            return f"{say_term(condition.term, style)} {say_check(condition.check, style)}"
         case Every():
-            return f"every one of {say_items(condition.items, style)} {say_test(condition.test, style)}"
+            return f"every one of {say_items(condition.items, style)} {say_check(condition.check, style)}"
         case Pattern():
             return _say_pattern(condition, style, _PATTERNS)
         case All():
@@ -337,15 +337,15 @@ def _say_pattern(pattern: Pattern, style: Style, words: dict[str, str]) -> str:
 def _say_filtered(tally: Tally, style: Style, *, plural: bool) -> str:
     """`even integers`, `0s`, `integers greater than 5`, and where they are looked for."""
     noun = style.noun + ("s" if plural else "")
-    match tally.test:
+    match tally.check:
         case Compare(sign="=", other=Number(value=value)):
             words = say_number(value) + ("s" if plural else "")
-        case Multiple() as test if test in (EVEN, ODD):
-            words = f"{'even' if test == EVEN else 'odd'} {noun}"
-        case Compare() as test if test.sign != "=":
-            words = f"{noun} that {'are' if plural else 'is'} {_bare(say_test(test, Style(synonym=style.synonym)))}"
-        case Multiple() as test if test.remainder == 0:
-            words = f"{noun} divisible by {test.of}"
+        case Multiple() as check if check in (EVEN, ODD):
+            words = f"{'even' if check == EVEN else 'odd'} {noun}"
+        case Compare() as check if check.sign != "=":
+            words = f"{noun} that {'are' if plural else 'is'} {_bare(say_check(check, Style(synonym=style.synonym)))}"
+        case Multiple() as check if check.remainder == 0:
+            words = f"{noun} divisible by {check.of}"
         case _:
             raise Unsayable
     return words if tally.items == WHOLE else f"{words} among {say_items(tally.items, style)}"
@@ -357,26 +357,26 @@ def _bare(said: str) -> str:
 
 def _say_count(condition: Is, style: Style) -> str:
     """`the sequence contains at least one 0`, or the count as a number."""
-    tally, test = condition.term, condition.test
-    if not (isinstance(tally, Tally) and isinstance(test, Compare)):
+    tally, check = condition.term, condition.check
+    if not (isinstance(tally, Tally) and isinstance(check, Compare)):
         raise Unsayable
-    count = test.other.value if isinstance(test.other, Number) else None
+    count = check.other.value if isinstance(check.other, Number) else None
     if tally.items != WHOLE or count is None:
-        return f"{say_term(tally, style)} {say_test(test, style)}"
-    if count == 1 and test.sign == ">=":
+        return f"{say_term(tally, style)} {say_check(check, style)}"
+    if count == 1 and check.sign == ">=":
         one = _say_filtered(tally, style, plural=False)
         return (f"the sequence contains at least one {one}", f"there is at least one {one} in the sequence")[
             style.synonym % 2
         ]
-    if count == 0 and test.sign == "=":
+    if count == 0 and check.sign == "=":
         return f"the sequence contains no {_say_filtered(tally, style, plural=True)}"
-    exact = {">=": "at least", "=": "exactly"}.get(test.sign)
-    if exact and count in _COUNTS and style.synonym % 2 == 0 and not isinstance(tally.test, Compare):
+    exact = {">=": "at least", "=": "exactly"}.get(check.sign)
+    if exact and count in _COUNTS and style.synonym % 2 == 0 and not isinstance(tally.check, Compare):
         return f"the sequence contains {exact} {_COUNTS[int(count)]} {_say_filtered(tally, style, plural=True)}"
-    return f"{say_term(tally, style)} {say_test(test, style)}"
+    return f"{say_term(tally, style)} {say_check(check, style)}"
 
 
-# --- rules ------------------------------------------------------------------------------------------------------
+# --- rules --------------------------------------------------------------------------------------------------
 
 
 def say_outcome(outcome: Outcome, style: Style) -> str:

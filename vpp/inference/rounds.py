@@ -1,7 +1,7 @@
 """A round: independent calls that are all in flight together."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         await _end(tasks)
 
 
-async def _end(tasks: list[asyncio.Future[T]]) -> None:
+async def _end(tasks: Sequence[asyncio.Future[T]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -326,6 +326,14 @@ class Endpoint:
         return self._client
 
 
+def warm_up() -> None:
+    """Imports the client, which takes about half a second, so that a caller can do it while waiting for something."""
+    import httpx2
+    import openai
+
+    _ = (httpx2.AsyncClient, openai.AsyncOpenAI, openai.DefaultAioHttpClient)
+
+
 def _connect(base_url: str, api_key: str, *, window: int) -> "AsyncOpenAI":
     """A client that keeps up to `window` connections and neither retries nor follows redirects."""
     import httpx2

@@ -38,9 +38,14 @@ def normalise(log_weights: npt.ArrayLike) -> Floats:
 
 
 def ess(weights: npt.ArrayLike) -> float:
-    """Effective sample size 1 / sum_k w_k^2 (Section 3.3), between 1 and K. weights: (K,) summing to 1."""
+    """Effective sample size 1 / sum_k w_k^2 (Section 3.3), between 1 and K. weights: (K,) summing to 1.
+
+    M equal voices give M to the bit, so that an ESS of just K/2 is not below it (choice 23).
+    """
     w = np.asarray(weights, dtype=np.float64)
-    return float(1 / np.square(w).sum())
+    w = w / w.max()
+    # ESS = 1 / sum_k w_k^2 = (sum_k w_k)^2 / sum_k w_k^2
+    return float(w.sum() ** 2 / np.square(w).sum())
 
 
 def uniform(size: int) -> Floats:

@@ -10,10 +10,13 @@ from vpp.posterior.weights import ess
 from vpp.reporting.ideas import Ideas
 from vpp.reporting.scores import Score, averaged_score, baseline, particle_scores, rows_of
 from vpp.reporting.words import (
+    EQUAL,
     MAJORITY,
     acceptance_sentence,
+    capitalised,
     counted,
     fixed,
+    in_words,
     integer,
     interval_text,
     number,
@@ -25,7 +28,7 @@ from vpp.reporting.words import (
 )
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import uncertain_points
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +53,14 @@ def headline(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
 
 
 def _leading(ideas: Ideas) -> str:
-    first = ideas.all[0].weight
+    first, last = ideas.weights[0], ideas.weights[-1]
     if sum(len(idea.slots) for idea in ideas) == 1:
         return "There is one hypothesis"
-    if len(ideas) == 1:
-        return "One idea holds all of the weight"
+    if len(ideas) > 1 and first - last < EQUAL:
+        return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
     if first > MAJORITY:
-        return f"One idea holds {percent(first)} of the weight"
-    return f"No idea has a majority (the heaviest of {integer(len(ideas))} holds {percent(first)} of the weight)"
+        return f"One idea holds {percent(first) if first < 1 else 'all'} of the weight"
+    return f"No idea has a majority (the heaviest of {in_words(len(ideas))} holds {percent(first)} of the weight)"
 
 
 def _outcome(score: Score, size: int) -> str:
@@ -79,7 +82,7 @@ def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple
         found += [_baseline(test, dataset), *_best_particle(test, dataset)]
     if ideas:
         found += [weights_measure(snapshot), _ess(view), _ideas(ideas)]
-        found += [_proposals(view)]
+        found += [_proposals(view, is_judged=snapshot.spec.config.method == "mh")]
     if test:
         found += [_uncertain(test)]
     return (*found, _calls(snapshot))
@@ -118,12 +121,14 @@ def _train(train: Evaluated, dataset: Dataset) -> Measure:
 
 def _baseline(test: Evaluated, dataset: Dataset) -> Measure:
     constant = baseline(rows_of(test, dataset), dataset)
-    if dataset.task == "classification":
-        words, outside = "The same test rows, always answered with the most frequent training label:", constant.answer
-    else:
-        words, outside = "The same test rows, always answered with the mean of the training targets:", constant.answer
-    shown = outside if isinstance(outside, str) else number(outside)
-    return Measure(name="Baseline", value=score_text(constant.score), words=words, outside=shown)
+    is_label = isinstance(constant.answer, str)
+    source = "the most frequent training label" if is_label else "the mean of the training targets"
+    return Measure(
+        name="Baseline",
+        value=score_text(constant.score),
+        words=f"The same test rows, always answered with {source}:",
+        outside=constant.answer if isinstance(constant.answer, str) else number(constant.answer),
+    )
 
 
 def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
@@ -151,8 +156,8 @@ def _one_weight(snapshot: Snapshot) -> tuple[str, str]:
 def _smc_weights(snapshot: Snapshot) -> tuple[str, str]:
     view, config = snapshot.view, snapshot.spec.config
     if view.final is None:
-        return "paper", _step_weights(view)
-    n = len(view.final_scored[0].rows) if view.final_scored else 0
+        return _step_weights(view.finished_steps[-1])
+    n = len(next(iter(view.final_scored.values())).rows)
     rows = "training rows" if config.final_weights == "train" else "rows last seen"
     words = (
         f"The last texts, scored on the {integer(n)} {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
@@ -160,16 +165,15 @@ def _smc_weights(snapshot: Snapshot) -> tuple[str, str]:
     return config.final_weights, words
 
 
-def _step_weights(view: RunView) -> str:
-    last = view.finished_steps[-1]
-    if last.resampled:
-        return f"Equal: the population was resampled at step {last.step}."
+def _step_weights(last: StepView) -> tuple[str, str]:
+    """The paper's w_T: they scored theta_{T-1} (choice 3)."""
     if last.reweighted is None:
-        return "Equal: nothing has been weighed yet."
-    return (
-        f"The weights of step {last.step}, β = {fixed(last.reweighted.beta)}; "
-        "they scored the texts before that step rewrote them."
-    )
+        return "equal", "Nothing has been weighed yet."
+    if last.resampled:
+        return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
+    beta = fixed(last.reweighted.beta)
+    words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
+    return f"step {last.step}", words
 
 
 _WEIGHTS: dict[str, Callable[[Snapshot], tuple[str, str]]] = {
@@ -197,10 +201,10 @@ def compared_sentence(ideas: Ideas) -> str:
     return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
 
 
-def _proposals(view: RunView) -> Measure:
+def _proposals(view: RunView, *, is_judged: bool) -> Measure:
     proposals, judged = view.proposals, view.decided_by_likelihood
     accepted = sum(p.accepted for p in proposals)
-    verdict = acceptance_sentence(accepted, len(judged)) if judged else taken_sentence(accepted)
+    verdict = acceptance_sentence(accepted, len(judged)) if is_judged else taken_sentence(accepted)
     rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
     return Measure(
         name="Proposals accepted",

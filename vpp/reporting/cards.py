@@ -80,7 +80,12 @@ class CardMaker:
         ]
 
     def final(self) -> list[Card]:
-        """The last population with the weights that predictions use, heaviest first."""
+        """The last population with the weights that predictions use, heaviest first.
+
+        Without weights of their own, the end is the last step's decisions.
+        """
+        if self._view.final is None and self._method != "smc":
+            return self.at(self._view.finished_steps[-1].step)
         cards = [
             Card(
                 slot=slot,

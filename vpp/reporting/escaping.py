@@ -15,11 +15,12 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ACTIVE = re.compile(
-    r"[\\`*{}\[\]#|~$@^]"  # markup anywhere
+    r"[\\`{}\[\]#|~$@^]"  # markup anywhere
+    r"|(?<=\S)\*|\*(?=\S)|^\*"  # between spaces it is a times sign
     r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"  # inside a word it is a letter
-    r"|[<&:](?!\s)|\.(?=\S)"  # tags, entities, directives and addresses need something right behind
+    r"|<(?![\s=\d])|&(?!\s)|:(?=\S)|\.(?=[^\s\d])"  # tags, entities, names and addresses need something behind
     r"|[-+=]{2,}"  # rules, and the marks of some dialects
-    r"|^[-+=:>]|^\d+[.)]"  # what begins a block
+    r"|^[-+=:>]|^\d+[.)](?!\S)"  # what begins a block
 )
 _RECOGNISED_LATER = re.compile(r"[:@#](?=\S)|www(?=\.)", re.IGNORECASE)
 _REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from vpp.reporting.cards import without_seed
 from vpp.reporting.ideas import Idea, Ideas
-from vpp.reporting.markup import Mark, badge, heading, text
+from vpp.reporting.markup import Mark, badge, text
 from vpp.reporting.matrix import inputs_line
 from vpp.reporting.ruled_out import Contradiction, RuledOut
 from vpp.reporting.words import counted, fixed, number, value_text
@@ -20,10 +20,8 @@ FAINT_BELOW = 0.02
 
 def ideas_html(ideas: Ideas, *, seed_text: str) -> str:
     """Ideas by summed weight, each with its wordings folded away."""
-    compared = f"compared on all {ideas.n_rows} rows" if ideas.n_rows else "compared word for word so far"
-    head = heading("Hypotheses, merged when they answer alike", f"{compared} · bar length = summed weight")
     cards = "".join(_idea(idea, seed_text) for idea in ideas)
-    return f'{head}<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
+    return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
 
 
 def _idea(idea: Idea, seed_text: str) -> str:

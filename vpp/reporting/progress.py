@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
+from vpp.inference.plan import plan
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.reporting.markup import Metric
@@ -153,9 +154,11 @@ def _beta_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
 def _calls_metric(snapshot: Snapshot) -> Metric:
     usage = snapshot.usage
     read = "1 answer was not readable" if usage.unparsable == 1 else f"{integer(usage.unparsable)} not readable"
-    words = f"{integer(usage.cached)} from the cache, {integer(usage.failed)} failed, {read}."
+    dataset = snapshot.spec.dataset
+    at_most = plan(snapshot.spec.config, n_train=dataset["n_train"], n_test=dataset["n_test"]).calls
     tokens = usage.prompt_tokens + usage.completion_tokens
-    return Metric(name="Calls", value=integer(usage.calls), scale=f"{integer(tokens)} tokens", words=words)
+    words = f"{integer(usage.cached)} from the cache, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."
+    return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,14 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
+def weight_text(weight: float) -> str:
+    """`0.954`. What is not quite nothing or all never reads so: `under 0.001`, `over 0.999`."""
+    shown = f"{weight:.3f}"
+    if float(shown) in (0, 1) and weight not in (0, 1):
+        return "under 0.001" if weight < MAJORITY else "over 0.999"
+    return shown
+
+
 def _near_the_end(fraction: float) -> str:
     return f"under 0.1{NBSP}%" if fraction < MAJORITY else f"over 99.9{NBSP}%"
 

@@ -1,0 +1,110 @@
+"""Requests as a client of the demo model writes them, and a server process to send them to."""
+
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "vpp" / "llm" / "templates"
+BINARY = "You are designed to do binary classification: predict label."
+REGRESSION = "You are designed to do regression: predict y."
+
+
+def answer_form(labels: Sequence[str]) -> str:
+    block = "Labels:\n" + "\n".join(f"- {label}" for label in labels) + "\n\n" if labels else ""
+    kind = "one of the labels" if labels else "a number"
+    form = f"Explanation: one or two short sentences\nOutput: {kind}, nothing else"
+    return f"{block}Answer in exactly this form:\n{form}"
+
+
+def learner_prompt(hypothesis: str, row: str, labels: Sequence[str] = ()) -> str:
+    template = (TEMPLATES / "learner.txt").read_text()
+    return template.format(hypothesis=hypothesis, input=row, answer_form=answer_form(labels))
+
+
+def numbered(lines: Sequence[str], joint: str = " ") -> str:
+    return "\n".join(f"[{at}]{joint}{line}" for at, line in enumerate(lines, 1))
+
+
+def optimizer_prompt(
+    hypothesis: str,
+    rows: Sequence[str],
+    predictions: Sequence[str],
+    targets: Sequence[str],
+    labels: Sequence[str] = (),
+) -> str:
+    block = "\n\nLabels:\n" + "\n".join(f"- {label}" for label in labels) if labels else ""
+    task = (
+        f"The output is the column label.{block}\n\nIf the rule is good, keep it word for word. Otherwise improve it,"
+        " so that it holds for the next batch too, and give exact values."
+    )
+    form = "Answer in exactly this form:\nReasoning: a few sentences\n\nNew rule:\nthe whole rule and nothing after it"
+    template = (TEMPLATES / "optimizer.txt").read_text()
+    return template.format(
+        hypothesis=hypothesis,
+        inputs=numbered(rows, "\n"),
+        predictions=numbered(predictions),
+        targets=numbered(targets),
+        task=task,
+        answer_form=form,
+    )
+
+
+def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -> dict[str, Any]:
+    return {
+        "model": "demo",
+        "messages": [{"role": "user", "content": prompt}],
+        "temperature": temperature,
+        "seed": seed,
+        **more,
+    }
+
+
+class Server:
+    """A server process."""
+
+    def __init__(self, process: "subprocess.Popen[str]", address: str) -> None:
+        self.process, self.address = process, address
+
+    def request(self, method: str, path: str, payload: object = None) -> tuple[int, dict[str, Any], dict[str, str]]:
+        """Status, body and headers of the answer."""
+        host, port = self.address.removeprefix("http://").removesuffix("/v1").split(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=20)
+        try:
+            data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+            connection.request(method, path, None if payload is None else data, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, json.loads(response.read()), dict(response.getheaders())
+        finally:
+            connection.close()
+
+    def chat(self, payload: object) -> tuple[int, dict[str, Any], dict[str, str]]:
+        return self.request("POST", "/v1/chat/completions", payload)
+
+    def say(self, payload: object) -> str:
+        status, answer, _ = self.chat(payload)
+        assert status == 200, answer
+        content = answer["choices"][0]["message"]["content"]
+        assert isinstance(content, str)
+        return content
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[Server]:
+    """A server in a process of its own, on a free port; it ends with the block."""
+    command = [sys.executable, "-m", "vpp.demo", "--port", "0", "--exit-with-parent", *options]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        yield Server(process, process.stdout.readline().strip())
+        process.stdin.close()
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

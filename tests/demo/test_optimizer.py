@@ -1,0 +1,171 @@
+"""The optimizer: keeps what is right, improves what errs, works on any table, and depends on the request alone."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.demo.asking import BINARY, REGRESSION, optimizer_prompt
+from vpp.demo.optimizer import propose
+from vpp.demo.prompt import OptimizerQuestion, read_prompt
+from vpp.demo.read_rule import read_rule
+from vpp.demo.rule import Rule
+from vpp.demo.values import read_row
+
+DIGITS = ("a", "b", "c", "d")
+RIGHT = "Output 1 if the largest integer is above 6, and 0 otherwise."
+
+
+def digit_rows(seed: int, count: int = 10) -> list[str]:
+    numbers = np.random.default_rng(seed).integers(10, size=(count, 4))
+    return ["\n".join(f"{name}: {one}" for name, one in zip(DIGITS, row, strict=True)) for row in numbers]
+
+
+def large(row: str) -> str:
+    return str(int(max(read_row(row).numbers) > 6))
+
+
+def write(prompt: str, *, temperature: float = 0.7, seed: int = 0) -> str:
+    question = read_prompt(prompt)
+    assert isinstance(question, OptimizerQuestion)
+    said = propose(question, temperature=temperature, seed=seed)
+    match = re.fullmatch(r"Reasoning: [^\n]+\n\nNew rule:\n(.+)", said, re.DOTALL)
+    assert match, said
+    return match[1]
+
+
+def read(text: str, names: tuple[str, ...] = DIGITS, labels: tuple[str, ...] = ("0", "1")) -> Rule:
+    reading = read_rule(text, names, labels)
+    assert reading.rule is not None, text
+    assert reading.unread == (), text
+    return reading.rule
+
+
+def test_the_batch_is_read_from_the_prompt() -> None:
+    rows = digit_rows(0, 3)
+    question = read_prompt(
+        optimizer_prompt(f"{BINARY} {RIGHT}", rows, ["0", "no answer", "1"], ["1", "0", "1"], ["0", "1"])
+    )
+    assert question == OptimizerQuestion(
+        rule=f"{BINARY} {RIGHT}",
+        inputs=tuple(rows),
+        predictions=("0", None, "1"),
+        targets=("1", "0", "1"),
+        labels=("0", "1"),
+    )
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3, 0.7, 1.2, 2.0])
+def test_a_rule_without_error_is_kept_or_only_reworded(temperature: float) -> None:
+    rows = digit_rows(1)
+    targets = [large(row) for row in rows]
+    prompt = optimizer_prompt(f"{BINARY} {RIGHT}", rows, targets, targets, ["0", "1"])
+    written = [write(prompt, temperature=temperature, seed=seed) for seed in range(20)]
+    assert RIGHT in written
+    assert all(read(text) == read(RIGHT) for text in written)
+    assert not any("designed" in text for text in written)
+
+
+def test_the_prior_is_not_repeated() -> None:
+    hypothesis = f"{BINARY} The decision boundary is a circle. {RIGHT}"
+    rows = digit_rows(1)
+    targets = [large(row) for row in rows]
+    assert write(optimizer_prompt(hypothesis, rows, targets, targets, ["0", "1"]), temperature=0) == RIGHT
+
+
+def test_a_prior_in_plain_words_steers_the_form() -> None:
+    points = np.random.default_rng(0).normal(size=(10, 2)).round(2)
+    rows = [f"east: {x}\nnorth: {y}" for x, y in points]
+    targets = [str(int(np.hypot(x, y) < 1)) for x, y in points]
+    share = {}
+    for prior in ("", " The decision boundary is a circle."):
+        prompt = optimizer_prompt(BINARY + prior, rows, ["0"] * 10, targets, ["0", "1"])
+        share[prior] = sum("distance" in write(prompt, seed=seed) for seed in range(60)) / 60
+    assert share[""] < 0.5 < share[" The decision boundary is a circle."]
+
+
+def test_proposals_vary_with_the_seed_and_are_neither_always_right_nor_always_wrong() -> None:
+    rows = digit_rows(2, 300)
+    fresh = [read_row(row) for row in rows]
+    right, texts = 0, set()
+    for seed in range(300):
+        batch = [rows[int(at)] for at in np.random.default_rng(seed).permutation(300)[:10]]
+        targets = [large(row) for row in batch]
+        text = write(optimizer_prompt(BINARY, batch, ["0"] * 10, targets, ["0", "1"]), seed=seed)
+        texts.add(text)
+        rule = read(text)
+        right += all(rule.answer(row) == large(line) for row, line in zip(fresh, rows, strict=True))
+    assert len(texts) > 60
+    assert 0.01 < right / 300 < 0.3
+
+
+def test_the_answer_depends_on_the_request_alone() -> None:
+    rows = digit_rows(3)
+    prompt = optimizer_prompt(BINARY, rows, ["0"] * 10, [large(row) for row in rows], ["0", "1"])
+    first = [write(prompt, seed=seed, temperature=1.0) for seed in range(10)]
+    assert first == [write(prompt, seed=seed, temperature=1.0) for seed in reversed(range(10))][::-1]
+    assert len(set(first)) > 3
+
+
+def test_a_line_is_found_and_refitted() -> None:
+    x = np.random.default_rng(5).uniform(0, 2, 10).round(2)
+    rows, targets = [f"x: {one}" for one in x], [f"{3 * one + 4:.2f}" for one in x]
+    texts = [write(optimizer_prompt(f"{REGRESSION} y = x.", rows, ["0"] * 10, targets), temperature=0.1, seed=seed)
+             for seed in range(10)]  # fmt: skip
+    at_one = [read(text, ("x",), ()).answer(read_row("x: 1")) for text in texts]
+    assert at_one == pytest.approx([7.0] * 10, abs=0.3)
+
+
+def test_many_classes_missing_cells_and_categories() -> None:
+    rng = np.random.default_rng(6)
+    kinds = [f"kind {one}" for one in range(10)]
+    rows, targets = [], []
+    for at in range(40):
+        kind = int(rng.integers(10))
+        size = "missing" if rng.random() < 0.2 else f"{kind + rng.uniform(0, 0.9):.2f}"
+        rows.append(f"id: {at}\nbody size (m): {size}\nplace: {['here', 'there'][kind % 2]}\nyear: {2007 + at % 3}")
+        targets.append(kinds[kind])
+    for seed in range(20):
+        prompt = optimizer_prompt("Guess.", rows, ["no answer"] * 40, targets, kinds)
+        read(write(prompt, seed=seed), ("id", "body size (m)", "place", "year"), tuple(kinds))
+
+
+def test_a_proposal_takes_a_few_milliseconds() -> None:
+    rng = np.random.default_rng(7)
+    names = [f"measure {at}" for at in range(30)]
+    rows = ["\n".join(f"{name}: {rng.normal():.3f}" for name in names) for _ in range(10)]
+    prompt = optimizer_prompt(f"{BINARY} Output 1 if measure 3 > 0 and measure 4 < 1, and 0 otherwise.",
+                              rows, ["0"] * 10, ["0", "1"] * 5, ["0", "1"])  # fmt: skip
+    write(prompt)
+    started = time.process_time()
+    for seed in range(20):
+        write(prompt, seed=seed, temperature=1.0)
+    assert (time.process_time() - started) / 20 < 0.05
+
+
+LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rule=st.text(max_size=200),
+    inputs=st.lists(st.lists(LINES, max_size=4).map("\n".join), min_size=1, max_size=6),
+    targets=st.lists(st.one_of(LINES, st.sampled_from(["0", "1", "2.5", "a", "1e400"])), min_size=6, max_size=6),
+    labels=st.sampled_from([(), ("0", "1"), ("a", "b", "c")]),
+    temperature=st.floats(0, 2),
+    seed=st.integers(0, 2**31),
+)
+def test_no_batch_breaks_the_optimizer(
+    rule: str,
+    inputs: list[str],
+    targets: list[str],
+    labels: tuple[str, ...],
+    temperature: float,
+    seed: int,
+) -> None:
+    count = len(inputs)
+    question = OptimizerQuestion(rule, tuple(inputs), (None,) * count, tuple(targets[:count]), labels)
+    assert "\n\nNew rule:\n" in propose(question, temperature=temperature, seed=seed)

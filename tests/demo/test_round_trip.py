@@ -1,0 +1,197 @@
+"""The reader reads everything the writer writes, whatever the columns, categories and labels are called."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.random import Generator
+
+from vpp.demo import classify, regress, revise
+from vpp.demo.batch import Batch
+from vpp.demo.read_rule import read_rule
+from vpp.demo.rule import Rule
+from vpp.demo.values import Row, Value
+from vpp.demo.vocabulary import RESERVED
+from vpp.demo.wording import Style, say_rule
+
+ODD_NAMES = [
+    "a",
+    "b",
+    "c",
+    "d",
+    "x",
+    "y",
+    "x1",
+    "x_2",
+    "e5",
+    "s",
+    "I",
+    "1",
+    "0",
+    "2019",
+    "-",
+    "(a)",
+    "a+b",
+    "if",
+    "is",
+    "the",
+    "sum",
+    "and",
+    "or",
+    "not",
+    "of",
+    "distance",
+    "origin",
+    "radius",
+    "circle",
+    "sin",
+    "log",
+    "max",
+    "even",
+    "odd",
+    "first",
+    "half",
+    "zero",
+    "one",
+    "pi",
+    "Class",
+    "label",
+    "Otherwise",
+    "it",
+    "length",
+    "count",
+    "value",
+    "total",
+    "point",
+    "größe",
+    "x²",
+    "ratio:z",
+]
+NAMES = st.one_of(
+    st.sampled_from(ODD_NAMES),
+    st.sampled_from(sorted(RESERVED)),
+    st.sampled_from(
+        ["petal length (cm)", "price ($)", "sum of a", "number of even integers", 'say "hi"', "a, b", "B\\C"]
+    ),
+    st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12),
+)
+TEXTS = st.one_of(
+    st.sampled_from(["Biscoe", "New York", "not here", "A or B", "<=50K", "St. Louis", "10 to 20", "output 1", "is"]),
+    st.sampled_from(ODD_NAMES),
+    st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8),
+)
+STYLES = st.builds(
+    Style,
+    frame=st.integers(0, 11),
+    signs=st.booleans(),
+    noun=st.sampled_from(["integer", "number", "digit", "value"]),
+    synonym=st.integers(0, 11),
+    target=st.sampled_from(["", "y", "price", "body mass (g)"]),
+)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def cells(kind: int, texts: list[str], rng: Generator) -> Value:
+    if rng.random() < 0.05:
+        return None
+    if kind == 0:
+        return float(rng.integers(10))
+    if kind == 1:
+        return float(f"{rng.normal() * 10.0 ** rng.integers(-2, 4):.4g}")
+    return texts[int(rng.integers(len(texts)))]
+
+
+def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -> tuple[Row, ...]:
+    kinds = [0 if digits else int(rng.integers(3)) for _ in names]
+    return tuple(
+        Row({name: cells(kind, texts, rng) for name, kind in zip(names, kinds, strict=True)}) for _ in range(20)
+    )
+
+
+def label_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
+    for family in classify.families(batch):
+        rule = family(batch, rng)
+        if rule is not None:
+            yield rule
+            yield from revise.simpler(rule)
+            yield from revise.with_bound_moved(rule, batch, rng)
+            addition = classify.addition(batch, rng)
+            longer = None if addition is None else revise.extended(rule, addition, rng)
+            yield from [] if longer is None else [longer]
+
+
+def number_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
+    everything = np.ones(batch.size)
+    for family in regress.families(batch):
+        rule = family(batch, everything, rng)
+        if rule is not None:
+            again = revise.refitted(rule, batch, everything, rng)
+            between = None if again is None else revise.halfway(rule, again)
+            yield from (one for one in (rule, again, between) if one is not None)
+
+
+def agree(left: Value, right: Value) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    return left == right
+
+
+def assert_read_back(rule: Rule, style: Style, rows: tuple[Row, ...], seed: str, labels: tuple[str, ...]) -> None:
+    words = say_rule(rule, style)
+    reading = read_rule(f"{seed} {words}", tuple(rows[0].cells), labels)
+    assert reading.rule is not None, words
+    assert reading.unread == (), words
+    assert f"{seed} {words}"[reading.start :] == words
+    for row in rows:
+        assert agree(reading.rule.answer(row), rule.answer(row)), (words, reading.rule, rule)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
+    texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
+    labels=st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.casefold),
+    digits=st.booleans(),
+    style=STYLES,
+    seed=SEEDS,
+)
+def test_rules_for_labels_are_read_back(
+    names: list[str], texts: list[str], labels: list[str], digits: bool, style: Style, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = table(names, texts, digits=digits, rng=rng)
+    batch = Batch(rows[:10], tuple(labels[int(at)] for at in rng.integers(len(labels), size=10)))
+    style = Style(style.frame, style.signs, style.noun, style.synonym, style.target, tuple(names))
+    for rule in label_rules(batch, rng):
+        sentence = "You are designed to do multi-class classification: predict label."
+        assert_read_back(rule, style, rows, sentence, tuple(sorted(labels)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
+    texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
+    style=STYLES,
+    seed=SEEDS,
+)
+def test_formulas_are_read_back(names: list[str], texts: list[str], style: Style, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = table(names, texts, digits=False, rng=rng)
+    batch = Batch(rows[:10], tuple(float(number) for number in rng.normal(size=10).round(2) * 10))
+    style = Style(style.frame, style.signs, style.noun, style.synonym, style.target, tuple(names))
+    for rule in number_rules(batch, rng):
+        assert_read_back(rule, style, rows, f"You are designed to do regression: predict {style.target or 'y'}.", ())
+
+
+@pytest.mark.parametrize("length", [1, 3, 5])
+@pytest.mark.parametrize("seed", range(30))
+def test_rules_on_a_sequence_in_one_cell_are_read_back(length: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = tuple(Row({"numbers": tuple(float(one) for one in rng.integers(10, size=length + 1))}) for _ in range(20))
+    batch = Batch(rows[:10], tuple(str(int(label)) for label in rng.integers(2, size=10)))
+    for rule in label_rules(batch, rng):
+        style = Style(int(rng.integers(12)), False, "number", int(rng.integers(12)), "", ("numbers",))
+        assert_read_back(rule, style, rows, "You are designed to do binary classification: predict label.", ("0", "1"))

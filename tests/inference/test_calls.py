@@ -1,0 +1,111 @@
+"""Calls and rounds against method.md's table, measured with a counting model on a virtual clock."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from vpp.inference import sample
+from vpp.inference.evaluation import conclude
+from vpp.inference.plan import plan
+from vpp.settings import preset
+
+from . import scripted, virtual_time
+
+TABLE = {
+    "vml": {"learner": 200, "optimizer": 20, "rounds": 40},
+    "mh": {"learner": 10 + 2 * 10 * 10 * 20, "optimizer": 210, "rounds": 62},
+    "smc": {"learner": 10 + 10 * (10 + 20 + 30 + 17 * 40), "optimizer": 210, "rounds": 42},
+}
+N_TRAIN, N_TEST = 100, 7
+
+
+def as_published(method, **options):
+    """K = 10, M = 10, B = 40, 100 rows, 2 epochs: T = 20."""
+    return replace(preset("paper"), method=method, **options)
+
+
+def measure(config, *, ending=False, memo=False, task="classification", write=scripted.rewrite_anew, n_train=N_TRAIN):
+    """Calls and rounds of a run whose every text is new."""
+    script = scripted.Script(task, write=write, delay=virtual_time.tick, memo=memo)
+    problem = scripted.make_problem(config, script, n_train=n_train, n_test=N_TEST)
+
+    async def whole():
+        events = await scripted.collect(sample(problem, config))
+        if ending:
+            events += await scripted.collect(conclude(problem, config, scripted.populations(events)[-1]))
+
+    _, ticks = virtual_time.run_timed(whole())
+    return {"learner": script.asked, "optimizer": len(script.proposed), "rounds": ticks}
+
+
+def test_the_table_says_what_the_method_page_says():
+    assert [(row["learner"], row["optimizer"], row["rounds"]) for row in TABLE.values()] == [
+        (200, 20, 40),
+        (4010, 210, 62),
+        (7410, 210, 42),
+    ]
+
+
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_calls_and_rounds_are_the_tables_when_nothing_is_shared(method):
+    assert measure(as_published(method)) == TABLE[method]
+
+
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_a_memo_never_costs_calls_or_rounds(method):
+    measured = measure(as_published(method), memo=True, write=scripted.rewrite)
+    assert all(measured[what] <= TABLE[method][what] for what in measured)
+    assert measured["learner"] < TABLE[method]["learner"], "texts repeat in the space of 16"
+
+
+@pytest.mark.parametrize("final_weights", ["paper", "rescored", "train"])
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_the_plan_is_what_a_whole_run_takes(method, final_weights):
+    config = as_published(method, final_weights=final_weights)
+    whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
+    expected = {"learner": whole.learner_calls, "optimizer": whole.optimizer_calls, "rounds": whole.rounds}
+    assert measure(config, ending=True) == expected
+    assert whole.steps == 20
+
+
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_the_plan_counts_evaluations_along_the_way(method):
+    config = as_published(method, evaluate_every=3)
+    whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
+    expected = {"learner": whole.learner_calls, "optimizer": whole.optimizer_calls, "rounds": whole.rounds}
+    assert measure(config, ending=True) == expected
+
+
+def test_the_plan_is_no_less_than_a_run_whose_buffer_is_shorter_than_a_batch():
+    config = as_published("smc", buffer_size=4)
+    whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
+    measured = measure(config, ending=True, memo=True)
+    assert measured["learner"] <= whole.learner_calls
+    assert measured["rounds"] <= whole.rounds
+    assert (measured["optimizer"], measured["rounds"]) == (whole.optimizer_calls, whole.rounds)
+
+
+@pytest.mark.parametrize("n_train", [7, 95, 101])
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_the_plan_is_no_less_than_a_run_with_a_short_last_batch(method, n_train):
+    config = as_published(method, final_weights="rescored")
+    whole = plan(config, n_train=n_train, n_test=N_TEST)
+    measured = measure(config, ending=True, n_train=n_train)
+    assert measured["learner"] <= whole.learner_calls
+    assert (measured["optimizer"], measured["rounds"]) == (whole.optimizer_calls, whole.rounds)
+
+
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_tau_from_the_data_costs_no_call_and_no_round_where_answers_are_kept(method):
+    config = as_published(method, epochs=1)
+    given = measure(config, task="regression", memo=True)
+    assert measure(replace(config, tau="auto"), task="regression", memo=True) == given
+
+
+def test_the_virtual_clock_measures_the_critical_path():
+    async def chain_of_two_beside_three_at_once():
+        await asyncio.gather(*(virtual_time.tick() for _ in range(3)))
+        await asyncio.gather(virtual_time.tick(), virtual_time.tick())
+
+    assert virtual_time.run_timed(chain_of_two_beside_three_at_once()) == (None, 2.0)

@@ -1,0 +1,221 @@
+"""A run that is left early, cancelled, or failed by its model leaves no call running."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from vpp.errors import EndpointUnreachable
+from vpp.inference import sample
+from vpp.inference.evaluation import conclude, evaluate
+from vpp.inference.rounds import completed, together
+
+from . import scripted
+
+METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+MOMENTS = range(1, 60, 2)
+
+
+def make(method, script, **options):
+    config = scripted.paper(
+        method=method, particles=4, tau="auto", final_weights="train", evaluate_every=1, epochs=1, **options
+    )
+    return scripted.make_problem(config, script, n_train=10), config
+
+
+async def whole(problem, config):
+    """A run with its ending, as one stream."""
+    events = []
+    async for event in sample(problem, config):
+        events.append(event)
+        yield event
+    async for event in conclude(problem, config, scripted.populations(events)[-1]):
+        yield event
+
+
+def others():
+    """Tasks besides the one that asks."""
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+@METHODS
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_closing_the_generator_at_any_event_leaves_no_task_running(method, task):
+    async def left_after(n):
+        script = scripted.Script(task, delay=scripted.jitter(n))
+        events = sample(*make(method, script))
+        for _ in range(n):
+            if await anext(events, None) is None:
+                return None
+        was_running = len(others())
+        await events.aclose()
+        assert others() == set()
+        assert script.running == 0
+        return was_running
+
+    running = [n for moment in MOMENTS if (n := asyncio.run(left_after(moment))) is not None]
+    assert len(running) >= 5
+    assert max(running) > 0 or method == "vml", "some were closed in the middle of a round"
+
+
+@pytest.mark.parametrize("final_weights", ["train"])
+def test_closing_the_conclusion_leaves_no_task_running(final_weights):
+    async def left_after(n):
+        script = scripted.Script("regression", delay=scripted.jitter(n))
+        problem, config = make("smc", script)
+        last = scripted.populations([e async for e in sample(problem, config)])[-1]
+        events = conclude(problem, config, last)
+        for _ in range(n):
+            await anext(events)
+        was_running = len(others())
+        await events.aclose()
+        assert others() == set()
+        return was_running
+
+    assert max(asyncio.run(left_after(n)) for n in range(1, 7)) > 0
+
+
+class Broken:
+    """Lets `calls` calls through. The next one runs `at_fault`; later ones hang until they are cancelled."""
+
+    def __init__(self, calls, at_fault):
+        self.left, self.at_fault, self.cancelled = calls, at_fault, 0
+
+    async def __call__(self):
+        self.left -= 1
+        if self.left >= 0:
+            await asyncio.sleep(0)
+        elif self.left == -1:
+            await self.at_fault()
+        else:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+
+
+def calls_of(method, task):
+    """Calls of a whole run."""
+    broken = Broken(10**6, None)
+    script = scripted.Script(task, delay=broken)
+
+    async def count():
+        return [e async for e in whole(*make(method, script))]
+
+    asyncio.run(count())
+    return 10**6 - broken.left
+
+
+@METHODS
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_call_that_fails_ends_the_run_and_cancels_the_rest(method, task):
+    async def fail():
+        await asyncio.sleep(0)
+        raise EndpointUnreachable("gone")
+
+    async def broken_at(call):
+        broken = Broken(call, fail)
+        script = scripted.Script(task, delay=broken)
+        with pytest.raises(EndpointUnreachable, match="gone"):
+            async for _ in whole(*make(method, script)):
+                pass
+        assert others() == set()
+        assert script.running == 0
+        return broken.cancelled
+
+    calls = calls_of(method, task)
+    cancelled = [asyncio.run(broken_at(call)) for call in range(calls)]
+    assert max(cancelled) > 0 or method == "vml"
+
+
+@METHODS
+def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
+    async def cancelled_at(call):
+        reached = asyncio.Event()
+
+        async def hang():
+            reached.set()
+            await asyncio.Event().wait()
+
+        script = scripted.Script("regression", delay=Broken(call, hang))
+
+        async def consume():
+            async for _ in whole(*make(method, script)):
+                pass
+
+        consumer = asyncio.create_task(consume())
+        await reached.wait()
+        consumer.cancel()
+        with suppress(asyncio.CancelledError):
+            await consumer
+        assert consumer.cancelled()
+        assert others() == set()
+        assert script.running == 0
+
+    for call in range(calls_of(method, "regression")):
+        asyncio.run(cancelled_at(call))
+
+
+def test_a_learner_that_fails_while_test_rows_are_evaluated_cancels_the_other_particles():
+    async def fail():
+        raise EndpointUnreachable("gone")
+
+    async def run():
+        broken = Broken(0, fail)
+        problem, config = make("mh", scripted.Script("classification", delay=broken))
+        quick, _ = make("mh", scripted.Script("classification"))
+        last = scripted.populations(await scripted.collect(sample(quick, config)))[-1]
+        with pytest.raises(EndpointUnreachable):
+            await evaluate(problem, last, "test")
+        assert others() == set()
+
+    asyncio.run(run())
+
+
+# --- the two shapes of a round ------------------------------------------------------------------------------------
+
+
+def test_results_come_as_they_are_done_and_together_in_the_order_given():
+    async def after(gates, number):
+        await gates[number].wait()
+        gates[number - 1].set()
+        return number
+
+    async def run(way):
+        gates = [asyncio.Event() for _ in range(4)]
+        gates[2].set()  # so 2 ends first, then 1, then 0; gates[-1] is for nobody
+        return await way([after(gates, n) for n in range(3)])
+
+    assert asyncio.run(run(lambda each: scripted.collect(completed(each)))) == [2, 1, 0]
+    assert asyncio.run(run(together)) == [0, 1, 2]
+
+
+def test_a_round_of_nothing_is_done_at_once():
+    assert asyncio.run(scripted.collect(completed([]))) == []
+    assert asyncio.run(together([])) == []
+
+
+@pytest.mark.parametrize("way", [together, lambda each: scripted.collect(completed(each))])
+def test_the_first_failure_waits_until_the_cancelled_have_ended(way):
+    ended = []
+
+    async def slow_to_end():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(5):
+                await asyncio.sleep(0)
+            ended.append(True)
+
+    async def fail():
+        await asyncio.sleep(0)
+        raise EndpointUnreachable("gone")
+
+    async def run():
+        with pytest.raises(EndpointUnreachable):
+            await way([slow_to_end(), fail(), slow_to_end()])
+        assert others() == set()
+
+    asyncio.run(run())
+    assert ended == [True, True]

@@ -1,0 +1,279 @@
+"""What happens to single particles: genealogy, rejected, unchanged and unparsable proposals, and tau's first look."""
+
+import statistics
+from dataclasses import replace
+
+import pytest
+
+from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, Scored, StepFinished
+from vpp.hypothesis import hypothesis_id
+from vpp.inference import sequential_monte_carlo
+from vpp.inference.population import Particle
+from vpp.problem import Prediction
+
+from . import scripted
+
+TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
+METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+
+
+def finished_run(task, method, *, write=scripted.rewrite, answer=scripted.answer, n_train=20, **options):
+    config = scripted.paper(method=method, **options)
+    script = scripted.Script(task, write=write, answer=answer)
+    problem = scripted.make_problem(config, script, n_train=n_train)
+    return problem, script, scripted.run(problem, config)
+
+
+def marked(slot):
+    """A particle whose every part names its slot."""
+    return Particle(
+        text=f"text {slot}",
+        parent=slot,
+        log_likelihood=-float(slot),
+        log_weight=-slot / 2,
+        predictions=(Prediction(row=0, value=f"prediction {slot}"),),
+    )
+
+
+def test_text_predictions_and_log_likelihood_travel_together_through_resampling():
+    config = scripted.paper(particles=4)
+    old = tuple(marked(slot) for slot in range(4))
+    event, new = sequential_monte_carlo.resample(old, (0.0, 0.1, 0.0, 0.9), config, step=2)
+    assert event.ancestors in {(1, 3, 3, 3), (3, 3, 3, 3)}
+    for particle, ancestor in zip(new, event.ancestors, strict=True):
+        assert particle == replace(old[ancestor], parent=ancestor, log_weight=0.0)
+
+
+@TASKS
+@METHODS
+@pytest.mark.parametrize("buffer_size", [2, 12])
+def test_the_optimizer_sees_the_predictions_of_the_text_it_is_given(method, task, buffer_size):
+    problem, script, events = finished_run(task, method, particles=8, buffer_size=buffer_size)
+    rows = {row.id: row for row in problem.dataset.train}
+    if method == "smc" and buffer_size == 12:
+        assert scripted.of_kind(events, Resampled), "some were shown what an ancestor gave"
+    for text, ids, predicted, _, _ in script.proposed:
+        assert predicted == tuple(scripted.answer(text, rows[i], task=task) for i in ids)
+
+
+@TASKS
+def test_after_resampling_the_mutation_starts_from_the_ancestor(task):
+    _, _, events = finished_run(task, "smc", particles=8)
+    texts = scripted.texts_of(events)
+    before = {p.step + 1: p for p in scripted.populations(events)}
+    assert len(scripted.of_kind(events, Resampled)) >= 2
+    for resampled in scripted.of_kind(events, Resampled):
+        old = before[resampled.step].particles
+        scored = {e.particle: e for e in scripted.of_kind(events, Scored, step=resampled.step)}
+        states = scripted.of_kind(events, StepFinished, step=resampled.step)[0].population
+        for proposed in scripted.of_kind(events, Proposed, step=resampled.step):
+            ancestor = resampled.ancestors[proposed.particle]
+            assert texts[proposed.parent] == old[ancestor].text
+            state = states[proposed.particle]
+            assert (state.parent, state.log_weight) == (ancestor, 0.0)
+            assert state.log_likelihood == scored[ancestor].log_likelihood
+
+
+@TASKS
+def test_weights_stay_as_they_are_where_no_resampling_happens(task):
+    _, _, events = finished_run(task, "smc", particles=8)
+    resampled = {e.step for e in scripted.of_kind(events, Resampled)}
+    kept = [e for e in scripted.of_kind(events, Reweighted) if e.step not in resampled]
+    assert kept
+    for reweighted in kept:
+        states = scripted.of_kind(events, StepFinished, step=reweighted.step)[0].population
+        assert tuple(state.log_weight for state in states) == reweighted.log_weights
+
+
+def test_a_rejected_proposal_keeps_its_text_and_its_raw_answer():
+    _, _, events = finished_run("classification", "mh", particles=8)
+    rejected = [e for e in scripted.of_kind(events, Proposed, why="likelihood") if not e.accepted]
+    assert len(rejected) >= 5
+    after = {p.step: p for p in scripted.populations(events)}
+    for event in rejected:
+        assert event.text in scripted.TEXTS
+        assert event.proposal == hypothesis_id(event.text)
+        assert event.raw.startswith("New rule")
+        assert after[event.step].particles[event.particle].id == event.parent != event.proposal
+
+
+def test_an_accepted_proposal_becomes_the_particle():
+    for method in ("mh", "smc", "vml"):
+        _, _, events = finished_run("classification", method)
+        accepted = scripted.of_kind(events, Proposed, accepted=True)
+        assert accepted
+        after = {p.step: p for p in scripted.populations(events)}
+        for event in accepted:
+            assert after[event.step].particles[event.particle].text == event.text
+
+
+@METHODS
+@TASKS
+def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle(method, task):
+    _, script, events = finished_run(task, method, particles=8, n_train=60)
+    texts = scripted.texts_of(events)
+    after = {p.step: p for p in scripted.populations(events)}
+    unchanged = scripted.of_kind(events, Proposed, why="unchanged")
+    unparsable = scripted.of_kind(events, Proposed, why="unparsable")
+    assert unchanged
+    assert unparsable
+    for event in (*unchanged, *unparsable):
+        assert not event.accepted
+        assert after[event.step].particles[event.particle].text == texts[event.parent]
+        assert (event.log_alpha, event.u, event.log_likelihood_proposal) == (None, None, None)
+    for event in unchanged:
+        assert (event.text, event.proposal, event.reason) == (texts[event.parent], event.parent, None)
+    for event in unparsable:
+        assert (event.text, event.proposal, event.reason) == (None, None, scripted.FAULT)
+        assert event.raw.startswith("I would rather not")
+    steps = scripted.of_kind(events, Proposed)
+    assert len(steps) == len(script.proposed) - len(scripted.of_kind(events, ParticleDrawn)) * (method != "vml")
+
+
+def test_no_prediction_is_asked_for_a_proposal_without_a_new_text():
+    _, script, events = finished_run("classification", "mh", particles=8)
+    undecided = [e for e in scripted.of_kind(events, Proposed) if e.why in ("unchanged", "unparsable")]
+    decided = scripted.of_kind(events, Proposed, why="likelihood")
+    forward = len(undecided) + len(decided)
+    assert undecided
+    assert len(script.predicted) == 1 + forward + len(decided)
+
+
+@pytest.mark.parametrize("method", ["mh", "smc"])
+def test_an_unparsable_initial_draw_keeps_the_seed_sentence(method):
+    def never(text, rows, predictions, temperature, seed):
+        return None, "no idea"
+
+    _, _, events = finished_run("classification", method, write=never)
+    drawn = scripted.of_kind(events, ParticleDrawn)
+    assert sorted(e.particle for e in drawn) == list(range(5))
+    assert {(e.text, e.raw, e.reason) for e in drawn} == {(scripted.SEED_TEXT, "no idea", scripted.FAULT)}
+    last = scripted.populations(events)[-1]
+    assert {p.text for p in last.particles} == {scripted.SEED_TEXT}
+    assert last.weights.tolist() == pytest.approx([0.2] * 5)
+
+
+def test_vml_starts_from_the_seed_sentence_and_takes_every_readable_proposal():
+    _, script, events = finished_run("classification", "vml", particles=7)
+    drawn = scripted.of_kind(events, ParticleDrawn)
+    assert [(e.text, e.raw, e.temperature) for e in drawn] == [(scripted.SEED_TEXT, "", 0.0)]
+    assert script.proposed[0][0] == scripted.SEED_TEXT
+    assert {e.why for e in scripted.of_kind(events, Proposed)} <= {"taken", "unchanged", "unparsable"}
+    assert all(len(e.population) == 1 for e in scripted.of_kind(events, StepFinished))
+
+
+@pytest.mark.parametrize(("method", "temperature"), [("vml", 0.7), ("mh", 0.7)])
+def test_vml_and_mh_propose_at_the_optimizers_temperature(method, temperature):
+    _, _, events = finished_run("classification", method)
+    assert {e.temperature for e in scripted.of_kind(events, Proposed)} == {temperature}
+
+
+def test_both_sides_of_a_ratio_are_scored_on_the_steps_batch():
+    problem, _, events = finished_run("classification", "mh")
+    for step in range(problem.steps):
+        batch = tuple(row.id for row in problem.batch(step))
+        assert {e.rows for e in scripted.of_kind(events, Scored, step=step)} == {batch}
+    for decision in scripted.of_kind(events, Proposed, why="likelihood"):
+        where = {"step": decision.step, "particle": decision.particle}
+        forward = scripted.of_kind(events, Scored, role="forward", **where)[0]
+        proposal = scripted.of_kind(events, Scored, role="proposal", **where)[0]
+        assert (forward.hypothesis, proposal.hypothesis) == (decision.parent, decision.proposal)
+        assert decision.log_likelihood == forward.log_likelihood
+        assert decision.log_likelihood_proposal == proposal.log_likelihood
+        assert decision.log_alpha == min(0.0, proposal.log_likelihood - forward.log_likelihood)
+
+
+def test_hypotheses_with_as_many_right_answers_tie_exactly():
+    # 12 rows, 6 right: which six must not change a bit of the sum, or a tie at the median would not be one.
+    config = scripted.paper(particles=2, batch_size=12)
+
+    def answer(text, row, *, task):
+        return row.target if (row.id % 2 == 0) == (text in scripted.TEXTS[:8]) else None
+
+    script = scripted.Script("classification", answer=answer)
+    problem = scripted.make_problem(config, script, n_train=12)
+    rows = problem.buffer(0, size=12)
+    events = scripted.run(problem, config)
+    assert len(rows) == 12
+    assert len({e.log_likelihood for e in scripted.of_kind(events, Scored)}) == 1
+
+
+@TASKS
+def test_a_single_particle_is_never_resampled_and_mutates_cautiously(task):
+    _, _, events = finished_run(task, "smc", particles=1)
+    assert not scripted.of_kind(events, Resampled)
+    assert {e.ess for e in scripted.of_kind(events, Reweighted)} == {1.0}
+    assert {e.temperature for e in scripted.of_kind(events, Proposed)} == {0.3}
+
+
+@pytest.mark.parametrize(("threshold", "always"), [(0.0, False), (1.0, True)])
+def test_the_threshold_decides_when_to_resample(threshold, always):
+    # Strictly below the threshold times K: ESS is never below 0, and below K unless all weigh the same.
+    _, _, events = finished_run("regression", "smc", ess_threshold=threshold)
+    uneven = {e.step for e in scripted.of_kind(events, Reweighted) if e.ess < 5 - 1e-9}
+    resampled = {e.step for e in scripted.of_kind(events, Resampled)}
+    assert uneven
+    assert resampled == (uneven if always else set())
+
+
+def test_an_ess_of_exactly_half_the_particles_is_not_below_it():
+    def two_camps(text, rows, predictions, temperature, seed):
+        started = text != scripted.SEED_TEXT
+        return (text if started else scripted.TEXTS[0 if temperature < 0.75 else 15]), "raw"
+
+    def right_or_hopeless(text, row, *, task):
+        return row.target + (0.0 if text == scripted.TEXTS[0] else 1e6)
+
+    _, _, events = finished_run("regression", "smc", particles=10, write=two_camps, answer=right_or_hopeless)
+    assert {e.ess for e in scripted.of_kind(events, Reweighted)} == {5.0}
+    assert not scripted.of_kind(events, Resampled)
+
+
+def test_a_prediction_too_far_off_for_floating_point_stops_nothing():
+    def wild(text, row, *, task):
+        return 1e200 if text in scripted.TEXTS[:12] else -1e200
+
+    for method in ("smc", "mh", "vml"):
+        problem, _, events = finished_run("regression", method, answer=wild, tau="auto")
+        last = scripted.populations(events)[-1]
+        assert last.weights.tolist() == pytest.approx([1 / len(last.particles)] * len(last.particles))
+        end = scripted.run_conclusion(problem, scripted.paper(method=method, final_weights="train"), last)
+        assert end[-1].value == float("inf")
+
+
+@pytest.mark.parametrize("method", ["mh", "smc"])
+def test_auto_tau_comes_from_the_best_initial_particle_on_the_first_batch(method):
+    problem, _, events = finished_run("regression", method, tau="auto")
+    targets = [row.target for row in problem.dataset.train]
+    span = max(targets) - min(targets)
+    residuals = []
+    for particle in scripted.populations(events)[0].particles:
+        answers = [scripted.answer(particle.text, row, task="regression") for row in problem.batch(0)]
+        pairs = zip(answers, problem.batch(0), strict=True)
+        residuals.append([span if f is None else f - row.target for f, row in pairs])
+    best = min(residuals, key=lambda errors: sum(e * e for e in errors))
+    middle = statistics.median(best)
+    mad = 1.4826 * statistics.median(abs(e - middle) for e in best)
+    q25, _, q75 = statistics.quantiles(targets, n=4, method="inclusive")
+    tau = scripted.of_kind(events, StepFinished)[0].tau
+    assert tau == pytest.approx(max(mad, 0.01 * (q75 - q25)) ** 2)
+
+
+def test_batches_pass_over_every_row_once_an_epoch():
+    config = scripted.paper(batch_size=4, epochs=3)
+    problem = scripted.make_problem(config, scripted.Script("classification"), n_train=10)
+    assert (problem.steps_per_epoch, problem.steps) == (3, 9)
+    orders = [[row.id for step in range(e * 3, e * 3 + 3) for row in problem.batch(step)] for e in range(3)]
+    assert [len(problem.batch(step)) for step in range(9)] == [4, 4, 2] * 3
+    assert all(sorted(order) == sorted(row.id for row in problem.dataset.train) for order in orders)
+    assert orders[0] != orders[1] != orders[2]
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 12, 1000])
+def test_the_buffer_is_the_last_rows_seen_repeats_kept(size):
+    config = scripted.paper(batch_size=4, epochs=3)
+    problem = scripted.make_problem(config, scripted.Script("classification"), n_train=10)
+    seen = []
+    for step in range(problem.steps):
+        seen += problem.batch(step)
+        assert problem.buffer(step, size=size) == tuple(seen[-size:])

@@ -1,0 +1,95 @@
+import shlex
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.cli.parser import build_parser
+from vpp.reporting.command import repeat_command
+from vpp.runs.preparation import dataset_spec
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.settings import Config, preset
+
+from .builders import DEMO, YES_NO
+
+SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
+
+
+def spec(**changed: Any) -> RunSpec:
+    given = RunSpec(name="toy", config=Config(), endpoint=DEMO, dataset=dataset_spec(YES_NO))
+    return replace(given, **changed)
+
+
+def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
+    command = ("run", "my data.csv", "--target", "y", "--demo")
+    assert repeat_command(spec(command=command)).line == "python -m vpp run 'my data.csv' --target y --demo"
+
+
+@pytest.mark.parametrize("where", [("--run-dir", "runs/x"), ("--run-dir=runs/x",)])
+def test_the_directory_of_the_run_is_left_out_since_it_exists(where: tuple[str, ...]) -> None:
+    command = ("run", "d.csv", *where, "--demo")
+    assert repeat_command(spec(command=command)).line == "python -m vpp run d.csv --demo"
+
+
+def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
+    command = repeat_command(spec(config=Config(particles=5, prior="it's a circle")))
+    assert command.line == (
+        "python -m vpp run toy.csv --target=y --task=classification --inputs=a --train-size=4 --test-size=3 "
+        "--particles=5 '--prior=it'\"'\"'s a circle' --demo"
+    )
+    assert "put together" in command.notes[0]
+
+
+@pytest.mark.parametrize("config", [Config(), preset("paper"), Config(method="vml", seed=3, tau="2.5", epsilon=0.01)])
+@pytest.mark.parametrize("endpoint", [DEMO, SERVER])
+def test_the_command_line_reads_the_record_back(config: Config, endpoint: EndpointSpec) -> None:
+    line = repeat_command(spec(config=config, endpoint=endpoint)).line
+    read = vars(build_parser().parse_args(shlex.split(line)[3:]))
+    options = {
+        name.removeprefix("config."): v for name, v in read.items() if name.startswith("config.") and v is not None
+    }
+    assert replace(Config(), **options) == config
+    assert (read["demo"], read["target"], read["train_size"], read["test_size"]) == (endpoint.demo, "y", 4, 3)
+    assert endpoint.demo or (read["base_url"], read["model"]) == (endpoint.base_url, endpoint.model)
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), st.text(max_size=30))
+def test_no_text_breaks_out_of_its_word(target: str, prior: str) -> None:
+    record = {**dataset_spec(YES_NO), "target": target}
+    line = repeat_command(spec(dataset=record, config=Config(prior=prior))).line
+    words = shlex.split(line)
+    assert f"--target={target}" in words
+    assert f"--prior={prior}" in words or prior == ""
+
+
+def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:
+    line = repeat_command(spec(command=("run", "d.csv"), endpoint=SERVER)).line
+    assert line == "OPENAI_BASE_URL=http://localhost:8000/v1 VPP_MODEL=qwen python -m vpp run d.csv"
+
+
+def test_no_password_of_an_address_is_shown() -> None:
+    endpoint = replace(SERVER, base_url="https://me:secret@host/v1")
+    typed = ("run", "d.csv", "--base-url", "https://me:secret@host/v1", "--model", "qwen")
+    for command in ((), ("run", "d.csv"), typed):
+        assert "secret" not in repeat_command(spec(command=command, endpoint=endpoint)).line
+
+
+def test_columns_that_a_list_cannot_hold_are_left_to_the_reader() -> None:
+    record = {**dataset_spec(YES_NO), "inputs": ["a,b", "c"]}
+    command = repeat_command(spec(dataset=record))
+    assert "--inputs" not in command.line
+    assert any("cannot be listed" in note for note in command.notes)
+
+
+def test_own_templates_and_a_key_are_mentioned() -> None:
+    notes = repeat_command(spec(learner_template="{hypothesis}", endpoint=SERVER)).notes
+    assert any("learner_template" in note for note in notes)
+    assert any("OPENAI_API_KEY" in note for note in notes)
+
+
+def test_a_file_that_looks_like_an_option_stays_a_file() -> None:
+    record = dataset_spec(YES_NO)
+    record["provenance"] = {**record["provenance"], "file": "-rf.csv"}
+    assert " ./-rf.csv " in repeat_command(spec(dataset=record)).line

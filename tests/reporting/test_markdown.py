@@ -1,0 +1,251 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from vpp.data.dataset import Dataset
+from vpp.events import Event, RunFailed, RunFinished, RunPaused
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+
+from .builders import (
+    NUMBERS,
+    YES_NO,
+    dataset,
+    drawn,
+    evaluated,
+    finished,
+    proposed,
+    resampled,
+    reweighted,
+    run,
+    scored,
+    started,
+)
+from .renderers import RENDERERS, kinds, tokens
+from .test_escaping import HOSTILE
+
+NBSP = "\N{NO-BREAK SPACE}"
+SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
+SECTIONS = [
+    "In brief",
+    "Data",
+    "Method and settings",
+    "The posterior",
+    "ESS and acceptance by step",
+    "What the data ruled out",
+    "Where the particles disagree",
+    "How far to trust this",
+    "Calls",
+    "Reproduce",
+]
+
+
+def smc_run(data: Dataset = YES_NO, texts: Sequence[str] = ("even", "odd"), **spec: Any) -> list[Event]:
+    """Two particles, two steps, a resampling that lost the text `lost`."""
+    config = spec.get("config") or Config(particles=2)
+    labels = data.classes or (1.0, 2.0)
+    test = {text: [labels[k % 2]] * len(data.test) for k, text in enumerate(texts)}
+    train = {text: [labels[k % 2]] * len(data.train) for k, text in enumerate(texts)}
+    return [
+        started(config, data),
+        *drawn("lost", texts[0]),
+        *(scored(0, k, t, {0: labels[k], 1: labels[k]}, role="buffer") for k, t in enumerate(("lost", texts[0]))),
+        reweighted(0, (0.125, 0.875), beta=10.0),
+        resampled(0, 1, 1),
+        *(proposed(0, k, texts[0], t, why="taken", accepted=True) for k, t in enumerate(texts)),
+        finished(0, texts),
+        *(scored(1, k, t, {2: labels[k % 2]}, role="buffer") for k, t in enumerate(texts)),
+        reweighted(1, (0.75, 0.25)),
+        *(proposed(1, k, t, t, why="unchanged") for k, t in enumerate(texts)),
+        finished(1, texts, weights=(0.75, 0.25)),
+        *(scored(1, k, t, {2: labels[k % 2]}, role="final") for k, t in enumerate(texts)),
+        reweighted(1, (0.75, 0.25), role="final"),
+        evaluated(data, test, slots=texts, weights=(0.75, 0.25)),
+        evaluated(data, train, slots=texts, weights=(0.75, 0.25), split="train"),
+        RunFinished(outcome="finished"),
+    ]
+
+
+def plain(report: str) -> str:
+    return report.replace(NBSP, " ")
+
+
+def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
+    report = plain(report_markdown(run(tmp_path, *smc_run())))
+    assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
+    assert report.startswith("# toy\n")
+    assert "**One idea holds 75 % of the weight, and the weighted vote gets 2 of 3 test rows right.**" in report
+    assert (
+        "| Test accuracy, weighted vote | 66.7 % | 2 of 3: with 3 rows, that means 21 % to 94 %. (Wilson, 95 %) |"
+        in report
+    )
+    assert (
+        "| Baseline | 66.7 % | The same test rows, always answered with the most frequent training label: no |"
+        in report
+    )
+    assert "Chosen after seeing the test rows" in report
+    assert "| Weights used | rescored | The last texts, scored on the 1 rows last seen" in report
+    assert "| ESS of these weights | 1.60 of 2 | All two voices count nearly alike. |" in report
+    assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
+    assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report
+    assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
+
+
+def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path) -> None:
+    report = report_markdown(run(tmp_path, *smc_run()))
+    assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
+    assert "Step 0, particle 0. Weight 0.125 before, no copy after. 1 of 2 rows speaks against it:" in report
+    assert "| 0 | a 0 | no | yes |" in report
+
+
+def test_what_was_rejected_is_told_with_its_arithmetic(tmp_path: Path) -> None:
+    events = [
+        started(Config(method="mh", particles=2), YES_NO),
+        *drawn("a", "b"),
+        scored(0, 1, "b", {0: "yes"}),
+        scored(0, 1, "bad", {0: "no"}, role="proposal"),
+        proposed(0, 1, "b", "bad"),
+        proposed(0, 0, "a", None, why="unparsable", raw="I *cannot*", reason="no rule"),
+        finished(0, ("a", "b")),
+    ]
+    report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
+    assert (
+        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text that stayed: log α = −4.00 is "
+        "below log u = −0.69. 1 of 1 row speaks against it:" in report
+    )
+    assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
+    assert f"0{NBSP}% accepted: none of one change survived the filter. 1 unparsable besides." in report
+
+
+def test_uncertain_points_come_with_their_camps(tmp_path: Path) -> None:
+    report = plain(report_markdown(run(tmp_path, *smc_run())))
+    assert "3 of 3 test rows, the most divided first." in report
+    assert "| 4 | a 4 | yes | “no”: wrong | “no” 75 % (particle 0); “yes” 25 % (particle 1) |" in report
+
+
+def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
+    report = plain(report_markdown(run(tmp_path, *smc_run(NUMBERS), data=NUMBERS)))
+    assert "the weighted mean's mean squared error on 2 test rows is 1.562" in report
+    assert "Root mean squared error 1.25, in the target's unit, over 2 rows." in report
+    assert "| 4 | a 4 | 1 | 1.25 | 0.433 | 1 to 2 |" in report
+    assert "the mean of the training targets: 1.75" in report
+
+
+def test_the_demo_model_is_announced_at_the_top_and_in_the_caveats(tmp_path: Path) -> None:
+    head, trust = (report_markdown(run(tmp_path, *smc_run())).split("## How far")[i] for i in (0, 1))
+    assert "**Built-in demo model.**" in head.split("## In brief")[0]
+    assert "not a language model" in trust
+
+
+def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
+    events = [started(Config(particles=2), YES_NO, model="qwen"), *smc_run()[1:]]
+    report = report_markdown(run(tmp_path, *events, endpoint=SERVER))
+    assert "demo" not in report.split("## Reproduce")[0]
+    assert "| model of the learner | qwen |" in report
+
+
+def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path) -> None:
+    report = report_markdown(run(tmp_path))
+    assert "**No population is whole yet: there is nothing to report but what was asked for.**" in report
+    assert "No population is whole yet: 0 of 2 particles drawn." in report
+    assert "The run has not begun" in report
+    assert "No step is whole yet." in report
+    assert "The test rows are not evaluated yet." in report
+
+
+@pytest.mark.parametrize("length", range(len(smc_run())))
+def test_every_unfinished_run_can_be_reported(tmp_path: Path, length: int) -> None:
+    report = report_markdown(run(tmp_path, *smc_run()[:length]))
+    assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
+    assert "interrupted: its worker is gone, and it can be resumed" in report
+
+
+def test_a_failed_run_tells_why(tmp_path: Path) -> None:
+    failure = RunFailed(reason="endpoint", detail="no model `x` at http://localhost")
+    report = report_markdown(run(tmp_path, *smc_run()[:13], failure))
+    assert "> **Failed.** no model \\`x\\` at http\\:" in report
+    assert "1 of 2 steps (failed, and can be resumed)" in report
+
+
+def test_a_paused_run_tells_why(tmp_path: Path) -> None:
+    paused = RunPaused(reason="endpoint", detail="no answer")
+    assert "no answer" in report_markdown(run(tmp_path, *smc_run()[:13], paused)).split("## In brief")[0]
+
+
+def test_a_stopped_run_says_that_its_weights_are_flatter(tmp_path: Path) -> None:
+    events = [*smc_run()[:10], RunFinished(outcome="stopped")]
+    report = report_markdown(run(tmp_path, *events))
+    assert "1 of 2 steps (stopped by the user)" in report
+    assert "The run is not whole: 1 of 2 steps are done. With β = 10.00, weights are flatter" in report
+
+
+def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> None:
+    events = smc_run()[:17]
+    events.insert(10, evaluated(YES_NO, {"even": ["no"] * 3, "odd": ["yes"] * 3}, slots=("even", "odd"), step=0))
+    report = report_markdown(run(tmp_path, *events))
+    assert "The test rows were evaluated after step 0, not with the last population." in report
+
+
+def test_unreadable_answers_are_told_in_the_caveats(tmp_path: Path) -> None:
+    events = smc_run()
+    events[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
+    trust = report_markdown(run(tmp_path, *events)).split("## How far to trust this")[1]
+    assert "1 of 6 answers on the test rows could not be read" in trust
+    assert "2 of 36 calls" in trust
+
+
+def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
+    config = Config(method="vml")
+    events = [
+        started(config, YES_NO),
+        *drawn("only"),
+        evaluated(YES_NO, {"only": ["no"] * 3}, slots=("only",), step=-1),
+    ]
+    report = report_markdown(run(tmp_path, *events, config=config))
+    assert "**There is one hypothesis, and it gets 2 of 3 test rows right.**" in report
+    assert "There is one hypothesis and no posterior" in report
+    assert "it cannot disagree with itself" in report
+
+
+def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
+    name = "```\n# owned"
+    report = report_markdown(run(tmp_path, command=("run", "d.csv", "--name", name, "--demo")))
+    fences = [token for token in tokens(report, RENDERERS["commonmark"]) if token.type == "fence"]
+    assert [fence.content for fence in fences] == [f"python -m vpp run d.csv --name '{name}' --demo\n"]
+
+
+def test_no_key_or_password_is_shown(tmp_path: Path) -> None:
+    endpoint = EndpointSpec(base_url="https://me:secret@host/v1", optimizer_base_url="https://u:secret@h/", model="m")
+    assert "secret" not in report_markdown(run(tmp_path, endpoint=endpoint))
+
+
+@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
+def test_hostile_text_anywhere_changes_nothing_in_the_reports_structure(tmp_path: Path, renderer: MarkdownIt) -> None:
+    """Names, labels, cells, notes, hypotheses, raw answers and reasons, all hostile at once."""
+    benign = report_markdown(run(tmp_path / "benign", *hostile_run(["word"] * 4), data=hostile_data("w"), name="w"))
+    kinds_allowed = kinds(benign, renderer) | {"hardbreak"}
+    for n, text in enumerate(HOSTILE):
+        if "\ud800" in text:
+            continue
+        reader = run(tmp_path / str(n), *hostile_run([text] * 4), data=hostile_data(text), name=text)
+        report = report_markdown(reader)
+        assert kinds(report, renderer) <= kinds_allowed
+        assert report.encode()
+        headings = [token for token in tokens(report, renderer) if token.type == "heading_open"]
+        assert len(headings) == len([t for t in tokens(benign, renderer) if t.type == "heading_open"])
+
+
+def hostile_data(text: str) -> Dataset:
+    return dataset([f"{text} 1", f"{text} 2"], [f"{text} 1", f"{text} 2"], name=f"col {text}", target=f"target {text}")
+
+
+def hostile_run(texts: Sequence[str]) -> list[Event]:
+    data = hostile_data(texts[0])
+    events = smc_run(data, (f"first {texts[0]}", f"second {texts[1]}"))
+    unread = proposed(1, 0, "x", None, why="unparsable", raw=texts[2], reason=texts[3])
+    failed = RunFailed(reason="error", detail=texts[3])
+    return [*events[:-1], unread, failed]

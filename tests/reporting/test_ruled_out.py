@@ -1,0 +1,159 @@
+import pytest
+
+from vpp.events import ParticleDrawn
+from vpp.hypothesis import hypothesis_id
+from vpp.reporting.ruled_out import rejected, resampled_away, ruled_out, unparsable
+from vpp.settings import Config
+
+from .builders import NUMBERS, YES_NO, drawn, finished, proposed, resampled, reweighted, scored, started, view_of
+
+MH, SMC = Config(method="mh", particles=2), Config(particles=3)
+
+
+def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_wrong() -> None:
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("good", "other"),
+        scored(0, 1, "other", {0: "yes", 1: "yes", 2: "yes"}),
+        scored(0, 1, "bad", {0: "no", 1: "yes", 2: "yes"}, role="proposal"),
+        proposed(0, 1, "other", "bad"),
+    )
+    (out,) = rejected(view, YES_NO)
+    assert (out.reason, out.text, out.times, out.steps) == ("rejected", "bad", 1, (0,))
+    newest = out.newest
+    assert (newest.particles, newest.log_alpha, newest.u, newest.n_rows) == ((1,), -4.0, 0.5, 3)
+    assert (newest.log_likelihood, newest.log_likelihood_proposal) == (-1.0, -5.0)
+    assert [(c.row.id, c.said, c.target) for c in newest.contradictions] == [(0, "no", "yes"), (1, "yes", "no")]
+    assert newest.contradictions[0].row.inputs == (("a", "0"),)
+
+
+def test_the_row_that_only_the_proposal_got_wrong_comes_first() -> None:
+    """Row 1 is wrong under both texts, so it decided nothing; row 2 did."""
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("kept", "kept"),
+        scored(0, 0, "kept", {1: "yes", 2: "yes"}),
+        scored(0, 0, "bad", {1: "yes", 2: "no"}, role="proposal"),
+        proposed(0, 0, "kept", "bad"),
+    )
+    assert [c.row.id for c in rejected(view, YES_NO)[0].newest.contradictions] == [2, 1]
+
+
+def test_for_numbers_the_rows_are_those_it_misses_by_more_than_the_kept_text() -> None:
+    view = view_of(
+        started(MH, NUMBERS),
+        *drawn("kept", "kept"),
+        scored(0, 0, "kept", {0: 0.5, 1: 1.0, 2: 5.0}),
+        scored(0, 0, "bad", {0: 1.0, 1: 4.0, 2: 2.5}, role="proposal"),
+        proposed(0, 0, "kept", "bad"),
+    )
+    assert [c.row.id for c in rejected(view, NUMBERS)[0].newest.contradictions] == [1, 0]
+
+
+def test_an_abstention_speaks_against_a_text() -> None:
+    view = view_of(
+        started(MH, NUMBERS),
+        *drawn("kept", "kept"),
+        scored(0, 0, "kept", {0: 0.0, 1: 1.0}),
+        scored(0, 0, "bad", {0: 0.1, 1: None}, role="proposal"),
+        proposed(0, 0, "kept", "bad"),
+    )
+    worst = rejected(view, NUMBERS)[0].newest.contradictions[0]
+    assert (worst.row.id, worst.said, worst.target) == (1, None, 1.0)
+
+
+def test_a_text_rejected_again_is_one_entry_newest_first() -> None:
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("a", "b"),
+        proposed(0, 0, "a", "bad", u=0.1),
+        proposed(0, 1, "b", "worse"),
+        proposed(1, 1, "b", "bad", u=0.9),
+    )
+    bad, worse = rejected(view, YES_NO)
+    assert (bad.text, bad.times, bad.steps, bad.newest.u) == ("bad", 2, (1, 0), 0.9)
+    assert worse.text == "worse"
+
+
+def test_accepted_taken_and_unchanged_proposals_are_not_ruled_out() -> None:
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("a", "b"),
+        proposed(0, 0, "a", "better", accepted=True),
+        proposed(0, 1, "b", "b", why="unchanged"),
+        proposed(1, 1, "b", "c", why="taken", accepted=True),
+    )
+    assert ruled_out(view, YES_NO) == ()
+
+
+def test_a_rejected_text_that_another_particle_holds_says_so() -> None:
+    view = view_of(started(MH, YES_NO), *drawn("a", "b"), proposed(0, 0, "a", "b"), finished(0, ("a", "b")))
+    assert rejected(view, YES_NO)[0].held_by == (1,)
+
+
+def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
+    answers = {0: "yes", 1: "yes"}
+    view = view_of(
+        started(SMC, YES_NO),
+        *drawn("lost", "kept", "lost"),
+        *(scored(0, k, t, answers, role="buffer", log_lik=-3) for k, t in enumerate(("lost", "kept", "lost"))),
+        reweighted(0, (0.05, 0.9, 0.05)),
+        resampled(0, 1, 1, 1),
+    )
+    (out,) = resampled_away(view, YES_NO)
+    assert (out.reason, out.text, out.newest.particles) == ("resampled away", "lost", (0, 2))
+    assert out.newest.weight == pytest.approx(0.1)
+    assert (out.newest.log_likelihood, out.newest.n_rows) == (-3, 2)
+    assert [c.row.id for c in out.newest.contradictions] == [1]
+
+
+def test_a_text_with_a_surviving_copy_is_not_resampled_away() -> None:
+    view = view_of(
+        started(SMC, YES_NO),
+        *drawn("same", "other", "same"),
+        *(scored(0, k, t, {0: "yes"}, role="buffer") for k, t in enumerate(("same", "other", "same"))),
+        reweighted(0, (0.1, 0.3, 0.6)),
+        resampled(0, 1, 2, 2),
+    )
+    assert resampled_away(view, YES_NO) == ()
+
+
+def test_rows_of_a_later_epoch_count_once() -> None:
+    view = view_of(
+        started(SMC, YES_NO),
+        *drawn("lost", "kept", "kept"),
+        *(
+            scored(0, k, t, {0: "no", 1: "no"}, role="buffer")
+            for k, t in enumerate(("lost", "kept", "kept"))
+        ),
+        reweighted(0, (0.0, 0.5, 0.5)),
+        resampled(0, 1, 2, 2),
+    )  # fmt: skip
+    occasion = resampled_away(view, YES_NO)[0].newest
+    assert (occasion.n_rows, len(occasion.contradictions)) == (2, 1)
+
+
+def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
+    unread = ParticleDrawn(
+        particle=0, hypothesis=hypothesis_id("seed"), text="seed", temperature=0.3, raw="I cannot", reason="no rule"
+    )
+    view = view_of(
+        started(SMC, YES_NO),
+        unread,
+        proposed(0, 2, "a", None, why="unparsable", raw="I cannot", reason="no rule"),
+        proposed(0, 1, "a", None, why="unparsable", raw="I cannot", reason="empty"),
+    )
+    by_reason = {out.why_unread: out for out in unparsable(view)}
+    assert by_reason["no rule"].text == "I cannot"
+    assert by_reason["no rule"].steps == (0, -1)
+    assert by_reason["empty"].newest.particles == (1,)
+
+
+def test_the_three_kinds_are_kept_apart_and_newest_first() -> None:
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("a", "b"),
+        proposed(0, 0, "a", "x"),
+        proposed(1, 0, "a", None, why="unparsable", raw="x", reason="no rule"),
+    )
+    assert [(out.reason, out.text) for out in ruled_out(view, YES_NO)] == [("unparsable", "x"), ("rejected", "x")]

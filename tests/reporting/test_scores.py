@@ -1,0 +1,47 @@
+import pytest
+
+from vpp.reporting.scores import averaged_score, baseline, particle_scores, score, target_range
+
+from .builders import NUMBERS, YES_NO, dataset, evaluated
+
+
+def test_the_averaged_vote_is_scored_with_its_weights() -> None:
+    answers = {"a": ["yes", "yes", "no"], "b": ["yes", "no", "no"]}
+    event = evaluated(YES_NO, answers, slots=("a", "b"), weights=(0.2, 0.8))
+    assert averaged_score(event, YES_NO).n_correct == 3
+    assert [s.n_correct for s in particle_scores(event, YES_NO)] == [2, 3]
+
+
+def test_a_mean_squared_error_is_of_the_weighted_mean() -> None:
+    event = evaluated(NUMBERS, {"a": [0.0, 2.0], "b": [2.0, 4.0]}, slots=("a", "b"), weights=(0.5, 0.5))
+    assert averaged_score(event, NUMBERS).mse == 0
+    assert [s.mse for s in particle_scores(event, NUMBERS)] == [1, 1]
+
+
+def test_an_abstention_is_off_by_the_range_of_the_training_targets() -> None:
+    assert target_range(NUMBERS) == 4
+    given = score([1.0, None], NUMBERS.test, NUMBERS)
+    assert (given.mse, given.n_abstained) == (8, 1)
+
+
+def test_a_smaller_error_is_better_in_both_tasks() -> None:
+    right, wrong = score(["yes"], YES_NO.test[:1], YES_NO), score(["no"], YES_NO.test[:1], YES_NO)
+    assert right.error < wrong.error
+    near, far = score([1.1], NUMBERS.test[:1], NUMBERS), score([3.0], NUMBERS.test[:1], NUMBERS)
+    assert near.error < far.error
+
+
+def test_the_baseline_of_labels_is_the_most_frequent_of_the_training_rows() -> None:
+    data = dataset(["b", "b", "a"], ["a", "a", "b"])
+    constant = baseline(data.test, data)
+    assert (constant.answer, constant.score.n_correct) == ("b", 1)
+
+
+def test_a_tie_of_labels_goes_to_the_lowest() -> None:
+    assert baseline(YES_NO.test, YES_NO).answer == "no"
+
+
+def test_the_baseline_of_numbers_is_the_mean_of_the_training_targets() -> None:
+    constant = baseline(NUMBERS.test, NUMBERS)
+    assert constant.answer == pytest.approx(1.75)
+    assert constant.score.mse == pytest.approx((0.75**2 + 1.25**2) / 2)

@@ -1,0 +1,70 @@
+"""`resume`, and what `run` ends in: a worker, its progress and its result."""
+
+import json
+import sys
+from argparse import Namespace
+
+from vpp.cli.progress import Progress
+from vpp.cli.surroundings import find_run, surroundings
+from vpp.reporting.words import seconds
+from vpp.runs.directory import RunDirectory
+from vpp.runs.summary import result
+from vpp.runs.view import RunView
+from vpp.runs.worker import work
+
+EXIT_CODES = {"finished": 0, "stopped": 130, "failed": 3}
+
+
+def resume(options: Namespace) -> int:
+    """Goes on from the last whole step."""
+    directory = find_run(options.run_dir)
+    directory.clear_word()
+    return work_on(directory, options)
+
+
+def work_on(directory: RunDirectory, options: Namespace) -> int:
+    """Works the run to its end, and tells what it came to."""
+    progress = None if options.quiet else Progress()
+    view = work(directory, surroundings(progress))
+    if progress:
+        progress.close()
+    if view.phase in ("finished", "stopped"):
+        # Late: the reports need pandas, and a worker's first call should not wait for it.
+        from vpp.reporting.exports import write_all
+
+        write_all(directory)
+    if view.phase == "failed":
+        print(f"vpp: {view.detail}", file=sys.stderr)
+    if options.json:
+        print(json.dumps(result(directory, view)))
+    else:
+        print(_told(directory, view))
+    return EXIT_CODES[view.phase]
+
+
+def _told(directory: RunDirectory, view: RunView) -> str:
+    """A few lines for a person."""
+    outcome = result(directory, view)
+    metric = outcome["metric"]
+    lines = [f"{view.phase} after {seconds(view.wall_s)}, {view.usage.calls:,} calls ({view.usage.cached:,} cached)"]
+    if metric["test"] is not None:
+        lines.append(
+            f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
+        )
+    uncertain = outcome["uncertain"]
+    if uncertain["points"] is not None:
+        lines.append(f"the particles disagree on {uncertain['points']} of {uncertain['of']} test rows")
+    if view.population:
+        weight, best = max(zip(view.weights, (p.hypothesis for p in view.population), strict=True))
+        lines.append(f"heaviest hypothesis ({weight:.3f}): {view.texts[best]}")
+    if view.phase == "failed":
+        lines.append(f"go on with: python -m vpp resume {directory.path}")
+    else:
+        lines.append(f"report: {directory.path / 'report.md'}")
+    return "\n".join(lines)
+
+
+def _shown(metric: str, value: float | None) -> str:
+    if value is None:
+        return "not evaluated"
+    return f"accuracy {100 * value:.1f} %" if metric == "accuracy" else f"mean squared error {value:.4g}"

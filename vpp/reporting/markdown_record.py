@@ -1,0 +1,104 @@
+"""The report's record of what a run was given and what it took: data, method, calls, and how to repeat it."""
+
+from collections.abc import Iterator
+
+from vpp.data.dataset import Column, Dataset, Provenance
+from vpp.reporting.command import repeat_command, without_credentials
+from vpp.reporting.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.reporting.words import NBSP, integer, seconds
+from vpp.runs.reader import Snapshot
+from vpp.settings import Config, option_docs
+
+
+def data(dataset: Dataset) -> Iterator[str]:
+    """The file, the rows used, the columns, and what was decided on the way."""
+    yield markdown_table(("", ""), list(_data_facts(dataset)))
+    yield markdown_table(
+        ("column", "kind", "role", "distinct values", "missing cells"),
+        [_column(column, dataset) for column in dataset.columns],
+        right=(3, 4),
+    )
+    if dataset.provenance.notes:
+        yield "\n".join(f"- {markdown_text(note)}" for note in dataset.provenance.notes)
+
+
+def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    provenance, n_train, n_test = dataset.provenance, len(dataset.train), len(dataset.test)
+    yield "file", markdown_text(provenance.file)
+    yield "SHA-256", markdown_text(provenance.sha256)
+    yield "rows in the file", integer(provenance.n_rows)
+    yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
+    yield "left out", _left_out(provenance)
+    yield "target", f"{markdown_text(dataset.target)} ({dataset.task})"
+    if dataset.classes:
+        yield "labels", markdown_text(", ".join(dataset.classes))
+
+
+def _left_out(provenance: Provenance) -> str:
+    unlabelled, beyond = integer(provenance.n_unlabelled), integer(provenance.n_left_out)
+    return f"{unlabelled} without a target, {beyond} beyond the sizes asked for"
+
+
+def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
+    role = "target" if column.name == dataset.target else "input" if column.name in dataset.inputs else "not used"
+    return markdown_text(column.name), column.kind, role, integer(column.n_distinct), integer(column.n_missing)
+
+
+def method(snapshot: Snapshot) -> Iterator[str]:
+    """Every option, who answered, and the seed sentence."""
+    started = snapshot.view.started
+    yield markdown_table(("option", "value", "what it means"), _options(snapshot.spec.config))
+    yield markdown_table(("", ""), [(name, markdown_text(value)) for name, value in _answering(snapshot)])
+    if started is None:
+        yield "The run has not begun: its seed sentence and its templates are not recorded yet."
+    else:
+        yield "Every hypothesis begins with the seed sentence:"
+        yield markdown_quote(started.seed_text)
+
+
+def _options(config: Config) -> list[tuple[str, str, str]]:
+    return [
+        (name, markdown_text(str(getattr(config, name))) or "(none)", markdown_text(doc))
+        for name, doc in option_docs().items()
+    ]
+
+
+def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    endpoint, started = snapshot.spec.endpoint, snapshot.view.started
+    yield "endpoint", "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+    if endpoint.optimizer_base_url:
+        yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
+    if started is not None:
+        for role in ("learner", "optimizer"):
+            yield f"model of the {role}", started.models[role]
+            yield f"SHA-256 of the {role}'s template", started.templates[role]
+
+
+def calls(snapshot: Snapshot) -> Iterator[str]:
+    """What it took."""
+    usage = snapshot.usage
+    counts = (
+        ("learner calls", integer(usage.learner), "re-asks included"),
+        ("optimizer calls", integer(usage.optimizer), "re-asks included"),
+        ("of these from the cache", integer(usage.cached), ""),
+        ("failed", integer(usage.failed), "given up after every retry"),
+        ("retried", integer(usage.retried), "extra attempts, not counted above"),
+        ("answers that could not be read", integer(usage.unparsable), ""),
+        ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
+        ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
+        ("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"),
+    )
+    yield markdown_table(("", "", ""), counts, right=(1,))
+
+
+def reproduce(snapshot: Snapshot) -> Iterator[str]:
+    """The command that repeats the run, and what must be equal for an equal result."""
+    command = repeat_command(snapshot.spec)
+    yield markdown_code(command.line)
+    yield from command.notes
+    sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
+    yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."
+    started = snapshot.view.started
+    if started is not None:
+        versions = (f"{name}{NBSP}{version}" for name, version in started.versions.items())
+        yield f"Versions: {markdown_text(', '.join(versions))}."

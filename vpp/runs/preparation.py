@@ -1,0 +1,101 @@
+"""From a table and options to a run on disk, ready for a worker: the one path of command line, app and library."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from vpp.data.dataset import Dataset
+from vpp.data.record import rows_csv, spec
+from vpp.errors import InputError
+from vpp.llm.address import checked_address
+from vpp.llm.templates import Template
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.store import RunStore
+from vpp.settings import Config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """A checked run that is not on disk yet."""
+
+    dataset: Dataset
+    config: Config
+    endpoint: EndpointSpec
+    name: str = ""
+    """Empty: the dataset's."""
+    learner_template: str | None = None
+    optimizer_template: str | None = None
+    command: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises InputError for what would fail later."""
+        check_size(self.dataset, self.config.batch_size)
+        check_endpoint(self.endpoint)
+        for text, role in ((self.learner_template, "learner"), (self.optimizer_template, "optimizer")):
+            if text is not None:
+                Template(text, role=role)  # type: ignore[arg-type]
+
+    def spec(self) -> RunSpec:
+        """What run.json will hold."""
+        return RunSpec(
+            name=self.name or self.dataset.name,
+            config=self.config,
+            endpoint=self.endpoint,
+            dataset=dataset_spec(self.dataset),
+            learner_template=self.learner_template,
+            optimizer_template=self.optimizer_template,
+            command=self.command,
+        )
+
+    def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
+        """Writes the run directory: a new one in `runs_dir`, or `run_dir` itself."""
+        if run_dir is None:
+            return RunStore(runs_dir).create(self.spec(), rows_csv(self.dataset), now=datetime.now())
+        directory = RunDirectory(run_dir)
+        directory.create(self.spec(), rows_csv(self.dataset))
+        return directory
+
+
+def dataset_spec(dataset: Dataset) -> dict[str, Any]:
+    """The dataset without its rows, and how many there are."""
+    return {**spec(dataset), "n_train": len(dataset.train), "n_test": len(dataset.test)}
+
+
+def check_size(dataset: Dataset, batch_size: int) -> None:
+    """Raises InputError where there are fewer training rows than a batch needs."""
+    if len(dataset.train) < batch_size:
+        raise InputError(
+            f"{dataset.name} leaves {len(dataset.train)} training rows, fewer than a batch of {batch_size}: "
+            f"add rows, or set the batch size to at most {len(dataset.train)}"
+        )
+
+
+def check_endpoint(endpoint: EndpointSpec) -> None:
+    """Raises InputError where no server is named, an address is none or holds a password, or a limit makes no sense."""
+    if not endpoint.demo and not endpoint.base_url:
+        raise InputError("no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo")
+    if not endpoint.demo and not endpoint.model:
+        raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
+    for address in (endpoint.base_url, endpoint.optimizer_base_url):
+        if address:
+            checked_address(address)
+    for name, least in _LEAST.items():
+        if not getattr(endpoint, name) >= least:
+            raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
+
+
+_LEAST = {
+    "concurrency": 1,
+    "timeout_s": 0.1,
+    "max_wait_s": 0,
+    "demo_latency_ms": 0,
+    "learner_max_tokens": 1,
+    "optimizer_max_tokens": 1,
+}
+
+
+def demo(latency_ms: int = 0, **options: Any) -> EndpointSpec:
+    """The built-in demo model; `latency_ms` paces it."""
+    return replace(EndpointSpec(**options), demo=True, demo_latency_ms=latency_ms, model="demo")

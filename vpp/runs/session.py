@@ -1,0 +1,211 @@
+"""A session: a run's dataset, endpoints and roles, put together from its directory and open while they are used."""
+
+import asyncio
+import importlib.metadata
+import platform
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from vpp import __version__
+from vpp.data.dataset import Dataset
+from vpp.data.record import dataset_from_csv
+from vpp.demo import VERSION as DEMO_VERSION
+from vpp.errors import EndpointUnreachable
+from vpp.events import RunStarted
+from vpp.llm.cache import ResponseCache
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint, warm_up
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.roles import LlmLearner, LlmOptimizer
+from vpp.llm.templates import Role, Template
+from vpp.problem import Prediction, Problem
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import EndpointSpec, RunSpec
+
+DEMO_READY_S = 20.0
+OnAnswer = Callable[[str, Prediction, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """API keys a role; never written anywhere."""
+
+    learner: str | None = None
+    optimizer: str | None = None
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> "Keys":
+        """OPENAI_API_KEY, and VPP_OPTIMIZER_API_KEY where the optimizer has its own."""
+        learner = environment.get("OPENAI_API_KEY") or None
+        return cls(learner=learner, optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or learner)
+
+    def __repr__(self) -> str:
+        return "Keys(…)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What a sampler needs, and what can be held or counted from outside."""
+
+    problem: Problem
+    learner: LlmLearner
+    endpoints: tuple[Endpoint, ...]
+    templates: Mapping[str, str]
+    """SHA-256 by role."""
+
+    def pause(self) -> None:
+        """Sends no new call; those in flight finish."""
+        for endpoint in self.endpoints:
+            endpoint.pause()
+
+    def go_on(self) -> None:
+        """Sends calls again."""
+        for endpoint in self.endpoints:
+            endpoint.go_on()
+
+
+def load_dataset(directory: RunDirectory, spec: RunSpec) -> Dataset:
+    """The rows as used, with the split."""
+    return dataset_from_csv(directory.data.read_bytes(), header=spec.dataset)
+
+
+@asynccontextmanager
+async def open_session(
+    directory: RunDirectory, *, keys: Keys, cache_dir: Path, counters: Counters, on_answer: OnAnswer | None = None
+) -> AsyncIterator[Session]:
+    """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all."""
+    spec = directory.spec()
+    warming = asyncio.create_task(asyncio.to_thread(warm_up))
+    dataset = load_dataset(directory, spec)
+    async with AsyncExitStack() as stack:
+        cache = await _cache(stack, cache_dir) if spec.endpoint.cache else None
+        learner_end, optimizer_end = await _endpoints(stack, spec.endpoint, keys, cache, counters)
+        for_learner = _template(spec.learner_template, role="learner")
+        for_optimizer = _template(spec.optimizer_template, role="optimizer")
+        seed_text = seed_sentence(dataset, spec.config.prior)
+        learner = LlmLearner(
+            learner_end,
+            for_learner,
+            dataset,
+            seed=spec.config.seed,
+            max_tokens=spec.endpoint.learner_max_tokens,
+            counters=counters,
+            on_answer=on_answer,
+        )
+        optimizer = LlmOptimizer(
+            optimizer_end,
+            for_optimizer,
+            dataset,
+            seed_text=seed_text,
+            max_tokens=spec.endpoint.optimizer_max_tokens,
+            counters=counters,
+        )
+        problem = Problem(
+            dataset=dataset,
+            learner=learner,
+            optimizer=optimizer,
+            seed_text=seed_text,
+            batch_size=spec.config.batch_size,
+            epochs=spec.config.epochs,
+            seed=spec.config.seed,
+        )
+        await warming
+        yield Session(
+            problem=problem,
+            learner=learner,
+            endpoints=(learner_end, optimizer_end),
+            templates={"learner": for_learner.sha256, "optimizer": for_optimizer.sha256},
+        )
+
+
+def _template(text: str | None, *, role: Role) -> Template:
+    return Template(text, role=role) if text else Template.shipped(role)
+
+
+async def _cache(stack: AsyncExitStack, folder: Path) -> ResponseCache:
+    cache = ResponseCache(folder)
+    stack.push_async_callback(cache.aclose)
+    return cache
+
+
+async def _endpoints(
+    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, cache: ResponseCache | None, counters: Counters
+) -> tuple[Endpoint, Endpoint]:
+    """The learner's and the optimizer's: one where both ask the same model."""
+    base_url = await stack.enter_async_context(demo_server(spec.demo_latency_ms)) if spec.demo else spec.base_url
+    address = f"demo:{DEMO_VERSION}" if spec.demo else None
+
+    async def opened(url: str, model: str, key: str | None) -> Endpoint:
+        endpoint = Endpoint(
+            base_url=url,
+            model=model,
+            api_key=key,
+            concurrency=spec.concurrency,
+            timeout_s=spec.timeout_s,
+            cache=cache,
+            cache_address=address,
+            counters=counters,
+        )
+        stack.push_async_callback(endpoint.aclose)
+        return endpoint
+
+    model = "demo" if spec.demo else spec.model
+    learner = await opened(base_url, model, keys.learner)
+    if spec.demo or not (spec.optimizer_base_url or spec.optimizer_model):
+        return learner, learner
+    optimizer = await opened(spec.optimizer_base_url or base_url, spec.optimizer_model or model, keys.optimizer)
+    return learner, optimizer
+
+
+@asynccontextmanager
+async def demo_server(latency_ms: int) -> AsyncIterator[str]:
+    """The built-in demo model as a process of its own, which ends with this one; yields its base URL."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,  # an interrupt at the terminal is for the worker, which has test rows left to ask about
+    )
+    if process.stdout is None or process.stdin is None:
+        raise EndpointUnreachable("the demo model could not be started: its output is not connected")
+    try:
+        yield await _first_line(process.stdout)
+    finally:
+        process.stdin.close()
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _first_line(output: asyncio.StreamReader) -> str:
+    try:
+        line = await asyncio.wait_for(output.readline(), DEMO_READY_S)
+    except TimeoutError:
+        raise EndpointUnreachable(f"the demo model was not ready within {DEMO_READY_S:g} s: try again") from None
+    if not line:
+        raise EndpointUnreachable("the demo model ended as it started: what it printed says why")
+    return line.decode().strip()
+
+
+def started(spec: RunSpec, session: Session) -> RunStarted:
+    """The event that opens the journal."""
+    model = "demo" if spec.endpoint.demo else spec.endpoint.model
+    return RunStarted(
+        config=asdict(spec.config),
+        dataset=spec.dataset,
+        seed_text=session.problem.seed_text,
+        steps=session.problem.steps,
+        templates=dict(session.templates),
+        versions=versions(),
+        models={"learner": model, "optimizer": spec.endpoint.optimizer_model or model},
+    )
+
+
+def versions() -> dict[str, str]:
+    """Of vpp, Python and the libraries that decide a result."""
+    libraries = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "openai")}
+    return {"vpp": __version__, "python": platform.python_version(), "demo": DEMO_VERSION, **libraries}

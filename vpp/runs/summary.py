@@ -1,0 +1,67 @@
+"""What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
+
+from typing import Any
+
+from vpp.events import Evaluated
+from vpp.inference.plan import plan
+from vpp.posterior.disagreement import is_uncertain
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView
+
+
+def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
+    """Counts are of calls needed, cached or not: only times, ids and `calls.cached` differ between equal runs."""
+    spec, usage = directory.spec(), view.usage
+    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    return {
+        "run": directory.id,
+        "dir": str(directory.path),
+        "status": directory.state(view) if not view.has_ended else view.phase,
+        "method": spec.config.method,
+        "metric": {
+            "name": _metric_name(spec),
+            "train": train.value if train else None,
+            "test": test.value if test else None,
+        },
+        "calls": {
+            "learner": usage.learner,
+            "optimizer": usage.optimizer,
+            "cached": usage.cached,
+            "failed": usage.failed,
+            "unparsable": usage.unparsable,
+        },
+        "rounds": rounds(spec, view),
+        "wall_s": round(view.wall_s, 3),
+        "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
+        "n_unique": view.n_unique,
+        "ess": view.ess_by_step,
+        "resampled_at": view.resampled_at,
+        "acceptance_rate": view.acceptance_rate,
+        "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
+        "weights": list(view.weights),
+    }
+
+
+def _metric_name(spec: RunSpec) -> str:
+    return "accuracy" if spec.dataset["task"] == "classification" else "mse"
+
+
+def rounds(spec: RunSpec, view: RunView) -> int:
+    """Rounds in sequence of what was done, from the method's own count."""
+    if view.last_step is None:
+        return 0
+    whole = plan(spec.config, n_train=spec.dataset["n_train"], n_test=spec.dataset["n_test"])
+    per_step = 3 if spec.config.method == "mh" else 2
+    undone = whole.steps - 1 - view.last_step
+    return whole.rounds - per_step * undone
+
+
+def uncertain_points(test: Evaluated | None) -> int | None:
+    """Test points on which the particles are not unanimous (Section 4.3); None before the test rows are evaluated,
+
+    and for regression, where numbers hardly ever agree to the digit.
+    """
+    if test is None or test.metric != "accuracy":
+        return None
+    return sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))

@@ -1,0 +1,288 @@
+"""RunView: the fold over a run's events. A live, a finished and a crashed run are read by this one code."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from vpp.events import (
+    INITIAL_STEP,
+    Evaluated,
+    ParticleDrawn,
+    ParticleState,
+    Proposed,
+    Resampled,
+    Reweighted,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    Scored,
+    StepFinished,
+)
+from vpp.posterior.weights import normalise
+from vpp.runs.journal import Record
+from vpp.usage import Usage
+
+Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
+
+
+@dataclass(slots=True, kw_only=True)
+class StepView:
+    """What happened in one step, so far."""
+
+    step: int
+    scored: dict[int, Scored] = field(default_factory=dict)
+    """By slot: the score that the step's weights or decisions began with."""
+    proposals_scored: dict[int, Scored] = field(default_factory=dict)
+    """By slot: the proposal's score, where one was needed."""
+    reweighted: Reweighted | None = None
+    resampled: Resampled | None = None
+    proposed: dict[int, Proposed] = field(default_factory=dict)
+    """By slot."""
+    finished: StepFinished | None = None
+
+    @property
+    def population(self) -> tuple[ParticleState, ...]:
+        """The slots at the end of the step; empty while it goes on."""
+        return self.finished.population if self.finished else ()
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """(K,) normalised, as the step ends; empty while it goes on."""
+        return tuple(normalise([p.log_weight for p in self.population]).tolist()) if self.finished else ()
+
+    def copy(self) -> "StepView":
+        """As it is now; a whole step is itself, since nothing is added to it."""
+        if self.finished:
+            return self
+        return replace(
+            self, scored=dict(self.scored), proposals_scored=dict(self.proposals_scored), proposed=dict(self.proposed)
+        )
+
+
+@dataclass(slots=True)
+class RunView:
+    """All that a run's events tell."""
+
+    started: RunStarted | None = None
+    phase: Phase = "queued"
+    detail: str = ""
+    """Why it paused or failed."""
+    failure: Literal["endpoint", "input", "error"] | None = None
+    """What failed, of a run that failed."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """Hypothesis text by id."""
+    drawn: dict[int, ParticleDrawn] = field(default_factory=dict)
+    steps: dict[int, StepView] = field(default_factory=dict)
+    """By step, the initial population's -1 included, in order."""
+    final: Reweighted | None = None
+    """The weights that predictions use, where they were made after the last step."""
+    final_scored: dict[int, Scored] = field(default_factory=dict)
+    evaluations: list[tuple[int, Evaluated]] = field(default_factory=list)
+    """Each with the last whole step before it."""
+    usage: Usage = field(default_factory=Usage)
+    usage_kept: Usage = field(default_factory=Usage)
+    """As of the last whole step: what a resumed run begins with."""
+    answers_kept: int = 0
+    """Lines of answers.jsonl as of the last whole step."""
+    began_at: float | None = None
+    """Unix time of the first event."""
+    last_at: float | None = None
+    wall_s: float = 0.0
+    """Seconds from the first event to the last, pauses and interruptions left out."""
+    recent: list[tuple[int, float]] = field(default_factory=list)
+    """(step, wall_s when it ended), for the time left."""
+
+    def apply(self, record: Record) -> None:
+        """Takes one more event into account."""
+        self._clock(record)
+        self.usage = record.usage
+        event = record.event
+        match event:
+            case RunStarted():
+                self.started, self.phase = event, "running"
+            case ParticleDrawn():
+                self.drawn[event.particle] = event
+                self.texts[event.hypothesis] = event.text
+            case Scored():
+                self._score(event)
+            case Reweighted():
+                self._reweight(event)
+            case Resampled():
+                self._step(event.step).resampled = event
+            case Proposed():
+                self._propose(event)
+            case StepFinished():
+                self._step(event.step).finished = event
+                self.recent.append((event.step, self.wall_s))
+                self.usage_kept, self.answers_kept = record.usage, record.answers
+            case Evaluated():
+                self.evaluations.append((_whole(self.last_step), event))
+            case RunPaused():
+                self.phase, self.detail = "paused", event.detail
+            case RunResumed():
+                self._resume(event)
+            case RunFinished():
+                self.phase, self.detail = event.outcome, ""
+            case RunFailed():
+                self.phase, self.detail, self.failure = "failed", event.detail, event.reason
+
+    def _clock(self, record: Record) -> None:
+        """A gap before the run begins or goes on is not its time; a clock set back adds nothing."""
+        if self.began_at is None:
+            self.began_at = record.at
+        if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
+            self.wall_s += max(0.0, record.at - self.last_at)
+        self.last_at = record.at
+
+    def _step(self, step: int) -> StepView:
+        return self.steps.setdefault(step, StepView(step=step))
+
+    def _score(self, event: Scored) -> None:
+        if event.role == "final":
+            self.final_scored[event.particle] = event
+        elif event.role == "proposal":
+            self._step(event.step).proposals_scored[event.particle] = event
+        else:
+            self._step(event.step).scored[event.particle] = event
+
+    def _reweight(self, event: Reweighted) -> None:
+        if event.role == "final":
+            self.final = event
+        else:
+            self._step(event.step).reweighted = event
+
+    def _propose(self, event: Proposed) -> None:
+        self._step(event.step).proposed[event.particle] = event
+        if event.proposal is not None and event.text is not None:
+            self.texts[event.proposal] = event.text
+
+    def _resume(self, event: RunResumed) -> None:
+        """Voids what came after the step named; what follows the last step counts as step T."""
+        self.phase, self.detail, self.failure = "running", "", None
+        last = _whole(event.step)
+        if last >= self.total_steps:
+            return
+        self.steps = {step: view for step, view in self.steps.items() if step <= last}
+        self.recent = [(step, at) for step, at in self.recent if step <= last]
+        self.evaluations = [(after, e) for after, e in self.evaluations if after < last]
+        self.final, self.final_scored = None, {}
+        if event.step is None:
+            self.drawn = {}
+
+    def copy(self) -> "RunView":
+        """As it is now: what is applied later does not show in it."""
+        return replace(
+            self,
+            texts=dict(self.texts),
+            drawn=dict(self.drawn),
+            steps={step: view.copy() for step, view in self.steps.items()},
+            final_scored=dict(self.final_scored),
+            evaluations=list(self.evaluations),
+            recent=list(self.recent),
+        )
+
+    # What follows is read from the fold, never stored.
+
+    @property
+    def evaluated(self) -> dict[str, Evaluated]:
+        """The last evaluation by split."""
+        return {evaluation.split: evaluation for _, evaluation in self.evaluations}
+
+    @property
+    def finished_steps(self) -> list[StepView]:
+        """Whole steps in order, the initial population first."""
+        return [view for _, view in sorted(self.steps.items()) if view.finished]
+
+    @property
+    def last_step(self) -> int | None:
+        """The last whole step; -1 for the initial population, None before it."""
+        return self.finished_steps[-1].step if self.finished_steps else None
+
+    @property
+    def step_now(self) -> int:
+        """The step that is going on, or the last one of a run that has ended."""
+        last = self.last_step
+        if last is None:
+            return INITIAL_STEP
+        return min(last + 1, self.total_steps - 1)
+
+    @property
+    def total_steps(self) -> int:
+        """T; 0 before the run has started."""
+        return self.started.steps if self.started else 0
+
+    @property
+    def size(self) -> int:
+        """K; 0 before the first population is whole."""
+        return len(self.finished_steps[0].population) if self.finished_steps else 0
+
+    @property
+    def population(self) -> tuple[ParticleState, ...]:
+        """The slots after the last whole step."""
+        return self.finished_steps[-1].population if self.finished_steps else ()
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """(K,) normalised: the final ones where they were made, else the last whole step's."""
+        if self.final is not None:
+            return self.final.weights
+        return self.finished_steps[-1].weights if self.finished_steps else ()
+
+    @property
+    def ess_by_step(self) -> list[float]:
+        """ESS of the weights before resampling, a value a step; empty for methods without weights."""
+        return [v.reweighted.ess for v in self.finished_steps if v.reweighted]
+
+    @property
+    def resampled_at(self) -> list[int]:
+        """Steps at which the population was resampled."""
+        return [v.step for v in self.finished_steps if v.resampled]
+
+    @property
+    def proposals(self) -> list[Proposed]:
+        """Every proposal of the steps that count, by step and slot."""
+        return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposed.items())]
+
+    @property
+    def decided_by_likelihood(self) -> list[Proposed]:
+        """Proposals that an acceptance step judged."""
+        return [p for p in self.proposals if p.why == "likelihood"]
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted share of the proposals that were judged; None where all are taken."""
+        judged = self.decided_by_likelihood
+        return sum(p.accepted for p in judged) / len(judged) if judged else None
+
+    @property
+    def n_unique(self) -> int:
+        """Distinct texts in the last whole population."""
+        return len({p.hypothesis for p in self.population})
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no more events are expected without a resume."""
+        return self.phase in ("finished", "stopped", "failed")
+
+    def seconds_left(self) -> float | None:
+        """From the mean time of the last five steps; None before two steps are whole or once the run has ended."""
+        marks = self.recent[-6:]
+        if self.has_ended or len(marks) < 2 or marks[-1][0] <= marks[0][0]:
+            return None
+        pace = (marks[-1][1] - marks[0][1]) / (marks[-1][0] - marks[0][0])
+        return pace * (self.total_steps - 1 - marks[-1][0])
+
+
+def _whole(last_step: int | None) -> int:
+    """A last whole step as a number, where there may be none."""
+    return INITIAL_STEP - 1 if last_step is None else last_step
+
+
+def fold(records: Iterable[Record]) -> RunView:
+    """The view of a whole journal."""
+    view = RunView()
+    for record in records:
+        view.apply(record)
+    return view
