@@ -130,20 +130,6 @@ def pace(whole: Plan, endpoint: EndpointSpec) -> str:
     return f"{usual}: at least {whole.rounds * measured / 60:.1f} min at the {measured:.2f} s just measured a call."
 
 
-def command_of(source: tables.Source, dataset: Dataset, config: Config, endpoint: EndpointSpec) -> tuple[str, ...]:
-    """The same run from a terminal."""
-    changed = [
-        word
-        for name in Config.__dataclass_fields__
-        if getattr(config, name) != getattr(Config(), name)
-        for word in (f"--{name.replace('_', '-')}", str(getattr(config, name)))
-    ]
-    ignored = [c.name for c in dataset.columns if c.name not in (*dataset.inputs, dataset.target)]
-    exclude = ["--exclude", ",".join(ignored)] if ignored else []
-    server = ["--demo"] if endpoint.demo else ["--base-url", endpoint.base_url, "--model", endpoint.model]
-    return ("run", source.path, "--target", dataset.target, *exclude, *changed, *server)
-
-
 def page() -> None:
     """The page from top to bottom."""
     offer_example()
@@ -171,7 +157,7 @@ def page() -> None:
         what_it_takes(config, dataset, endpoint)
         ready = endpoint.demo or bool(endpoint.base_url and endpoint.model and st.session_state.get("new.sent_ok"))
         if st.button("Start the run", type="primary", width="stretch", disabled=not ready, key="new.start"):
-            begin(source, dataset, config, endpoint)
+            begin(dataset, config, endpoint)
         words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
         st.html(
             markup.block(
@@ -180,15 +166,10 @@ def page() -> None:
         )
 
 
-def begin(source: tables.Source, dataset: Dataset, config: Config, endpoint: EndpointSpec) -> None:
+def begin(dataset: Dataset, config: Config, endpoint: EndpointSpec) -> None:
     """Writes the run and starts its worker."""
     try:
-        preparation = Preparation(
-            dataset=dataset,
-            config=config,
-            endpoint=endpoint,
-            command=command_of(source, dataset, config, endpoint),
-        )
+        preparation = Preparation(dataset=dataset, config=config, endpoint=endpoint)
         directory = preparation.create(frame.store().folder)
     except VppError as error:
         refuse("The run cannot start", error)

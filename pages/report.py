@@ -1,12 +1,11 @@
 """Report: preview and download."""
 
-import shlex
-
 import streamlit as st
 
 from pages import frame
 from vpp.errors import VppError
 from vpp.reporting import markup
+from vpp.reporting.command import repeat_command
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.exports import posterior_json, predictions_csv
 from vpp.reporting.markdown import report_markdown
@@ -40,14 +39,14 @@ def page(run: frame.OpenRun) -> None:
         )
     if run.snapshot.state in frame.LIVE:
         st.html(markup.block(markup.caption("The run goes on: this is how things stood when the page was drawn.")))
-    command = run.snapshot.spec.command
-    if command:
-        st.html(
-            markup.block(
-                markup.heading("The same run from a terminal"),
-                f'<pre class="raw">{markup.text("python -m vpp " + shlex.join(command))}</pre>',
-            )
+    repeat = repeat_command(run.snapshot.spec)
+    st.html(
+        markup.block(
+            markup.heading("The same run from a terminal"),
+            f'<pre class="raw">{markup.text(repeat.line)}</pre>',
+            *(markup.caption(note) for note in repeat.notes),
         )
+    )
     st.html(markup.block(markup.heading("Preview", "report.md")))
     st.html(markup.block(f'<div class="report">{report_body(report)}</div>'))
 

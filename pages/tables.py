@@ -20,8 +20,6 @@ class Source:
     notes: tuple[str, ...] = ()
     prior: str = ""
     is_task: bool = False
-    path: str = ""
-    """How the command line would name the file."""
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -45,17 +43,17 @@ def _upload() -> Source | None:
     file = st.file_uploader("A CSV with one row an example and a column to predict", type=None, key="new.upload")
     if file is None:
         return None
-    return Source(_read(file.getvalue(), file.name), path=file.name)
+    return Source(_read(file.getvalue(), file.name))
 
 
 def _example() -> Source:
     paths = sorted(EXAMPLES.glob("*.csv"))
     path = st.selectbox("Example", paths, format_func=lambda p: p.stem, key="new.example")
-    return Source(_read(path.read_bytes(), path.name), path=f"assets/examples/{path.name}")
+    return Source(_read(path.read_bytes(), path.name))
 
 
 def _task() -> Source:
     name = st.selectbox("Task", list(TASKS), key="new.task")
     st.caption(TASKS[name].description)
     table = _read(generate(name, seed=0), f"{name}.csv")
-    return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True, path=f"{name}.csv")
+    return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)

@@ -9,6 +9,7 @@ from vpp.reporting.cards import CardMaker
 from vpp.reporting.deck import deck_html, mark_legend
 from vpp.reporting.figures import acceptance_figure, error_figure, ess_figure, weights_figure
 from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 
@@ -170,7 +171,8 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     view = snapshot.view
     if view.started is None:
         return
-    maker = CardMaker(view, run.reader.dataset())
+    dataset = run.reader.dataset()
+    maker = CardMaker(view, dataset, PromptMaker(snapshot.spec, dataset))
     step, newest = st.session_state.get(_key(run)), shown_step(view)
     if newest is None or step is None:
         cards, title, deck_id = maker.initial(), "First hypotheses", "initial"

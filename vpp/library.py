@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vpp.data.build import build_dataset
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
-from vpp.errors import EndpointUnreachable, InputError, RunError
+from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
 from vpp.reporting.exports import write_all
 from vpp.reporting.markdown import report_markdown
@@ -94,7 +94,7 @@ def fit(
 
     data: a CSV's path, a frame, or a Table. endpoint: "demo" for the built-in demo model, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of `settings.Config`.
-    Raises InputError, EndpointUnreachable or RunError; an interrupt stops the run and keeps its last whole step.
+    Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = Environment.read()
     settings = replace(preset(preset_name), **config)
@@ -145,6 +145,9 @@ def _table(data: "Table | str | Path | pd.DataFrame") -> Table:
     return Table.read(text.getvalue().encode(), name="frame")
 
 
+_FAILURES: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError, "error": RunError}
+
+
 def _wait(directory: RunDirectory) -> None:
     """Until the run has ended. Raises what it ended with."""
     reader = RunReader(directory)
@@ -157,6 +160,7 @@ def _wait(directory: RunDirectory) -> None:
         directory.say("stop")
         raise
     if state == "failed":
-        raise EndpointUnreachable(reader.refresh().view.detail)
+        view = reader.refresh().view
+        raise _FAILURES[view.failure or "error"](view.detail)
     if state == "interrupted":
         raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")

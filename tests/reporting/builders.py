@@ -23,7 +23,7 @@ from vpp.events import (
 from vpp.hypothesis import hypothesis_id
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, Record
+from vpp.runs.journal import Record, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -177,8 +177,7 @@ def run(
     directory = RunDirectory(folder / "20260110-1432-toy-smc-7f3a")
     given = RunSpec(name="toy", config=config or Config(particles=2), endpoint=endpoint, dataset=dataset_spec(data))
     directory.create(replace(given, **spec), rows_csv(data))
-    journal = Journal(directory.journal, now=lambda: 1_767_970_000.0)
-    for event in events:
-        journal.append(event, usage=Usage(learner=30, optimizer=6, cached=4, unparsable=2), answers=0)
-    journal.close()
+    usage = Usage(learner=30, optimizer=6, cached=4, unparsable=2)
+    records = (Record(at=1_767_970_000.0, usage=usage, answers=0, event=event) for event in events)
+    directory.journal.write_bytes(b"".join(map(encode, records)))
     return RunReader(directory)

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from vpp.data.dataset import Value
-from vpp.events import Event, RunFinished
+from vpp.events import Event, ParticleState, RunFinished, StepFinished
+from vpp.hypothesis import hypothesis_id
 from vpp.problem import Prediction
 from vpp.reporting.exports import posterior_json, prediction_csv, predictions_csv, write_all
 from vpp.runs.asking import Answers
+from vpp.runs.journal import Record
 from vpp.settings import Config
+from vpp.usage import Usage
 
 from .builders import NUMBERS, YES_NO, dataset, drawn, evaluated, finished, reweighted, rows, run, scored, started
 
@@ -25,7 +28,7 @@ def whole_run(answers: dict[str, list[Value | None]] = VOTES) -> list[Event]:  #
         *drawn(*SLOTS),
         finished(0, SLOTS),
         finished(1, SLOTS),
-        *(scored(1, k, text, {0: "yes"}, role="final", log_lik=-math.inf) for k, text in enumerate(SLOTS)),
+        *(scored(1, k, text, {0: "yes"}, role="final") for k, text in enumerate(SLOTS)),
         reweighted(1, (0.75, 0.25), role="final"),
         evaluated(YES_NO, answers, slots=SLOTS, weights=(0.75, 0.25)),
         RunFinished(outcome="finished"),
@@ -120,13 +123,15 @@ def test_posterior_json_holds_ideas_particles_and_the_result(tmp_path: Path) -> 
 
 
 def test_posterior_json_is_strict_json_where_a_likelihood_is_nothing(tmp_path: Path) -> None:
-    events = whole_run()
-    events[4] = finished(1, SLOTS, weights=(1.0, 0.0))
-
     def refuse(name: str) -> None:
         raise AssertionError(name)
 
-    json.loads(posterior_json(run(tmp_path, *events)), parse_constant=refuse)
+    reader = run(tmp_path, *whole_run())
+    state = ParticleState(hypothesis=hypothesis_id("even"), parent=0, log_likelihood=-math.inf, log_weight=0.0)
+    end = StepFinished(step=1, population=(state, state), batch=(), tau=None)
+    reader.refresh().view.apply(Record(at=0, usage=Usage(), answers=0, event=end))
+    content = json.loads(posterior_json(reader), parse_constant=refuse)
+    assert [particle["log_likelihood"] for particle in content["particles"]] == ["-Infinity", "-Infinity"]
 
 
 def test_posterior_json_of_a_run_without_particles_is_empty(tmp_path: Path) -> None:
@@ -139,7 +144,8 @@ def test_all_files_are_written_and_the_reports_path_returned(tmp_path: Path) -> 
     report = write_all(directory)
     assert report == directory.path / "report.md"
     assert report.read_text(encoding="utf-8").startswith("# toy\n")
-    assert {"posterior.json", "predictions.csv", "report.md"} <= {path.name for path in directory.path.iterdir()}
+    written = {path.name for path in directory.path.iterdir()}
+    assert {"posterior.json", "predictions.csv", "report.md", "report.html"} <= written
     assert not list(directory.path.glob(".*.part"))
 
 

@@ -107,6 +107,19 @@ def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
     assert [c.row.id for c in out.newest.contradictions] == [1]
 
 
+def test_for_numbers_a_lost_text_is_held_against_the_heaviest() -> None:
+    """Both miss every row by a little; only on row 2 is the lost text further off."""
+    view = view_of(
+        started(SMC, NUMBERS),
+        *drawn("lost", "kept", "kept"),
+        scored(0, 0, "lost", {0: 0.1, 1: 1.1, 2: 3.0}, role="buffer"),
+        *(scored(0, k, "kept", {0: 0.2, 1: 1.2, 2: 2.2}, role="buffer") for k in (1, 2)),
+        reweighted(0, (0.1, 0.45, 0.45)),
+        resampled(0, 1, 1, 2),
+    )
+    assert [c.row.id for c in resampled_away(view, NUMBERS)[0].newest.contradictions] == [2]
+
+
 def test_a_text_with_a_surviving_copy_is_not_resampled_away() -> None:
     view = view_of(
         started(SMC, YES_NO),

@@ -14,21 +14,22 @@ from vpp.runs.store import RunStore
 from vpp.runs.summary import result
 
 OBEYED_WITHIN_S = 20.0
+ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
 
 
 def stop(options: Namespace) -> int:
     """Ends a running run."""
-    return _say(find_run(options.run_dir), "stop", until=("stopped", "finished", "failed"))
+    return _say(find_run(options.run_dir), "stop", until=ENDED)
 
 
 def pause(options: Namespace) -> int:
     """Sends no more calls."""
-    return _say(find_run(options.run_dir), "pause", until=("paused", "finished", "failed", "stopped"))
+    return _say(find_run(options.run_dir), "pause", until=("paused", *ENDED))
 
 
 def go_on(options: Namespace) -> int:
     """Sends calls again."""
-    return _say(find_run(options.run_dir), "go on", until=("running", "finished", "failed", "stopped"))
+    return _say(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
 
 
 def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
@@ -61,16 +62,12 @@ def list_runs(options: Namespace) -> int:
 def _row(directory: RunDirectory) -> dict[str, object]:
     try:
         snapshot = RunReader(directory).refresh()
-        outcome = result(directory, snapshot.view)
+        if not snapshot.damage:
+            return {"name": snapshot.spec.name, **result(directory, snapshot.view), "status": snapshot.state}
+        damage = snapshot.damage
     except RunError as error:
-        return {
-            "run": directory.id,
-            "dir": str(directory.path),
-            "status": "damaged",
-            "name": str(error),
-            "metric": None,
-        }
-    return {"name": snapshot.spec.name, **outcome, "status": snapshot.state}
+        damage = str(error)
+    return {"run": directory.id, "dir": str(directory.path), "status": "damaged", "name": damage, "metric": None}
 
 
 def _metric(row: dict[str, object]) -> str:

@@ -3,7 +3,7 @@
 import argparse
 from argparse import ArgumentParser, _SubParsersAction
 from dataclasses import fields
-from typing import Any, TypeAlias, get_args
+from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
 from vpp.settings import Config, FinalWeights, Method, Preset, option_docs
@@ -12,9 +12,17 @@ _CHOICES: dict[str, tuple[str, ...]] = {"method": get_args(Method), "final_weigh
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 
 
+class _Parser(ArgumentParser):
+    """Complains in one line, as everything here does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"vpp: {message} (see `{self.prog} --help`)\n")
+
+
 def build_parser() -> ArgumentParser:
     """`python -m vpp`."""
-    parser = ArgumentParser(prog="vpp", description="Bayesian inference over hypotheses written in plain language.")
+    about = "Bayesian inference over hypotheses written in plain language."
+    parser: ArgumentParser = _Parser(prog="vpp", description=about)
     parser.add_argument("--version", action="version", version=f"vpp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _run(commands)
@@ -118,6 +126,7 @@ def _reading(commands: Commands) -> None:
     report = _command(commands, "report", "reading:report", "write the report of a run")
     _run_dir(report)
     report.add_argument("-o", "--output", metavar="FILE", help="where to (report.md in the run's directory)")
+    report.add_argument("--html", metavar="FILE", help="also as a page of its own, to this file")
     predict = _command(commands, "predict", "reading:predict", "ask a posterior about new rows")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")

@@ -1,9 +1,10 @@
 """A run's progress on standard error: a bar on a terminal, plain lines elsewhere."""
 
 import sys
+from contextlib import suppress
 from typing import TextIO
 
-from vpp.events import RunFailed, RunPaused, RunResumed, StepFinished
+from vpp.events import RunPaused, RunResumed, StepFinished
 from vpp.reporting.words import seconds
 from vpp.runs.journal import Record
 from vpp.runs.view import RunView
@@ -17,6 +18,7 @@ class Progress:
     def __init__(self, stream: TextIO = sys.stderr) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()
+        self._said_paused = False
 
     def __call__(self, view: RunView, record: Record) -> None:
         """Shows where the run is."""
@@ -24,20 +26,28 @@ class Progress:
         if self._is_terminal:
             self._draw(view)
         elif isinstance(event, StepFinished) and event.step >= 0:
-            print(self._line(view), file=self._stream, flush=True)
-        if isinstance(event, RunPaused | RunResumed | RunFailed):
-            self._say(event)
+            self._print(self._line(view))
+        if isinstance(event, RunPaused):
+            self._say(f"paused: {event.detail}" if event.reason == "endpoint" else "paused")
+        elif isinstance(event, RunResumed) and self._said_paused:
+            self._say("going on")
+        self._said_paused = isinstance(event, RunPaused)
 
     def close(self) -> None:
         """Leaves the bar behind."""
         if self._is_terminal:
-            print("\r\x1b[K", end="", file=self._stream, flush=True)
+            self._print("\r\x1b[K", end="")
+
+    def _print(self, text: str, *, end: str = "\n") -> None:
+        """A terminal that is gone does not end the run."""
+        with suppress(OSError, ValueError):
+            print(text, end=end, file=self._stream, flush=True)
 
     def _draw(self, view: RunView) -> None:
         done = max(0, (view.last_step if view.last_step is not None else -1) + 1)
         filled = round(WIDTH * done / max(1, view.total_steps))
         bar = "█" * filled + "░" * (WIDTH - filled)
-        print(f"\r\x1b[K{bar} {self._line(view)}", end="", file=self._stream, flush=True)
+        self._print(f"\r\x1b[K{bar} {self._line(view)}", end="")
 
     def _line(self, view: RunView) -> str:
         left = view.seconds_left()
@@ -55,15 +65,6 @@ class Progress:
             return "final weights and test rows" if "train" not in view.evaluated else "done"
         return f"step {view.last_step + 1} of {view.total_steps}"
 
-    def _say(self, event: RunPaused | RunResumed | RunFailed) -> None:
-        match event:
-            case RunPaused(reason="endpoint", detail=detail):
-                text = f"paused: {detail}"
-            case RunPaused():
-                text = "paused"
-            case RunResumed():
-                text = "going on"
-            case _:
-                return
+    def _say(self, text: str) -> None:
         self.close()
-        print(text, file=self._stream, flush=True)
+        self._print(text)

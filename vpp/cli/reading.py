@@ -8,6 +8,7 @@ from vpp.cli.surroundings import environment, find_run, keys, read_bytes, write_
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
 from vpp.data.tasks import generate
+from vpp.reporting.document import report_html
 from vpp.reporting.exports import prediction_csv, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.asking import ask
@@ -17,9 +18,13 @@ from vpp.runs.reader import RunReader
 def report(options: Namespace) -> int:
     """Writes the report of a run as it is now."""
     directory = find_run(options.run_dir)
+    reader = RunReader(directory)
+    if options.html:
+        page = report_html(report_markdown(reader), title=reader.refresh().spec.name)
+        write_bytes(Path(options.html), page.encode())
     if options.output:
         target = Path(options.output)
-        write_bytes(target, report_markdown(RunReader(directory)).encode())
+        write_bytes(target, report_markdown(reader).encode())
     else:
         target = write_all(directory)
     print(target)

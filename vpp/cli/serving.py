@@ -1,10 +1,11 @@
 """`demo-server` and `check-endpoint`."""
 
 import asyncio
-import subprocess
+import os
 import sys
 from argparse import Namespace
 from contextlib import AsyncExitStack
+from typing import NoReturn
 
 from vpp.cli.surroundings import environment, keys
 from vpp.errors import InputError
@@ -13,11 +14,11 @@ from vpp.llm.endpoint import Endpoint, Probe
 from vpp.runs.session import demo_server as demo_process
 
 
-def demo_server(options: Namespace) -> int:
+def demo_server(options: Namespace) -> NoReturn:
     """Serves the demo model until it is interrupted; it is a program of its own."""
     names = ("host", "port", "latency_ms", "jitter", "capacity", "fail_rate", "garble_rate")
     arguments = [word for name in names for word in (f"--{name.replace('_', '-')}", str(getattr(options, name)))]
-    return subprocess.call([sys.executable, "-m", "vpp.demo", *arguments])
+    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *arguments])
 
 
 def check_endpoint(options: Namespace) -> int:

@@ -16,7 +16,8 @@ def dotenv(path: Path = Path(".env")) -> dict[str, str]:
     """NAME=value lines of a `.env` file; empty where there is none."""
     if not path.is_file():
         return {}
-    lines = (line.strip().removeprefix("export ") for line in path.read_text(encoding="utf-8").splitlines())
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    lines = (line.strip().removeprefix("export ") for line in text.splitlines())
     pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
     return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
 
@@ -31,11 +32,16 @@ def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
 
 
-def surroundings(listener: Listener | None = None) -> Surroundings:
+def surroundings(*, asked_at: float, listener: Listener | None = None) -> Surroundings:
     """What a worker on this machine is given."""
     env = environment()
     return Surroundings(
-        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, listener=listener
+        keys=keys(),
+        cache_dir=env.cache_dir,
+        slots_dir=env.runs_dir,
+        max_running=env.max_running,
+        asked_at=asked_at,
+        listener=listener,
     )
 
 
@@ -44,8 +50,7 @@ def find_run(name: str) -> RunDirectory:
     at_path = RunDirectory(Path(name))
     if (at_path.path / "run.json").is_file():
         return at_path
-    store = RunStore(environment().runs_dir)
-    return store.get(Path(name).name)
+    return RunStore(environment().runs_dir).get(name)
 
 
 def read_bytes(name: str) -> bytes:

@@ -1,6 +1,7 @@
 """`resume`, and what `run` ends in: a worker, its progress and its result."""
 
 import json
+import logging
 import sys
 from argparse import Namespace
 
@@ -12,20 +13,20 @@ from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.runs.worker import work
 
-EXIT_CODES = {"finished": 0, "stopped": 130, "failed": 3}
+EXIT_CODES = {"finished": 0, "stopped": 130}
+FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1}
 
 
 def resume(options: Namespace) -> int:
     """Goes on from the last whole step."""
-    directory = find_run(options.run_dir)
-    directory.clear_word()
-    return work_on(directory, options)
+    return work_on(find_run(options.run_dir), options)
 
 
 def work_on(directory: RunDirectory, options: Namespace) -> int:
     """Works the run to its end, and tells what it came to."""
+    logging.basicConfig(handlers=[logging.FileHandler(directory.log, delay=True)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress()
-    view = work(directory, surroundings(progress))
+    view = work(directory, surroundings(asked_at=options.asked_at, listener=progress))
     if progress:
         progress.close()
     if view.phase in ("finished", "stopped"):
@@ -39,7 +40,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         print(json.dumps(result(directory, view)))
     else:
         print(_told(directory, view))
-    return EXIT_CODES[view.phase]
+    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 
 def _told(directory: RunDirectory, view: RunView) -> str:

@@ -31,7 +31,7 @@ class Batch:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns, in the order of the first row."""
-        return tuple(self.rows[0].cells)
+        return tuple(self.rows[0].cells) if self.rows else ()
 
     @cached_property
     def numeric(self) -> tuple[str, ...]:

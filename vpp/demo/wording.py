@@ -64,7 +64,7 @@ class Style:
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^()\n\"]*\))?")
-_PLAIN_VALUE = re.compile(r"[A-Za-z]\w*(?: [A-Za-z]\w*)*")
+_PLAIN_VALUE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*")
 _PLAIN_LABEL = re.compile(r"\w+")
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 _ORDINALS = {0: "first", 1: "second", 2: "third", 3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", -1: "last"}

@@ -150,6 +150,20 @@ class LlmLearner:
         return _told_of_cut(parse_label(text, self._dataset.classes), completion)
 
 
+def optimizer_prompt(
+    template: Template, dataset: Dataset, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]
+) -> str:
+    """The text of what is first asked about a batch."""
+    return template.fill(
+        hypothesis=hypothesis,
+        inputs=render_inputs(rows),
+        predictions=render_predictions(predictions),
+        targets=render_targets(rows),
+        task=optimizer_task(dataset),
+        answer_form=optimizer_answer_form(),
+    )
+
+
 class LlmOptimizer:
     """f_opt(theta, batch): a model that writes the next hypothesis."""
 
@@ -197,14 +211,7 @@ class LlmOptimizer:
 
     def messages(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> list[Message]:
         """What is first asked about a batch."""
-        prompt = self._template.fill(
-            hypothesis=hypothesis,
-            inputs=render_inputs(rows),
-            predictions=render_predictions(predictions),
-            targets=render_targets(rows),
-            task=optimizer_task(self._dataset),
-            answer_form=optimizer_answer_form(),
-        )
+        prompt = optimizer_prompt(self._template, self._dataset, hypothesis, rows, predictions)
         return [{"role": "user", "content": prompt}]
 
     def _parse(self, completion: Completion) -> Parsed[str]:

@@ -74,18 +74,33 @@ def _outcome(score: Score, size: int) -> str:
 
 def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
     """All that can be said so far, in the order of the table."""
-    view = snapshot.view
+    return (*_errors(snapshot.view, dataset), *_population(snapshot, ideas), _calls(snapshot))
+
+
+def _errors(view: RunView, dataset: Dataset) -> Iterator[Measure]:
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    found: list[Measure] = []
     if test:
-        found += [_test(test, dataset), *([_train(train, dataset)] if train else ())]
-        found += [_baseline(test, dataset), *_best_particle(test, dataset)]
-    if ideas:
-        found += [weights_measure(snapshot), _ess(view), _ideas(ideas)]
-        found += [_proposals(view, is_judged=snapshot.spec.config.method == "mh")]
+        yield _test(test, dataset)
+    if train:
+        yield _train(train, dataset)
     if test:
-        found += [_uncertain(test)]
-    return (*found, _calls(snapshot))
+        yield _baseline(test, dataset)
+        yield from _best_particle(test, dataset)
+
+
+def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
+    """What one particle cannot have is left out where there is one only."""
+    view = snapshot.view
+    if ideas is None:
+        return
+    yield weights_measure(snapshot)
+    if view.size > 1:
+        yield _ess(view)
+        yield _ideas(ideas)
+    yield _proposals(view, is_judged=snapshot.spec.config.method == "mh")
+    test = view.evaluated.get("test")
+    if test and view.size > 1:
+        yield _uncertain(test)
 
 
 def score_text(score: Score) -> str:
@@ -158,10 +173,8 @@ def _smc_weights(snapshot: Snapshot) -> tuple[str, str]:
     if view.final is None:
         return _step_weights(view.finished_steps[-1])
     n = len(next(iter(view.final_scored.values())).rows)
-    rows = "training rows" if config.final_weights == "train" else "rows last seen"
-    words = (
-        f"The last texts, scored on the {integer(n)} {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
-    )
+    rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
+    words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
     return config.final_weights, words
 
 

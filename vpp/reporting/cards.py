@@ -11,6 +11,7 @@ from vpp.events import Proposed, Scored
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
 from vpp.reporting.markup import Mark
+from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 
 
@@ -25,8 +26,8 @@ class Fold:
     sentence: str = ""
     """A hypothesis."""
     notes: tuple[str, ...] = ()
-    raw: str = ""
-    """A raw answer."""
+    raw: tuple[tuple[str, str], ...] = ()
+    """(Title, text) of what was asked and answered, to the letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +57,9 @@ def without_seed(sentence: str, seed_text: str) -> str:
 class CardMaker:
     """Makes the cards of a run's steps."""
 
-    def __init__(self, view: RunView, dataset: Dataset) -> None:
+    def __init__(self, view: RunView, dataset: Dataset, prompts: PromptMaker) -> None:
         self._view = view
+        self._prompts = prompts
         self._rows: Mapping[int, Row] = {row.id: row for row in (*dataset.train, *dataset.test)}
         self._dataset = dataset
         self._seed = view.started.seed_text if view.started else ""
@@ -74,7 +76,7 @@ class CardMaker:
                 marks=(("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else (),
                 hits=(),
                 rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
-                folds=_raw_fold(drawn.raw),
+                folds=_answer_fold(drawn.raw),
             )
             for slot, drawn in sorted(self._view.drawn.items())
         ]
@@ -202,7 +204,7 @@ class CardMaker:
                 title=f"what particle {k} says next" if view.proposed[k].accepted else f"particle {k} keeps it",
                 sentence=self._said(view.proposed[k].proposal or view.proposed[k].parent),
                 notes=_reason(view.proposed[k]),
-                raw=view.proposed[k].raw,
+                raw=self._asked(view, k),
             )
             for k in heirs
         )
@@ -210,11 +212,14 @@ class CardMaker:
     def _rejected(self, view: StepView, slot: int) -> tuple[Fold, ...]:
         """The rejected proposal, with the arithmetic of its decision."""
         proposed = view.proposed.get(slot)
-        if proposed is None or proposed.why in ("taken", "unchanged"):
-            return _raw_fold(proposed.raw) if proposed else ()
+        if proposed is None:
+            return ()
+        asked = self._asked(view, slot)
+        if proposed.why in ("taken", "unchanged"):
+            return (Fold(name="asked", mark="", title="what the optimizer was asked and answered", raw=asked),)
         arithmetic = (*self._contradicting(view, slot), *_arithmetic(proposed))
         if proposed.accepted:
-            return (Fold(name="why", mark="acc", title="why it was accepted", notes=arithmetic, raw=proposed.raw),)
+            return (Fold(name="why", mark="acc", title="why it was accepted", notes=arithmetic, raw=asked),)
         sentence = self._said(proposed.proposal) if proposed.proposal else ""
         title = "rejected proposal" if proposed.why == "likelihood" else "unreadable proposal"
         mark: Mark = "rej" if proposed.why == "likelihood" else "abs"
@@ -225,9 +230,14 @@ class CardMaker:
                 title=title,
                 sentence=sentence,
                 notes=(*arithmetic, *_reason(proposed)),
-                raw=proposed.raw,
+                raw=asked,
             ),
         )
+
+    def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str], ...]:
+        """The prompt, rebuilt, and the raw answer."""
+        prompt = self._prompts.proposal(self._view, view.step, slot) or ""
+        return (("the prompt", prompt), ("the whole answer", view.proposed[slot].raw))
 
     def _contradicting(self, view: StepView, slot: int) -> tuple[str, ...]:
         scored = view.proposals_scored.get(slot)
@@ -298,8 +308,8 @@ def _arithmetic(proposed: Proposed) -> tuple[str, ...]:
     if proposed.log_alpha is None or proposed.u is None or proposed.log_likelihood is None:
         return ()
     return (
-        f"log-likelihood {_signed(proposed.log_likelihood_proposal)} against {_signed(proposed.log_likelihood)} before: "
-        f"log α = {_signed(proposed.log_alpha)}, u = {proposed.u:.3f}",
+        f"log-likelihood {_signed(proposed.log_likelihood_proposal)} against "
+        f"{_signed(proposed.log_likelihood)} before: log α = {_signed(proposed.log_alpha)}, u = {proposed.u:.3f}",
     )
 
 
@@ -311,8 +321,9 @@ def _reason(proposed: Proposed) -> tuple[str, ...]:
     return (proposed.reason,) if proposed.reason else ()
 
 
-def _raw_fold(raw: str) -> tuple[Fold, ...]:
-    return (Fold(name="raw", mark="", title="the optimizer's whole answer", raw=raw),) if raw else ()
+def _answer_fold(raw: str) -> tuple[Fold, ...]:
+    title = "the optimizer’s whole answer"
+    return (Fold(name="raw", mark="", title=title, raw=(("the whole answer", raw),)),) if raw else ()
 
 
 def _listed(numbers: Sequence[int]) -> str:

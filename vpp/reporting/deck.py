@@ -54,11 +54,18 @@ def _parent(card: Card) -> str:
 def _fold(fold: Fold) -> str:
     sentence = f'<p class="hyp">{text(fold.sentence)}</p>' if fold.sentence else ""
     notes = "".join(f'<p class="cap">{text(note)}</p>' for note in fold.notes)
-    raw = f'<pre class="raw">{text(fold.raw)}</pre>' if fold.raw else ""
+    raw = "".join(_raw(fold.name, title, words) for title, words in fold.raw)
     kind = "" if fold.mark == "rej" else "par"
     return (
         f'<details class="{kind}" data-fold="{text(fold.name)}"><summary>{badge(fold.mark, fold.title)}</summary>'
         f"{sentence}{notes}{raw}</details>"
+    )
+
+
+def _raw(name: str, title: str, words: str) -> str:
+    return (
+        f'<details class="par" data-fold="{text(name)}-{text(title)}"><summary>{text(title)}</summary>'
+        f'<pre class="raw">{text(words)}</pre></details>'
     )
 
 

@@ -1,4 +1,4 @@
-"""Files beside a run: report.md, posterior.json, predictions.csv.
+"""Files beside a run: report.md, report.html, posterior.json, predictions.csv.
 
 Cells of a CSV are written as they are, quoted where CSV asks for it. A cell that begins with `=`, `+`, `-` or `@` is
 left so, though a spreadsheet may take it for a formula: data are data, and a changed cell would no longer join with
@@ -17,6 +17,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
+from vpp.reporting.document import report_html
 from vpp.reporting.ideas import Idea, Ideas, merge_ideas
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.scores import average, rows_of
@@ -29,17 +30,21 @@ from vpp.runs.summary import result
 from vpp.runs.view import RunView
 
 SCHEMA_VERSION = 1
-REPORT, POSTERIOR, PREDICTIONS = "report.md", "posterior.json", "predictions.csv"
 
 
 def write_all(directory: RunDirectory) -> Path:
-    """Writes the three files into the run's directory, each in one move; returns the report's path."""
+    """Writes the four files into the run's directory, each in one move; returns the path of report.md."""
     reader = RunReader(directory)
-    write_atomically(directory.path / POSTERIOR, posterior_json(reader))
-    write_atomically(directory.path / PREDICTIONS, predictions_csv(reader))
-    report = directory.path / REPORT
-    write_atomically(report, report_markdown(reader).encode())
-    return report
+    report = report_markdown(reader)
+    files = {
+        "posterior.json": posterior_json(reader),
+        "predictions.csv": predictions_csv(reader),
+        "report.html": report_html(report, title=reader.refresh().spec.name).encode(errors="replace"),
+        "report.md": report.encode(),
+    }
+    for name, content in files.items():
+        write_atomically(directory.path / name, content)
+    return directory.path / "report.md"
 
 
 # posterior.json

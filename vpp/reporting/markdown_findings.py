@@ -48,7 +48,12 @@ def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
         drawn = integer(len(snapshot.view.drawn))
         yield f"No population is whole yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
         return
-    yield f"{weights_sentence(ideas.weights)} {compared_sentence(ideas)} {weights_measure(snapshot).words}"
+    weights = weights_measure(snapshot).words
+    yield (
+        weights
+        if snapshot.view.size == 1
+        else f"{weights_sentence(ideas.weights)} {compared_sentence(ideas)} {weights}"
+    )
     for rank, idea in enumerate(ideas, 1):
         yield from _idea(rank, idea)
 

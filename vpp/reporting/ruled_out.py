@@ -52,8 +52,8 @@ class Occasion:
     n_rows: int = 0
     """Distinct rows scored."""
     contradictions: tuple[Contradiction, ...] = ()
-    """Worst first. Classification: the rows answered wrongly. Regression: the rows on which it errs, and more than
-    the text that stayed."""
+    """Worst first, compared with the text that stayed, or with the heaviest of the population that was redrawn.
+    Classification: the rows answered wrongly. Regression: the rows it misses by more than that text does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +163,9 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
     """(Hypothesis id, occasion) of each text of the old population that no new slot holds."""
     kept = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
-    for hypothesis in dict.fromkeys(scored.hypothesis for _, scored in sorted(step.scored.items())):
+    heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
+    for hypothesis, slots in _slots_by_text(step).items():
         if hypothesis not in kept:
-            slots = tuple(slot for slot, scored in sorted(step.scored.items()) if scored.hypothesis == hypothesis)
             scored = step.scored[slots[0]]
             yield (
                 hypothesis,
@@ -175,9 +175,17 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
                     log_likelihood=scored.log_likelihood,
                     weight=sum(weights[slot] for slot in slots),
                     n_rows=len(set(scored.rows)),
-                    contradictions=judge.contradictions(scored),
+                    contradictions=judge.contradictions(scored, against=heaviest),
                 ),
             )
+
+
+def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:
+    """Slots by the id of the text they held as the step began."""
+    slots: dict[str, tuple[int, ...]] = {}
+    for slot, scored in sorted(step.scored.items()):
+        slots[scored.hypothesis] = (*slots.get(scored.hypothesis, ()), slot)
+    return slots
 
 
 class _Judge:

@@ -5,8 +5,8 @@ A torn last line is ignored by readers and cut by a resuming worker.
 
 import json
 import os
-import time
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import FileIO

@@ -83,8 +83,8 @@ async def open_session(
     async with AsyncExitStack() as stack:
         cache = await _cache(stack, cache_dir) if spec.endpoint.cache else None
         learner_end, optimizer_end = await _endpoints(stack, spec.endpoint, keys, cache, counters)
-        for_learner = _template(spec.learner_template, role="learner")
-        for_optimizer = _template(spec.optimizer_template, role="optimizer")
+        for_learner = template_of(spec.learner_template, role="learner")
+        for_optimizer = template_of(spec.optimizer_template, role="optimizer")
         seed_text = seed_sentence(dataset, spec.config.prior)
         learner = LlmLearner(
             learner_end,
@@ -121,7 +121,8 @@ async def open_session(
         )
 
 
-def _template(text: str | None, *, role: Role) -> Template:
+def template_of(text: str | None, *, role: Role) -> Template:
+    """The user's own text, or the product's template."""
     return Template(text, role=role) if text else Template.shipped(role)
 
 

@@ -1,5 +1,6 @@
 """What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
 
+import math
 from typing import Any
 
 from vpp.events import Evaluated
@@ -17,12 +18,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     return {
         "run": directory.id,
         "dir": str(directory.path),
-        "status": directory.state(view) if not view.has_ended else view.phase,
+        "status": directory.state(view),
         "method": spec.config.method,
         "metric": {
             "name": _metric_name(spec),
-            "train": train.value if train else None,
-            "test": test.value if test else None,
+            "train": _number(train),
+            "test": _number(test),
         },
         "calls": {
             "learner": usage.learner,
@@ -41,6 +42,13 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
     }
+
+
+def _number(evaluated: Evaluated | None) -> float | str | None:
+    """JSON has no infinity: a mean squared error that overflows is written as in the journal."""
+    if evaluated is None:
+        return None
+    return evaluated.value if math.isfinite(evaluated.value) else "Infinity"
 
 
 def _metric_name(spec: RunSpec) -> str:

@@ -5,23 +5,24 @@ import contextlib
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from vpp.errors import EndpointRefused, EndpointUnreachable
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed
+from vpp.errors import EndpointError, EndpointUnreachable, VppError
+from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
 from vpp.llm.counters import Counters
-from vpp.runs.answers import AnswerLog, keep_lines, read_answers
+from vpp.runs.answers import AnswerLog, read_answers
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
 from vpp.runs.session import Keys, Session, open_session, started
 from vpp.runs.slots import Slots
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, fold
 
 POLL_S = 0.1
 FLUSH_S = 0.2
@@ -41,6 +42,8 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
+    asked_at: float = 0.0
+    """Unix time at which this worker was asked for: words left before were for an earlier one."""
     listener: Listener | None = None
     """Told of every event after it is on disk."""
 
@@ -48,7 +51,8 @@ class Surroundings:
 def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """Runs the run to its end, or to a user's stop, and returns its view.
 
-    A run that has finished is not run again. Raises RunLocked where another worker holds it.
+    A run that has finished is not run again. Raises RunLocked where another worker holds it, JournalDamaged, and
+    OSError where the disk takes no more events.
     """
     with directory.lock():
         return asyncio.run(_Worker(directory, surroundings).run())
@@ -56,6 +60,22 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
 
 class _Stopped(Exception):
     """A user's word to stop."""
+
+
+@dataclass(slots=True)
+class _Outage:
+    """An endpoint that does not answer: since when, and how long to leave it alone."""
+
+    step: int | None
+    """The last whole step when it went: progress begins a new count."""
+    began: float = field(default_factory=time.monotonic)
+    pause_s: float = FIRST_RETRY_S
+
+    def next_wait_s(self, max_wait_s: float) -> float | None:
+        """Seconds until it is worth asking again; None where it has been gone for too long."""
+        left = max_wait_s - (time.monotonic() - self.began)
+        pause, self.pause_s = self.pause_s, min(self.pause_s * 2, LONGEST_RETRY_S)
+        return min(pause, left) if left > 0 else None
 
 
 class _Worker:
@@ -68,17 +88,17 @@ class _Worker:
         self._stop_asked = asyncio.Event()
         self._pause_asked = asyncio.Event()
         self._retry_asked = asyncio.Event()
-        self._obeyed_at = 0.0
+        self._going = asyncio.Event()
+        self._queued = True
+        self._obeyed_at = surroundings.asked_at
 
     async def run(self) -> RunView:
         cut_torn_tail(self._directory.journal)
-        reader = JournalReader(self._directory.journal)
-        self._view = RunView()
-        for record in reader.new_records():
-            self._view.apply(record)
+        self._view = fold(JournalReader(self._directory.journal).new_records())
         if self._view.phase == "finished":
             return self._view
-        keep_lines(self._directory.answers, self._view.answers_kept)
+        self._beat()
+        self._counters.restore(self._view.usage_kept)
         self._journal = Journal(self._directory.journal)
         self._answers = AnswerLog(self._directory.answers)
         self._directory.write_spec(self._spec, status="running")
@@ -87,59 +107,67 @@ class _Worker:
         try:
             await self._until_it_ends()
         finally:
-            for watcher in watchers:
-                watcher.cancel()
-            await asyncio.gather(*watchers, return_exceptions=True)
-            self._answers.close()
-            self._journal.close()
-            self._slots.give_back()
-            self._directory.write_spec(self._directory.spec(), status=self._directory.state(self._view))
+            await _ended(watchers)
+            self._close()
         return self._view
+
+    def _close(self) -> None:
+        self._answers.close()
+        self._journal.close()
+        self._slots.give_back()
+        self._queued = False
+        self._beat()
+        self._directory.write_spec(self._directory.spec(), status=self._directory.state(self._view))
 
     async def _until_it_ends(self) -> None:
         """Tries until the run ends or the endpoint has been gone for too long."""
-        waited, pause_s = 0.0, FIRST_RETRY_S
         try:
-            await self._take_slot()
-            while True:
-                steps_before = self._view.last_step
-                try:
-                    await self._attempt()
-                    return
-                except EndpointUnreachable as error:
-                    if self._view.last_step != steps_before:
-                        waited, pause_s = 0.0, FIRST_RETRY_S
-                    if waited >= self._spec.endpoint.max_wait_s:
-                        raise
-                    self._record(RunPaused(reason="endpoint", detail=str(error)))
-                    waited += await self._wait_for_retry(min(pause_s, self._spec.endpoint.max_wait_s - waited))
-                    pause_s = min(pause_s * 2, LONGEST_RETRY_S)
+            await self._unless_stopped(self._take_slot())
+            await self._try_until_it_ends()
         except _Stopped:
             self._record(RunFinished(outcome="stopped"))
-        except (EndpointRefused, EndpointUnreachable) as error:
+        except EndpointError as error:
             self._record(RunFailed(reason="endpoint", detail=str(error)))
+        except VppError as error:
+            self._record(RunFailed(reason="input", detail=str(error)))
+        except OSError as error:
+            self._record(RunFailed(reason="error", detail=str(error)))
         except Exception as error:
             log.exception("the run failed")
             self._record(RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log"))
 
-    async def _take_slot(self) -> None:
-        """Waits, as `queued`, for one of the runs folder's slots."""
-        await self._unless_stopped(self._slots.take())
+    async def _try_until_it_ends(self) -> None:
+        outage: _Outage | None = None
+        while True:
+            try:
+                return await self._attempt()
+            except EndpointUnreachable as error:
+                if outage is None or outage.step != self._view.last_step or self._retry_asked.is_set():
+                    outage = _Outage(self._view.last_step)
+                wait_s = outage.next_wait_s(self._spec.endpoint.max_wait_s)
+                if wait_s is None:
+                    raise
+                self._record(RunPaused(reason="endpoint", detail=str(error)))
+                await self._wait_for_retry(wait_s)
 
-    async def _wait_for_retry(self, seconds: float) -> float:
-        """Seconds really waited: a user may ask to retry at once."""
+    async def _wait_for_retry(self, seconds: float) -> None:
+        """Leaves the endpoint alone; a user may ask to retry at once."""
         self._slots.give_back()
         self._retry_asked.clear()
-        began = time.monotonic()
         with contextlib.suppress(TimeoutError):
             await self._unless_stopped(asyncio.wait_for(self._retry_asked.wait(), seconds))
-        waited = time.monotonic() - began
-        await self._take_slot()
-        return waited
+        await self._unless_stopped(self._take_slot())
+
+    async def _take_slot(self) -> None:
+        """Waits, as `queued`, for one of the runs folder's slots."""
+        if not self._slots.take_now():
+            self._queued = True
+            await self._slots.take()
 
     async def _attempt(self) -> None:
         """From the last whole step to the end."""
-        self._restore()
+        self._counters.restore(self._view.usage_kept)
+        self._answers.keep_only(self._view.answers_kept)
         async with open_session(
             self._directory,
             keys=self._around.keys,
@@ -147,8 +175,8 @@ class _Worker:
             counters=self._counters,
             on_answer=self._answers.add,
         ) as session:
-            self._announce(session)
             session.learner.preload((a.hypothesis, a.prediction) for a in read_answers(self._directory.answers))
+            self._announce(session)
             await self._sample(session)
 
     def _announce(self, session: Session) -> None:
@@ -156,74 +184,83 @@ class _Worker:
             self._record(started(self._spec, session))
         else:
             self._record(RunResumed(step=self._view.last_step))
-
-    def _restore(self) -> None:
-        """Counters, answers and population as they were after the last whole step."""
-        self._answers.close()
-        keep_lines(self._directory.answers, self._view.answers_kept)
-        self._answers = AnswerLog(self._directory.answers)
-        self._counters.restore(self._view.usage_kept)
+        self._queued = False
 
     async def _sample(self, session: Session) -> None:
         """The steps, then the end; a stop cuts the steps short and keeps the last whole one."""
-        config = self._spec.config
-        resume_from = population_of(self._view)
-        stopped = False
+        events = sample(session.problem, self._spec.config, resume_from=population_of(self._view))
         try:
-            await self._consume(session, sample(session.problem, config, resume_from=resume_from))
+            await self._consume(session, events)
         except _Stopped:
-            stopped = True
+            await self._conclude_early(session)
+            raise
+        await self._conclude(session)
+        self._record(RunFinished(outcome="finished"))
+
+    async def _conclude_early(self, session: Session) -> None:
+        """Back to the last whole step, for its test rows; a second stop, or an endpoint that is gone, does without."""
+        self._stop_asked.clear()
+        self._record(RunResumed(step=self._view.last_step))
+        with contextlib.suppress(_Stopped, EndpointError):
+            await self._unless_stopped(self._take_slot())
+            self._queued = False
+            await self._conclude(session)
+
+    async def _conclude(self, session: Session) -> None:
         population = population_of(self._view)
         if population is not None:
-            self._stop_asked.clear()
-            with contextlib.suppress(_Stopped):
-                await self._consume(session, conclude(session.problem, config, population))
-        stopped = stopped or self._stop_asked.is_set()
-        self._record(RunFinished(outcome="stopped" if stopped else "finished"))
+            await self._consume(session, conclude(session.problem, self._spec.config, population))
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Keeps events until there are no more. Raises _Stopped, with every call cancelled, at a user's word."""
 
         async def keep() -> None:
-            async for event in events:
-                self._record(event)
+            async with aclosing(cast(AsyncGenerator[Event, None], events)) as stream:
+                async for event in stream:
+                    await self._going.wait()
+                    self._record(event)
 
-        holder = asyncio.create_task(self._hold_while_paused(session))
+        self._going.set()
         try:
-            await self._unless_stopped(keep())
+            await self._unless_stopped(keep(), self._hold_while_paused(session))
         finally:
-            holder.cancel()
-            await asyncio.gather(holder, return_exceptions=True)
             session.go_on()
 
     async def _hold_while_paused(self, session: Session) -> None:
+        """While a user's pause lasts, no call is sent and no event kept, and another run may have the slot."""
         while True:
             await self._pause_asked.wait()
             session.pause()
+            self._going.clear()
             self._record(RunPaused(reason="user"))
             self._slots.give_back()
             while self._pause_asked.is_set():
                 await asyncio.sleep(POLL_S)
-            await self._slots.take()
+            await self._take_slot()
             self._record(RunResumed(step=self._view.total_steps))
+            self._queued = False
+            self._going.set()
             session.go_on()
 
-    async def _unless_stopped(self, work: Coroutine[Any, Any, object]) -> None:
-        """Awaits `work`; a stop cancels it, waits for it to end, and raises _Stopped."""
-        task = asyncio.create_task(work)
+    async def _unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
+        """Awaits `work`; a stop, or a failure of what runs beside it, cancels it. Raises _Stopped, or the failure."""
         stop = asyncio.create_task(self._stop_asked.wait())
+        others = [asyncio.create_task(each) for each in beside]
+        task = asyncio.create_task(work)
         try:
-            await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
+            done, _ = await asyncio.wait({task, stop, *others}, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+            if task not in done:
                 raise _Stopped
-            task.result()
         finally:
-            for each in (task, stop):
-                each.cancel()
-            await asyncio.gather(task, stop, return_exceptions=True)
+            await _ended([task, stop, *others])
 
     def _record(self, event: Event) -> None:
-        self._answers.flush()
+        if isinstance(event, StepFinished):
+            self._answers.sync()
+        else:
+            self._answers.flush()
         record = self._journal.append(event, usage=self._counters.snapshot(), answers=self._answers.lines)
         self._view.apply(record)
         if self._around.listener:
@@ -235,7 +272,7 @@ class _Worker:
             loop.add_signal_handler(name, self._obey, "stop")
 
     async def _watch_control(self) -> None:
-        """Obeys each word once; whoever starts a worker clears what was said to an earlier one."""
+        """Obeys each word once, and none that was said before this worker was asked for."""
         while True:
             said = self._directory.said()
             if said is not None and said[1] > self._obeyed_at:
@@ -244,23 +281,33 @@ class _Worker:
             await asyncio.sleep(POLL_S)
 
     def _obey(self, command: Command) -> None:
-        if command == "pause":
-            self._pause_asked.set()
-        elif command == "go on":
-            self._pause_asked.clear()
-            self._retry_asked.set()
-        else:
-            self._pause_asked.clear()
-            self._stop_asked.set()
+        match command:
+            case "pause":
+                self._pause_asked.set()
+            case "go on":
+                self._pause_asked.clear()
+                self._retry_asked.set()
+            case "stop":
+                self._pause_asked.clear()
+                self._stop_asked.set()
 
     async def _keep_alive(self) -> None:
         beats = 0
         while True:
             self._answers.flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
-                self._directory.beat(asdict(self._counters.snapshot()))
+                self._beat()
             beats += 1
             await asyncio.sleep(FLUSH_S)
+
+    def _beat(self) -> None:
+        self._directory.beat(asdict(self._counters.snapshot()), queued=self._queued)
+
+
+async def _ended(tasks: Sequence[asyncio.Future[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def population_of(view: RunView) -> Population | None:

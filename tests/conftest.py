@@ -1,0 +1,55 @@
+"""Desks and finished runs that tests share."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Desk, Model, Outcome, model
+from vpp.data.tasks import generate
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A folder of one's own."""
+    found = Desk(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def served() -> Iterator[Model]:
+    """A model of one's own."""
+    with model() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Runs that are finished and only read."""
+    found = Desk(tmp_path_factory.mktemp("shared"))
+    (found.folder / "linear.csv").write_bytes(generate("linear", train_size=60, test_size=30))
+    yield found
+    found.close()
+
+
+METHODS = {
+    "smc": (),
+    "mh": ("--method", "mh"),
+    "vml": ("--method", "vml"),
+    "linear": (),
+}
+
+
+@pytest.fixture(scope="session")
+def undisturbed(shared_desk: Desk) -> dict[str, Outcome]:
+    """A run of each method, and of a regression, that nothing happened to: their directories bear their names."""
+
+    def outcome(name: str) -> Outcome:
+        data = {"data": shared_desk.folder / "linear.csv"} if name == "linear" else {}
+        with model() as served:
+            return shared_desk.run(name, *METHODS[name], *served.options, **data).finish()
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(METHODS, pool.map(outcome, METHODS), strict=True))

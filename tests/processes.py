@@ -1,0 +1,293 @@
+"""Real processes for tests: commands, demo servers, and a model that counts, holds and refuses."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.llm.stub import Reply, Request, as_json, refusal, serving
+from vpp.demo import chat
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader, Snapshot
+
+ROOT = Path(__file__).parents[1]
+PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
+SMALL = ("--particles", "3", "--epochs", "1", "--train-size", "30", "--test-size", "10")
+"""Three steps and about 240 calls: the initial draw ends with call 13, the last step near call 190."""
+TARGET = ("--target", "species")
+WITHIN_S = 60.0
+
+
+def wait_until(happens: Callable[[], object], what: str, *, within_s: float = WITHIN_S) -> None:
+    """The one place where tests wait."""
+    deadline = time.monotonic() + within_s
+    while not happens():
+        assert time.monotonic() < deadline, f"within {within_s} s: {what}"
+        time.sleep(0.02)
+
+
+def stays(value: Callable[[], object], *, for_s: float) -> bool:
+    """Whether a value is the same for a while."""
+    first, deadline = value(), time.monotonic() + for_s
+    while time.monotonic() < deadline:
+        if value() != first:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The one JSON object that standard output must be."""
+        assert self.out.count("\n") == 1, f"{self.out}\n{self.err}"
+        found: dict[str, Any] = json.loads(self.out, parse_constant=_refuse)
+        return found
+
+    @property
+    def complaint(self) -> str:
+        """The one line that standard error must be."""
+        assert self.err.startswith("vpp: "), self.err
+        assert self.err.count("\n") == 1, self.err
+        return self.err.removeprefix("vpp: ").strip()
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+@dataclass
+class Running:
+    """A command under way."""
+
+    process: subprocess.Popen[str]
+
+    def finish(self) -> Outcome:
+        out, err = self.process.communicate(timeout=WITHIN_S)
+        assert not any(word in err for word in ("Traceback", "Warning:", "never retrieved", "Exception ignored")), err
+        return Outcome(self.process.returncode, out, err)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=WITHIN_S)
+
+    def signal(self, number: int) -> None:
+        """To the whole process group, as a terminal does."""
+        os.killpg(self.process.pid, number)
+
+
+@dataclass
+class Desk:
+    """A folder to work in, with a runs folder and a cache of its own, and what was started there."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    started: list[Running] = field(default_factory=list)
+    states: dict[str, str | None] = field(default_factory=dict)
+    """What a test saw of a run, by name."""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Path:
+        return self.folder / "runs"
+
+    def start(self, *words: str | Path, **environment: str) -> Running:
+        """`python -m vpp …` in this folder."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vpp", *map(str, words)],
+            cwd=self.folder,
+            env={**self.variables, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.started.append(Running(process))
+        return self.started[-1]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a command started here finds in its environment."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
+        return {
+            **inherited,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONWARNINGS": "default",
+            "VPP_RUNS_DIR": str(self.runs),
+            "VPP_CACHE_DIR": str(self.folder / "cache"),
+            "VPP_MAX_RUNNING": "20",
+            **self.environment,
+        }
+
+    def vpp(self, *words: str | Path, **environment: str) -> Outcome:
+        return self.start(*words, **environment).finish()
+
+    def run(self, name: str, *words: str | Path, data: Path = PENGUINS, **environment: str) -> Running:
+        """Starts `run` in the directory `name`, small and without a cache."""
+        return self.start(
+            *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache"),
+            *("--json", "--quiet", "--run-dir", self.folder / name, *words),
+            **environment,
+        )
+
+    def resume(self, name: str, **environment: str) -> Running:
+        return self.start("resume", self.folder / name, "--json", "--quiet", **environment)
+
+    def directory(self, name: str) -> RunDirectory:
+        return RunDirectory(self.folder / name)
+
+    def look(self, name: str) -> Snapshot:
+        return RunReader(self.directory(name)).refresh()
+
+    def state(self, name: str) -> str | None:
+        """None before there is a run."""
+        return self.look(name).state if (self.folder / name / "run.json").exists() else None
+
+    def wait_for(self, name: str, state: str) -> None:
+        wait_until(lambda: self.state(name) == state, f"{name} is {state}")
+
+    def close(self) -> None:
+        for each in self.started:
+            if each.process.poll() is None:
+                each.kill()
+            for stream in (each.process.stdout, each.process.stderr):
+                if stream:
+                    stream.close()
+
+
+def posterior(directory: RunDirectory) -> dict[str, Any]:
+    """All that must not depend on how a run came to its end."""
+    snapshot = RunReader(directory).refresh()
+    view = snapshot.view
+    usage = view.usage
+    return {
+        "texts": [view.texts[p.hypothesis] for p in view.population],
+        "population": view.population,
+        "weights": view.weights,
+        "ess": view.ess_by_step,
+        "resampled": [(s.step, s.resampled.ancestors) for s in view.finished_steps if s.resampled],
+        "proposals": view.proposals,
+        "evaluated": view.evaluated,
+        "steps": [(s.step, s.finished, sorted(s.scored.items())) for s in view.finished_steps],
+        "calls": (usage.learner, usage.optimizer, usage.failed, usage.unparsable),
+        "tokens": (usage.prompt_tokens, usage.completion_tokens),
+        "answers": sorted(directory.answers.read_bytes().splitlines()),
+    }
+
+
+def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:
+    """What equal runs have in common."""
+    calls = {name: count for name, count in result["calls"].items() if name != "cached"}
+    rest = {name: value for name, value in result.items() if name not in ("run", "dir", "wall_s")}
+    return {**rest, "calls": calls}
+
+
+class Model:
+    """The demo model behind a server that counts, holds its answers, and refuses, when told to."""
+
+    def __init__(self) -> None:
+        self.base_url = ""
+        self.asked = 0
+        self.answered = 0
+        self.hold_after: int | None = None
+        """Answers no call after so many, until told otherwise."""
+        self.refusal: Reply | None = None
+        self.key: str | None = None
+        """The only key it takes; a refusal repeats the one it was given."""
+
+    @property
+    def is_holding(self) -> bool:
+        return self.hold_after is not None and self.asked > self.hold_after == self.answered
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("--base-url", self.base_url, "--model", "demo")
+
+    async def behave(self, request: Request) -> Reply | None:
+        if request.path.endswith("/models"):
+            return as_json(chat.models())
+        self.asked += 1
+        number = self.asked
+        while self.hold_after is not None and number > self.hold_after:
+            await asyncio.sleep(0.01)
+        given = request.headers.get("authorization", "")
+        if self.key is not None and given != f"Bearer {self.key}":
+            return refusal(401, f"{given} is not a key")
+        if self.refusal is not None:
+            return self.refusal
+        question = chat.read_request(json.dumps(request.body).encode())
+        text, _ = chat.respond(question)
+        self.answered += 1
+        return as_json(chat.completion(question, text))
+
+
+@contextmanager
+def model() -> Iterator[Model]:
+    """Serves a `Model` from a thread of its own."""
+    served, loop, ready, done = Model(), asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(served.behave) as stub:
+            served.base_url = stub.base_url
+            ready.set()
+            await done.wait()
+            served.hold_after = None
+            await asyncio.sleep(0.05)
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    try:
+        assert ready.wait(10)
+        yield served
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
+        loop.close()
+
+
+@contextmanager
+def demo_server(*, port: int = 0, **options: float) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`vpp demo-server` as a process; yields its base URL."""
+    port = port or free_port()
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    command = [sys.executable, "-m", "vpp", "demo-server", "--port", str(port), *words]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip(), process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers_at(url: str) -> bool:
+    """Whether a server is there."""
+    try:
+        with urllib.request.urlopen(f"{url}/models", timeout=2):
+            return True
+    except OSError:
+        return False

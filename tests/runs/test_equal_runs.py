@@ -1,0 +1,84 @@
+"""The same seed gives the same result, whatever the cache held and in whatever order answers came."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.conftest import METHODS
+from tests.processes import (
+    PENGUINS,
+    SMALL,
+    TARGET,
+    Desk,
+    Model,
+    Outcome,
+    but_times_and_ids,
+    demo_server,
+    posterior,
+)
+from vpp.runs.directory import RunDirectory
+
+
+def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:
+    result = undisturbed["smc"].result
+    assert undisturbed["smc"].code == 0
+    assert result["status"] == "finished"
+    assert result["method"] == "smc"
+    assert result["metric"]["name"] == "accuracy"
+    assert 0 <= result["metric"]["test"] <= 1
+    assert result["calls"].keys() == {"learner", "optimizer", "cached", "failed", "unparsable"}
+    assert result["calls"]["cached"] == 0
+    assert result["rounds"] == 2 + 2 * 3 + 1 + 2
+    assert len(result["ess"]) == 3
+    assert len(result["weights"]) == 3
+    assert sum(result["weights"]) == pytest.approx(1)
+    assert result["uncertain"]["of"] == 10
+    assert result["acceptance_rate"] is None
+    assert 0 < result["wall_s"] < 60
+    assert result["tokens"]["prompt"] > result["tokens"]["completion"] > 0
+
+
+def test_other_methods_tell_what_they_have(undisturbed: dict[str, Outcome]) -> None:
+    assert 0 <= undisturbed["mh"].result["acceptance_rate"] <= 1
+    assert undisturbed["mh"].result["ess"] == []
+    assert undisturbed["vml"].result["weights"] == [1.0]
+    assert undisturbed["linear"].result["metric"]["name"] == "mse"
+    assert undisturbed["linear"].result["uncertain"] == {"points": None, "of": 10}
+
+
+def test_answers_in_another_order_give_the_same_result(
+    shared_desk: Desk, undisturbed: dict[str, Outcome], desk: Desk
+) -> None:
+    """Each method again, on two servers whose answers overtake each other; both at a time."""
+    linear = shared_desk.folder / "linear.csv"
+
+    def again(job: tuple[str, str]) -> tuple[str, Outcome]:
+        name, url = job
+        place = desk.folder / f"{name}-{url[-6:-3]}"
+        data = {"data": linear} if name == "linear" else {}
+        words = (*METHODS[name], "--base-url", url, "--model", "demo", "--run-dir", place)
+        return name, desk.run(name, *words, **data).finish()
+
+    with demo_server(latency_ms=8, jitter=1) as (slow, _), demo_server(latency_ms=1, jitter=1, capacity=3) as (few, _):
+        jobs = [("smc", slow), ("smc", few), ("mh", slow), ("vml", few), ("linear", slow)]
+        with ThreadPoolExecutor(2) as pool:
+            for name, outcome in pool.map(again, jobs):
+                assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed[name].result), name
+
+
+def test_the_cache_changes_only_what_was_cached(desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    """With the demo model, whose port changes from run to run."""
+    results = []
+    for name in ("first", "second"):
+        words = ("run", PENGUINS, *TARGET, *SMALL, "--demo", "--json", "--seed", "0", "--name", name)
+        results.append(desk.vpp(*words).result)
+    first, second = results
+    assert first["calls"]["cached"] == 0
+    assert second["calls"]["cached"] == second["calls"]["learner"] + second["calls"]["optimizer"]
+    assert but_times_and_ids(first) == but_times_and_ids(second) == but_times_and_ids(undisturbed["smc"].result)
+    assert posterior(RunDirectory(first["dir"])) == posterior(RunDirectory(second["dir"]))
+
+
+def test_another_seed_is_another_run(desk: Desk, undisturbed: dict[str, Outcome], served: Model) -> None:
+    other = desk.run("other", "--seed", "1", "--method", "vml", *served.options).finish().result
+    assert other["tokens"] != undisturbed["vml"].result["tokens"]
