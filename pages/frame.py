@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import streamlit as st
@@ -207,8 +206,3 @@ def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str
             f'<details class="astable"><summary>Show as table</summary>{table}</details>',
         )
     )
-
-
-def clock(at: float | None) -> str:
-    """Local time of day."""
-    return datetime.fromtimestamp(at).strftime("%H:%M") if at else ""

@@ -16,6 +16,8 @@ from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
+AS_FOUND = "as found"
+
 
 def offer_example() -> None:
     """One click to a complete run."""
@@ -34,7 +36,7 @@ def offer_example() -> None:
     right.html(
         markup.block(
             markup.caption(
-                "Penguins: which species? It takes about a minute on the demo model, with no key and no network."
+                "Penguins: which species? It takes less than a minute on the demo model, with no key and no network."
             )
         )
     )
@@ -65,7 +67,7 @@ def choose_dataset(source: tables.Source, config: Config) -> Dataset:
     target = left.selectbox(
         "Target, the column to explain", names, index=names.index(guess) if guess else 0, key="new.target"
     )
-    task = middle.selectbox("Task", ("found", "classification", "regression"), key="new.kind_of_task")
+    task = middle.selectbox("Task", (AS_FOUND, "classification", "regression"), key="new.kind_of_task")
     others = [name for name in names if name != target]
     excluded = st.multiselect("Columns to leave out", others, key="new.exclude", placeholder="none")
     with st.expander("Rows and split"):
@@ -76,7 +78,7 @@ def choose_dataset(source: tables.Source, config: Config) -> Dataset:
     dataset = build_dataset(
         table,
         target=target,
-        task="auto" if task == "found" else task,
+        task="auto" if task == AS_FOUND else task,
         exclude=excluded,
         seed=config.seed,
         train_size=int(train_size),

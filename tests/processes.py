@@ -17,7 +17,9 @@ from typing import Any
 
 from tests.llm.stub import Reply, Request, as_json, refusal, serving
 from vpp.demo import chat
+from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader, Snapshot
 
 ROOT = Path(__file__).parents[1]
@@ -191,6 +193,12 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "tokens": (usage.prompt_tokens, usage.completion_tokens),
         "answers": sorted(directory.answers.read_bytes().splitlines()),
     }
+
+
+def resumed_steps(directory: RunDirectory) -> list[int | None]:
+    """Where a run went on from, each time it did."""
+    events = [record.event for record in JournalReader(directory.journal).new_records()]
+    return [event.step for event in events if isinstance(event, RunResumed)]
 
 
 def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:

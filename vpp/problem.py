@@ -65,6 +65,12 @@ class Optimizer(Protocol):
         ...
 
 
+def batch_length(step: int, *, n_train: int, batch_size: int) -> int:
+    """Rows of a step's batch: the last of an epoch may be short (choice 11)."""
+    index = step % -(-n_train // batch_size)
+    return min(batch_size, n_train - index * batch_size)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """What a sampler is given: rows, roles, and the order in which rows come."""

@@ -1,5 +1,7 @@
 """The server over real HTTP: the protocol, its options, purity over fresh processes, and how it ends."""
 
+import http.client
+import json
 import random
 import subprocess
 import sys
@@ -149,6 +151,18 @@ def test_latency_is_the_learners_alone_and_calls_wait_side_by_side() -> None:
         assert min(each) >= 0.3
         assert together < 1.5
         assert timed(slow, [optimizer(0)])[0] < 0.3
+
+
+def test_answers_on_a_kept_connection_do_not_wait_for_acknowledgements(server) -> None:
+    host, port = server.address.removeprefix("http://").removesuffix("/v1").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=20)
+    payload = json.dumps(learner()).encode()
+    started = time.perf_counter()
+    for _ in range(50):
+        connection.request("POST", "/v1/chat/completions", payload)
+        assert connection.getresponse().read()
+    connection.close()
+    assert time.perf_counter() - started < 1.5  # 2 s and more with an acknowledgement's 40 ms on each
 
 
 def test_capacity_makes_the_rest_wait() -> None:

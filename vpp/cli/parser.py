@@ -105,6 +105,8 @@ def _output_options(parser: ArgumentParser) -> None:
 def _resume(commands: Commands) -> None:
     parser = _command(commands, "resume", "working:resume", "go on with a run; a finished one prints its result again")
     _run_dir(parser)
+    # Between programs only: words left for the worker since then are for this one, though it was not up yet.
+    parser.add_argument("--asked-at", type=float, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     _output_options(parser)
 
 

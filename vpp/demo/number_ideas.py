@@ -13,7 +13,7 @@ _PER_TERM = 1.0
 _NEAR = 0.5
 """What counts for the formula that is there and for those near it."""
 _FEWEST_ROWS = 3
-_REACH = 1.7
+_REACH = 2.0
 """A formula is dropped if it misses some row by more than so many times the targets' range."""
 _HINTS: dict[str, tuple[Family, ...]] = {
     "line": (regress.line, regress.plane),
@@ -57,7 +57,7 @@ def _near(sitting: Sitting, current: Current, look: Floats) -> list[Idea]:
 def _looked_at(sitting: Sitting) -> Floats:
     """(size,) 1 for the rows that are looked at closely: the hotter, the fewer."""
     size = sitting.batch.size
-    share = float(np.clip(1 - sitting.temperature * sitting.rng.uniform(0.4, 1.1), 0, 1))
+    share = float(np.clip(1 - sitting.temperature * sitting.rng.uniform(0.5, 1.4), 0, 1))
     chosen = sitting.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
     return np.isin(np.arange(size), chosen).astype(float)
 

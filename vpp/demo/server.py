@@ -146,11 +146,19 @@ def build_app(options: Options) -> App:
     return DemoServer(options)
 
 
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket whose connections send at once: waiting for acknowledgements costs 40 ms an answer."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
 def serve(options: Options) -> None:
     """Serves until interrupted; prints the base URL on a line of its own as soon as requests are taken."""
     import uvicorn
 
-    listener = socket.create_server((options.host, options.port), backlog=2048)
+    listener = listen(options.host, options.port)
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
     config = uvicorn.Config(

@@ -21,11 +21,6 @@ class Plan:
         """Calls of both roles."""
         return sum(calls for _, calls in self.items)
 
-    @property
-    def learner_calls(self) -> int:
-        """Calls of the learner alone."""
-        return self.calls - self.optimizer_calls
-
 
 def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
     """The plan of a whole run on `n_train` and `n_test` rows."""

@@ -46,8 +46,3 @@ def ess(weights: npt.ArrayLike) -> float:
     w = w / w.max()
     # ESS = 1 / sum_k w_k^2 = (sum_k w_k)^2 / sum_k w_k^2
     return float(w.sum() ** 2 / np.square(w).sum())
-
-
-def uniform(size: int) -> Floats:
-    """Equal weights 1/K. Returns (size,)."""
-    return np.full(size, 1 / size)

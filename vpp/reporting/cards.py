@@ -10,6 +10,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Scored
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
+from vpp.problem import batch_length
 from vpp.reporting.markup import Mark
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
@@ -260,9 +261,8 @@ class CardMaker:
         return self._hits_of(scored)[-self._batch_length(view.step) :]
 
     def _batch_length(self, step: int) -> int:
-        size, n = int(self._view.started.config["batch_size"]) if self._view.started else 1, len(self._dataset.train)
-        index = step % -(-n // size)
-        return min(size, n - index * size)
+        size = int(self._view.started.config["batch_size"]) if self._view.started else 1
+        return batch_length(step, n_train=len(self._dataset.train), batch_size=size)
 
     def _rail(self, view: StepView, scored: Scored) -> tuple[str, ...]:
         if self._dataset.task == "regression":

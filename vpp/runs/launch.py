@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 
 from vpp.runs.directory import RunDirectory
@@ -12,13 +13,14 @@ from vpp.runs.session import Keys
 
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
     """Starts or goes on with the run in a detached worker; returns its process id. Keys travel by environment only."""
+    asked_at = time.time()
     variables = dict(os.environ if environment is None else environment)
     for name, key in (("OPENAI_API_KEY", keys.learner), ("VPP_OPTIMIZER_API_KEY", keys.optimizer)):
         if key:
             variables[name] = key
     with directory.log.open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "vpp", "resume", str(directory.path)],
+            [sys.executable, "-m", "vpp", "resume", str(directory.path), "--asked-at", str(asked_at)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -1,6 +1,6 @@
 """From a table and options to a run on disk, ready for a worker: the one path of command line, app and library."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,3 @@ _LEAST = {
     "learner_max_tokens": 1,
     "optimizer_max_tokens": 1,
 }
-
-
-def demo(latency_ms: int = 0, **options: Any) -> EndpointSpec:
-    """The built-in demo model; `latency_ms` paces it."""
-    return replace(EndpointSpec(**options), demo=True, demo_latency_ms=latency_ms, model="demo")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.roles import optimizer_prompt
-from vpp.problem import Prediction
+from vpp.problem import Prediction, batch_length
 from vpp.runs.session import template_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, StepView
@@ -25,7 +25,7 @@ class PromptMaker:
         if at is None or slot not in at.proposed:
             return None
         scored = at.scored[_ancestor(at, slot)]
-        size = self._batch_length(step)
+        size = batch_length(step, n_train=len(self._dataset.train), batch_size=self._batch_size)
         rows = scored.rows[-size:]
         said = zip(rows, scored.predictions[-size:], strict=True)
         return optimizer_prompt(
@@ -35,12 +35,6 @@ class PromptMaker:
             [self._rows[row] for row in rows],
             [Prediction(row=row, value=value) for row, value in said],
         )
-
-    def _batch_length(self, step: int) -> int:
-        """Rows of the step's batch; the last of an epoch may be short."""
-        n = len(self._dataset.train)
-        index = step % -(-n // self._batch_size)
-        return min(self._batch_size, n - index * self._batch_size)
 
 
 def _ancestor(step: StepView, slot: int) -> int:

@@ -201,14 +201,6 @@ class RunView:
         return self.finished_steps[-1].step if self.finished_steps else None
 
     @property
-    def step_now(self) -> int:
-        """The step that is going on, or the last one of a run that has ended."""
-        last = self.last_step
-        if last is None:
-            return INITIAL_STEP
-        return min(last + 1, self.total_steps - 1)
-
-    @property
     def total_steps(self) -> int:
         """T; 0 before the run has started."""
         return self.started.steps if self.started else 0

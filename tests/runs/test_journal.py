@@ -1,0 +1,182 @@
+"""Records on disk, and reading them while they are written."""
+
+import resource
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.processes import Desk, Model, Outcome, posterior, wait_until
+from vpp.errors import JournalDamaged
+from vpp.events import Event, Proposed, RunStarted
+from vpp.problem import Prediction
+from vpp.runs.answers import AnswerLog, AnswerReader, read_answers
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader, Record, cut_torn_tail, decode, encode, write_atomically
+from vpp.runs.reader import RunReader
+from vpp.runs.view import RunView, fold
+from vpp.usage import Usage
+
+st.register_type_strategy(float, st.floats(allow_nan=False))
+JSON = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(), max_size=3)
+
+
+def events() -> st.SearchStrategy[Any]:
+    """Any event of any kind, infinities included."""
+    kinds = [st.from_type(kind) for kind in get_args(Event) if kind is not RunStarted]
+    started = st.builds(RunStarted, config=JSON, dataset=JSON)
+    return st.one_of(started, *kinds)
+
+
+@given(st.builds(Record, v=st.just(1), at=st.floats(0, 4e9), event=events()))
+def test_every_event_survives_the_journal(record: Record) -> None:
+    line = encode(record)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert decode(line) == record
+
+
+def test_minus_infinity_is_kept() -> None:
+    event = Proposed(
+        step=0, particle=0, parent="a", proposal="b", text="t", raw="r", temperature=1.0, accepted=False,
+        why="likelihood", log_likelihood=float("-inf"), log_alpha=float("-inf"),
+    )  # fmt: skip
+    record = Record(at=1.0, usage=Usage(), answers=0, event=event)
+    assert b"NaN" not in encode(record)
+    assert decode(encode(record)) == record
+
+
+@pytest.fixture
+def run(shared_desk: Desk, undisturbed: dict[str, Outcome], tmp_path: Path) -> RunDirectory:
+    """A run without events yet, but for what a test copies from a finished one."""
+    shutil.copy(shared_desk.folder / "smc" / "run.json", tmp_path)
+    return RunDirectory(tmp_path)
+
+
+@pytest.fixture
+def lines(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> list[bytes]:
+    return shared_desk.directory("smc").journal.read_bytes().splitlines(keepends=True)
+
+
+@given(data=st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_reading_bit_by_bit_equals_reading_at_once(data: st.DataObject, lines: list[bytes]) -> None:
+    whole = b"".join(lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.jsonl"
+        reader, view = JournalReader(path), RunView()
+        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
+            with path.open("ab") as file:
+                file.write(whole[start:end])
+            for record in reader.new_records():
+                view.apply(record)
+    assert view == fold(map(decode, lines))
+
+
+def test_a_damaged_line_is_named_and_what_came_before_is_shown(run: RunDirectory, lines: list[bytes]) -> None:
+    run.journal.write_bytes(b"".join([*lines[:20], b'{"v":1,"at":\n', *lines[21:]]))
+    with pytest.raises(JournalDamaged, match="line 21 cannot be read"):
+        list(JournalReader(run.journal).new_records())
+    snapshot = RunReader(run).refresh()
+    assert "line 21" in snapshot.damage
+    assert snapshot.view == fold(map(decode, lines[:20]))
+
+
+def test_a_watchers_snapshot_does_not_change_under_it(run: RunDirectory, lines: list[bytes]) -> None:
+    run.journal.write_bytes(b"".join(lines[:30]))
+    reader = RunReader(run)
+    before = reader.refresh().view
+    with run.journal.open("ab") as file:
+        file.write(b"".join(lines[30:]))
+    assert reader.refresh().view == fold(map(decode, lines))
+    assert before == fold(map(decode, lines[:30]))
+    assert reader.refresh().view is reader.refresh().view
+
+
+def test_a_torn_tail_is_cut_and_whole_lines_stay(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    cut_torn_tail(path)
+    for content, kept in ((b"", b""), (b"torn", b""), (b"a\nb\n", b"a\nb\n"), (b"a\nb\ntorn", b"a\nb\n")):
+        path.write_bytes(content)
+        cut_torn_tail(path)
+        assert path.read_bytes() == kept
+
+
+def test_answers_are_read_as_they_come_and_start_over_where_some_were_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    log, reader = AnswerLog(path), AnswerReader(path)
+    for row in range(4):
+        log.add("kept" if row < 2 else "void", Prediction(row=row, value="a"), 1)
+    assert log.lines == 4
+    reader.refresh()
+    assert reader.by_pair == {}
+    log.flush()
+    reader.refresh()
+    assert set(reader.by_pair) == {("kept", 0), ("kept", 1), ("void", 2), ("void", 3)}
+    log.keep_only(2)
+    for row in range(2, 9):
+        log.add("again", Prediction(row=row, value=None, raw="?", reason="unreadable"), 3)
+    log.close()
+    reader.refresh()
+    assert set(reader.by_pair) == {("kept", 0), ("kept", 1), *(("again", row) for row in range(2, 9))}
+    assert [a.attempts for a in read_answers(path)] == [1, 1, *[3] * 7]
+    assert log.lines == 9
+
+
+def test_answers_that_cannot_be_read_are_asked_for_again_rather_than_ending_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    log = AnswerLog(path)
+    log.add("h", Prediction(row=0, value=1.5), 1)
+    log.close()
+    with path.open("ab") as file:
+        file.write(b"spoiled\n" + path.read_bytes() + b'{"hypo')
+    assert [a.prediction.value for a in read_answers(path)] == [1.5, 1.5]
+
+
+def test_a_replaced_file_is_old_or_new_whoever_writes_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    contents = {bytes([letter]) * 50_000 for letter in b"abcd"}
+    write_atomically(path, b"a" * 50_000)
+    seen: set[bytes] = set()
+    with ThreadPoolExecutor(4) as pool:
+        writing = [pool.submit(write_atomically, path, content) for content in contents for _ in range(15)]
+        while not all(each.done() for each in writing):
+            seen.add(path.read_bytes())
+        for each in writing:
+            each.result()
+    assert seen <= contents
+    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    folder = tmp_path / "taken"
+    (folder / "inside").mkdir(parents=True)
+    with pytest.raises(OSError):
+        write_atomically(folder, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["taken"]
+    assert (folder / "inside").is_dir()
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of another process are Linux's")
+def test_a_full_disk_ends_the_run_in_one_line_and_spoils_nothing(
+    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    served.hold_after = 60
+    worker = desk.run("run", *served.options)
+    wait_until(lambda: served.is_holding, "the run waits in a step")
+    limit = desk.directory("run").journal.stat().st_size + 300
+    resource.prlimit(worker.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    served.hold_after = None
+    outcome = worker.finish()
+    assert outcome.code in (1, 2)
+    assert "File too large" in outcome.complaint
+    assert desk.directory("run").journal.read_bytes().endswith(b"\n")
+    assert desk.state("run") == "interrupted"
+    assert desk.resume("run").finish().code == 0
+    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))

@@ -1,0 +1,137 @@
+"""An endpoint that goes, refuses, or does not know the key."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.llm.stub import refusal
+from tests.processes import (
+    Desk,
+    Model,
+    Outcome,
+    answers_at,
+    but_times_and_ids,
+    demo_server,
+    free_port,
+    posterior,
+    resumed_steps,
+    wait_until,
+)
+from vpp.events import RunPaused
+from vpp.runs.answers import read_answers
+from vpp.runs.journal import JournalReader
+
+VML = ("--method", "vml")
+
+
+@pytest.fixture(scope="module")
+def outages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Two runs that lose their server: one gets it back, the other gives up and is resumed. It takes the retries."""
+    desk = Desk(tmp_path_factory.mktemp("outages"))
+    port, other_port = free_port(), free_port()
+    nobody = ("--base-url", f"http://127.0.0.1:{other_port}/v1", "--model", "demo", *VML)
+    with ExitStack() as stack:
+        gives_up = desk.run("gives up", *nobody, "--max-wait", "0.2")
+        with demo_server(port=port, latency_ms=40) as (url, process):
+            loses = desk.run("loses", "--base-url", url, "--model", "demo")
+            wait_until(lambda: desk.state("loses") and desk.look("loses").view.last_step == 0, "a step is whole")
+            process.kill()
+            process.wait()
+        desk.wait_for("loses", "paused")
+        stack.enter_context(demo_server(port=port))
+        desk.outcomes["gives up"] = gives_up.finish()
+        desk.states["gives up"] = desk.state("gives up")
+        stack.enter_context(demo_server(port=other_port))
+        wait_until(lambda: answers_at(f"http://127.0.0.1:{other_port}/v1"), "the other server is up")
+        resumed = desk.resume("gives up")
+        desk.outcomes["loses"] = loses.finish()
+        desk.outcomes["resumed"] = resumed.finish()
+        yield desk
+    desk.close()
+
+
+def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
+    outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    events = [record.event for record in JournalReader(outages.directory("loses").journal).new_records()]
+    pauses = [event for event in events if isinstance(event, RunPaused)]
+    assert pauses
+    assert all(pause.reason == "endpoint" for pause in pauses)
+    assert "check that the server is up" in pauses[0].detail
+    outcome = outages.outcomes["loses"]
+    assert outcome.code == 0
+    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["smc"].result)
+    assert posterior(outages.directory("loses")) == posterior(shared_desk.directory("smc"))
+
+
+def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
+    outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    given_up = outages.outcomes["gives up"]
+    assert given_up.code == 3
+    assert "check that the server is up" in given_up.complaint
+    assert given_up.result["status"] == outages.states["gives up"] == "failed"
+    assert outages.outcomes["resumed"].code == 0
+    assert but_times_and_ids(outages.outcomes["resumed"].result) == but_times_and_ids(undisturbed["vml"].result)
+    assert posterior(outages.directory("gives up")) == posterior(shared_desk.directory("vml"))
+
+
+def test_a_refused_key_ends_the_run_at_once_and_is_kept_nowhere(desk: Desk, served: Model) -> None:
+    served.key = "sk-the-right-one"
+    wrong = "sk-a-wrong-but-secret-one"
+    refused = desk.run("run", *served.options, *VML, OPENAI_API_KEY=wrong).finish()
+    assert refused.code == 3
+    assert "key refused" in refused.complaint
+    assert refused.result["calls"]["learner"] == 0
+    assert list(read_answers(desk.directory("run").answers)) == []
+    resumed = desk.resume("run", OPENAI_API_KEY=served.key)
+    arguments = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "vpp resume" in arguments
+    finished = resumed.finish()
+    assert finished.code == 0
+    everything = [path.read_bytes().decode() for path in desk.folder.rglob("*") if path.is_file()]
+    for text in (*everything, arguments, refused.out, refused.err, finished.out, finished.err):
+        assert wrong not in text
+        assert served.key not in text
+
+
+def test_an_unknown_model_ends_the_run_at_once(desk: Desk, served: Model) -> None:
+    served.refusal = refusal(404, "no such model")
+    outcome = desk.run("run", *served.options, *VML).finish()
+    assert outcome.code == 3
+    assert "unknown model" in outcome.complaint
+    assert "no such model" in outcome.complaint
+    assert desk.state("run") == "failed"
+    assert served.answered == 0
+
+
+def test_a_refusal_in_mid_run_keeps_what_was_answered(
+    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    served.hold_after = 40
+    worker = desk.run("run", *served.options)
+    wait_until(lambda: served.is_holding, "the run waits in its first step")
+    served.refusal, served.hold_after = refusal(403, "the key has expired"), None
+    assert worker.finish().code == 3
+    view = desk.look("run").view
+    assert view.last_step == -1
+    assert len(list(read_answers(desk.directory("run").answers))) == served.answered - view.usage.optimizer
+    served.refusal = None
+    outcome = desk.resume("run").finish()
+    assert outcome.code == 0
+    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))
+
+
+def test_a_stop_while_the_endpoint_is_gone_ends_the_run(desk: Desk, served: Model) -> None:
+    served.hold_after = 40
+    worker = desk.run("run", *served.options)
+    wait_until(lambda: served.is_holding, "the run waits in its first step")
+    desk.directory("run").say("stop")
+    wait_until(lambda: resumed_steps(desk.directory("run")) == [-1], "it goes back to the last whole step")
+    served.refusal = refusal(403)
+    served.hold_after = None
+    outcome = worker.finish()
+    assert outcome.code == 130
+    assert outcome.result["status"] == "stopped"
