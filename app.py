@@ -18,4 +18,5 @@ page = st.navigation(
 )
 with st.sidebar:
     frame.run_list()
+st.session_state["frame.entered"] = True
 page.run()

@@ -117,4 +117,5 @@ def opened(run: frame.OpenRun, shown: list[Point]) -> None:
     )
 
 
+frame.enter()
 page(frame.open_run("Disagreement shows the test points on which the sentences differ."))

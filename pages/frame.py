@@ -1,5 +1,6 @@
 """What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
 
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,16 @@ class OpenRun:
     directory: RunDirectory
     reader: RunReader
     snapshot: Snapshot
+
+
+def enter() -> None:
+    """Every page's first line. On a fresh server, Streamlit runs the file of a page asked for by link without app.py:
+
+    the frame is then drawn first, and draws the page inside it.
+    """
+    if not st.session_state.get("frame.entered"):
+        runpy.run_path(str(ASSETS.parent / "app.py"))
+        st.stop()
 
 
 def stylesheet() -> None:

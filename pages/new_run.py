@@ -184,4 +184,5 @@ def refuse(head: str, error: VppError) -> None:
     st.stop()
 
 
+frame.enter()
 page()

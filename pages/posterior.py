@@ -51,4 +51,5 @@ def draw(run: frame.OpenRun) -> None:
     st.html(markup.block(ruled_out_html(shown, seed_text=view.started.seed_text)))
 
 
+frame.enter()
 page(frame.open_run("Posterior shows which sentences the data support, and which they ruled out."))

@@ -62,4 +62,5 @@ def other_files(run: frame.OpenRun, report: str) -> list[tuple[str, bytes, str]]
     return files
 
 
+frame.enter()
 page(frame.open_run("Report gathers a run in one document to keep or send."))

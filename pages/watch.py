@@ -188,4 +188,5 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     st.html(markup.block(mark_legend()))
 
 
+frame.enter()
 page(frame.open_run("Watch shows a run as it goes: its sentences, their weights, and what was dropped."))

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +47,14 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """`streamlit run app.py` on a free port, with a runs folder of its own."""
-    runs = tmp_path_factory.mktemp("runs")
+    """The app that most tests share, with a runs folder of its own."""
+    with serving(tmp_path_factory.mktemp("runs")) as app:
+        yield app
+
+
+@contextmanager
+def serving(runs: Path) -> Iterator[App]:
+    """`streamlit run app.py` on a free port."""
     environment = {**os.environ, "VPP_RUNS_DIR": str(runs)}
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]

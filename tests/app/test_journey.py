@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app.conftest import App, Visit
+from tests.app.conftest import App, Visit, serving
 
 pytestmark = pytest.mark.browser
 IRIS_LIKE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
@@ -98,6 +98,16 @@ def test_an_open_fold_survives_the_refreshes_of_a_live_run(app: App, visit: Visi
     assert page.locator("article.card details[open]").count() >= 1
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
+
+
+def test_a_link_opened_before_anything_else_shows_the_whole_app(tmp_path: Path, visit: Visit) -> None:
+    with serving(tmp_path) as fresh:
+        visit.page.goto(f"{fresh.url}/posterior")
+        expect(visit.page.get_by_text("No run is open")).to_be_visible()
+        links = visit.page.locator('[data-testid="stSidebarNavLink"]')
+        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Report"]
+        visit.page.get_by_role("link", name="Watch").click()
+        expect(visit.page.get_by_text("Watch shows a run as it goes")).to_be_visible()
 
 
 def test_a_link_to_no_run_says_so(app: App, visit: Visit) -> None:

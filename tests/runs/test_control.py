@@ -4,7 +4,17 @@ import signal
 import time
 from pathlib import Path
 
-from tests.processes import PENGUINS, Desk, Model, Outcome, but_times_and_ids, posterior, resumed_steps, stays, wait_until
+from tests.processes import (
+    PENGUINS,
+    Desk,
+    Model,
+    Outcome,
+    but_times_and_ids,
+    posterior,
+    resumed_steps,
+    stays,
+    wait_until,
+)
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.runs.directory import RunDirectory

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.processes import Desk, Model, Outcome, posterior, wait_until
 from vpp.errors import JournalDamaged
-from vpp.events import Event, Proposed, RunStarted
+from vpp.events import Evaluated, Event, Proposed, RunStarted, Scored
 from vpp.problem import Prediction
 from vpp.runs.answers import AnswerLog, AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
@@ -28,9 +28,13 @@ JSON = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers(-(2**6
 
 def events() -> st.SearchStrategy[Any]:
     """Any event of any kind, infinities included."""
-    kinds = [st.from_type(kind) for kind in get_args(Event) if kind is not RunStarted]
-    started = st.builds(RunStarted, config=JSON, dataset=JSON)
-    return st.one_of(started, *kinds)
+    votes = st.lists(st.none() | st.text() | st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
+    given_by_hand = {
+        RunStarted: {"config": JSON, "dataset": JSON},
+        Scored: {"predictions": votes},
+        Evaluated: {"predictions": st.lists(votes, max_size=3).map(tuple)},
+    }
+    return st.one_of(*(st.builds(kind, **given_by_hand.get(kind, {})) for kind in get_args(Event)))
 
 
 @given(st.builds(Record, v=st.just(1), at=st.floats(0, 4e9), event=events()))

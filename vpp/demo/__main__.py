@@ -9,7 +9,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m vpp.demo", description="Serve the built-in demo model at /v1.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 takes a free port")
-    parser.add_argument("--latency-ms", type=float, default=0, help="how long a learner's answer takes")
+    parser.add_argument("--latency-ms", type=float, default=0, help="how long an answer takes at least")
     parser.add_argument("--jitter", type=float, default=0, help="latency varies by this fraction, from 0 to 1")
     parser.add_argument("--capacity", type=int, default=0, help="requests worked on at a time; 0 sets no bound")
     parser.add_argument("--fail-rate", type=float, default=0, help="share of requests that fail, from 0 to 1")

@@ -105,14 +105,14 @@ def count_tokens(text: str) -> int:
     return round(len(text.split()) * _TOKENS_PER_WORD)
 
 
-def respond(request: ChatRequest) -> tuple[str, bool]:
-    """The answer's text, and whether it is a learner's."""
+def respond(request: ChatRequest) -> str:
+    """The answer's text."""
     question = read_prompt(request.prompt)
     if isinstance(question, LearnerQuestion):
-        return learner.write(learner.answer(question)), True
+        return learner.write(learner.answer(question))
     if question is None:
-        return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0", True
-    return optimizer.propose(question, temperature=request.temperature, seed=request.seed), False
+        return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
+    return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:

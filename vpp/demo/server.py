@@ -32,7 +32,7 @@ class Options:
     port: int = 0
     """0 takes a free port."""
     latency_ms: float = 0
-    """How long a learner's answer takes at least, in milliseconds."""
+    """How long an answer takes at least, in milliseconds."""
     jitter: float = 0
     """The latency is multiplied by a factor drawn from 1 - jitter to 1 + jitter."""
     capacity: int = 0
@@ -105,8 +105,8 @@ class DemoServer:
         if len(body) > _LARGEST_BODY:
             raise chat.BadRequest("the request is too large", status=413)
         request = chat.read_request(body)
-        text, from_learner = chat.respond(request)
-        if from_learner and self._options.latency_ms:
+        text = chat.respond(request)
+        if self._options.latency_ms:
             await asyncio.sleep(self._latency_s())
         if self._random.random() < self._options.garble_rate:
             text = self._random.choice(_GARBAGE)

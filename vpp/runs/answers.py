@@ -74,8 +74,10 @@ class AnswerLog:
 
     def close(self) -> None:
         """Syncs and closes."""
-        self.sync()
-        self._file.close()
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
 
 def read_answers(path: Path) -> Iterator[Answer]:

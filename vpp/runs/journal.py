@@ -13,7 +13,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from vpp.errors import JournalDamaged
 from vpp.events import Event, StepFinished
@@ -37,16 +38,13 @@ class Record:
     event: Annotated[Event, Field(discriminator="type")]
     """What happened: one of the events below, told apart by `type`."""
 
-    # -inf is not JSON: it is written as a string.
-    __pydantic_config__ = ConfigDict(ser_json_inf_nan="strings")
-
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 def encode(record: Record) -> bytes:
-    """The record as one line, newline included."""
-    return _RECORD.dump_json(record) + b"\n"
+    """The record as one line, newline included; infinity, which JSON lacks, is written as a string."""
+    return to_json(record, inf_nan_mode="strings") + b"\n"
 
 
 def decode(line: bytes) -> Record:
@@ -75,8 +73,10 @@ class Journal:
 
     def close(self) -> None:
         """Syncs and closes."""
-        self.sync()
-        self._file.close()
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
 
 class JournalReader:

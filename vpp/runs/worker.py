@@ -1,12 +1,11 @@
 """The worker: runs a sampler from a run's directory, keeps its events, and obeys the control file."""
 
 import asyncio
-import contextlib
 import logging
 import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -99,25 +98,22 @@ class _Worker:
             return self._view
         self._beat()
         self._counters.restore(self._view.usage_kept)
-        self._journal = Journal(self._directory.journal)
-        self._answers = AnswerLog(self._directory.answers)
         self._directory.write_spec(self._spec, status="running")
         self._listen_to_signals()
-        watchers = [asyncio.create_task(self._watch_control()), asyncio.create_task(self._keep_alive())]
-        try:
-            await self._until_it_ends()
-        finally:
-            await _ended(watchers)
-            self._close()
-        return self._view
-
-    def _close(self) -> None:
-        self._answers.close()
-        self._journal.close()
+        with (
+            closing(Journal(self._directory.journal)) as self._journal,
+            closing(AnswerLog(self._directory.answers)) as self._answers,
+        ):
+            watchers = [asyncio.create_task(self._watch_control()), asyncio.create_task(self._keep_alive())]
+            try:
+                await self._until_it_ends()
+            finally:
+                await _ended(watchers)
         self._slots.give_back()
         self._queued = False
         self._beat()
         self._directory.write_spec(self._directory.spec(), status=self._directory.state(self._view))
+        return self._view
 
     async def _until_it_ends(self) -> None:
         """Tries until the run ends or the endpoint has been gone for too long."""
@@ -154,7 +150,7 @@ class _Worker:
         """Leaves the endpoint alone; a user may ask to retry at once."""
         self._slots.give_back()
         self._retry_asked.clear()
-        with contextlib.suppress(TimeoutError):
+        with suppress(TimeoutError):
             await self._unless_stopped(asyncio.wait_for(self._retry_asked.wait(), seconds))
         await self._unless_stopped(self._take_slot())
 
@@ -201,7 +197,7 @@ class _Worker:
         """Back to the last whole step, for its test rows; a second stop, or an endpoint that is gone, does without."""
         self._stop_asked.clear()
         self._record(RunResumed(step=self._view.last_step))
-        with contextlib.suppress(_Stopped, EndpointError):
+        with suppress(_Stopped, EndpointError):
             await self._unless_stopped(self._take_slot())
             self._queued = False
             await self._conclude(session)

@@ -1,0 +1,156 @@
+"""What is wrong is said in one line, before anything is written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PENGUINS, Desk, free_port
+from vpp.cli import main
+
+Vpp = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def vpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Vpp:
+    """A command in this process, for those that end before a worker begins."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "VPP_MODEL", "VPP_CACHE_DIR", "VPP_MAX_RUNNING"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+
+    def command(*words: str | Path) -> tuple[int, str, str]:
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return command
+
+
+TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" for i in range(60))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run nofile.csv --target kind --demo", "nofile.csv cannot be read"),
+        ("run . --target kind --demo", ". cannot be read"),
+        ("run t.csv --target colour --demo", "colour"),
+        ("run t.csv --target same --demo", "same"),
+        ("run t.csv --target kind", "no endpoint"),
+        ("run t.csv --target kind --base-url http://127.0.0.1:9/v1", "no model"),
+        ("run t.csv --target kind --base-url localhost --model m", "http://host:port/v1"),
+        ("run t.csv --target kind --demo --batch-size 200", "fewer than a batch of 200"),
+        ("run t.csv --target kind --demo --method gibbs", "invalid choice: 'gibbs'"),
+        ("run t.csv --target kind --demo --particles many", "invalid int value: 'many'"),
+        ("run t.csv --target kind --demo --particles 0", "particles is 0"),
+        ("run t.csv --target kind --demo --epsilon 1", "epsilon is 1.0"),
+        ("run t.csv --target kind --demo --tau soft", "tau is 'soft'"),
+        ("run t.csv --target kind --demo --train-size 0", "train"),
+        ("run t.csv --target kind --demo --test-fraction 2", "fraction"),
+        ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
+        ("run t.csv --target kind --demo --inputs ,", "name at least one column"),
+        ("run t.csv --target kind --demo --exclude zebra", "zebra"),
+        ("run t.csv --target kind --demo --concurrency 0", "concurrency is 0"),
+        ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
+        ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
+        ("run t.csv --target kind --demo --learner-template t.csv", "template"),
+        ("run t.csv --target kind --demo --learner-template nofile", "nofile cannot be read"),
+        ("run empty.csv --target kind --demo", "empty.csv"),
+        ("run bytes.csv --target kind --demo", "bytes.csv"),
+        ("run t.csv --target kind --demo --test other.csv", "other.csv"),
+        ("run t.csv --target kind --demo --paritcles 3", "--paritcles"),
+        ("run t.csv --target kind --demo --name \udcff", "UTF-8"),
+        ("run", "DATA.csv"),
+        ("fly", "fly"),
+        ("resume nowhere", "no run 'nowhere'"),
+        ("resume taken", "no run 'taken'"),
+        ("stop elsewhere/nowhere", "no run 'elsewhere/nowhere'"),
+        ("report nowhere", "no run"),
+        ("predict nowhere t.csv -o out.csv", "no run"),
+        ("delete .", "no run"),
+        ("delete taken", "no run"),
+        ("rename nowhere name", "no run"),
+        ("task flying -o out.csv", "flying"),
+        ("task linear -o nowhere/out.csv", "nowhere/out.csv cannot be written"),
+        ("cache shrink", "invalid choice: 'shrink'"),
+        ("check-endpoint", "no endpoint"),
+        ("check-endpoint --base-url nothing --model m", "http://host:port/v1"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(vpp: Vpp, tmp_path: Path, words: str, said: str) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "other.csv").write_text("z\n1\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    (tmp_path / "taken").mkdir()
+    code, out, err = vpp(*words.split(" "))
+    assert (code, out) == (2, "")
+    assert err.startswith("vpp: ")
+    assert err.count("\n") == 1
+    assert said in err
+    assert not (tmp_path / "runs").exists() or list((tmp_path / "runs").iterdir()) == []
+    assert (tmp_path / "taken").is_dir()
+
+
+def test_a_run_elsewhere_of_the_same_name_is_not_taken_for_the_one_named(vpp: Vpp, desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    (tmp_path / "runs" / "mine" / "run.json").write_text("{}")
+    code, _, err = vpp("delete", "elsewhere/mine")
+    assert code == 2
+    assert "elsewhere/mine" in err
+    assert (tmp_path / "runs" / "mine").exists()
+    assert vpp("delete", "mine")[0] == 0
+    assert not (tmp_path / "runs" / "mine").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), [("VPP_MAX_RUNNING", "none"), ("VPP_RUNS_DIR", "t.csv/runs")])
+def test_a_setting_that_cannot_be_used_is_named(
+    vpp: Vpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    monkeypatch.setenv(name, value)
+    code, _, err = vpp("run", "t.csv", "--target", "kind", "--demo")
+    assert code == 2
+    assert value.split("/")[0] in err
+    assert err.count("\n") == 1
+
+
+def test_a_real_process_complains_alike(desk: Desk) -> None:
+    outcome = desk.vpp("run", "nofile.csv", "--demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.complaint == "nofile.csv cannot be read (No such file or directory): check the path"
+
+
+def test_an_endpoint_that_nobody_serves_is_not_reachable(vpp: Vpp) -> None:
+    code, out, _ = vpp("check-endpoint", "--base-url", f"http://127.0.0.1:{free_port()}/v1", "--model", "m")
+    assert code == 3
+    assert out.startswith("not reachable: ")
+
+
+def test_settings_come_from_options_then_the_environment_then_a_dotenv_file(
+    vpp: Vpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vpp.cli.surroundings import environment, keys
+
+    monkeypatch.delenv("VPP_RUNS_DIR")
+    (tmp_path / ".env").write_text(
+        "\ufeff# mine\n\nexport OPENAI_API_KEY='sk-1'\nVPP_MODEL=from-file\nOPENAI_BASE_URL = \"http://h/v1\"\nodd\n"
+    )
+    assert (environment().model, environment().base_url, keys().learner) == ("from-file", "http://h/v1", "sk-1")
+    assert environment().runs_dir == Path("runs")
+    monkeypatch.setenv("VPP_MODEL", "from-environment")
+    assert environment().model == "from-environment"
+    (tmp_path / ".env").write_bytes(b"VPP_MODEL=\xff\n")
+    assert environment().model == "from-environment"
+    assert "sk-1" not in repr(keys())
+
+
+def test_a_table_is_read_from_standard_input(vpp: Vpp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with PENGUINS.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        code, _, err = vpp("run", "-", "--target", "colour", "--demo")
+    assert code == 2
+    assert "colour" in err

@@ -1,0 +1,138 @@
+"""Commands on runs that are there."""
+
+import csv
+import io
+import json
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server
+from vpp.cli import main
+
+Vpp = Callable[..., str]
+
+
+@pytest.fixture
+def vpp(
+    desk: Desk, undisturbed: dict[str, Outcome], shared_desk: Desk, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Vpp:  # fmt: skip
+    """A command that succeeds, in this process, beside a finished run `vml` whose journal is whole."""
+    shutil.copytree(shared_desk.folder / "vml", desk.runs / "vml")
+    monkeypatch.chdir(desk.folder)
+    for name in ("VPP_RUNS_DIR", "VPP_CACHE_DIR", "PYTHONPATH"):
+        monkeypatch.setenv(name, desk.variables[name])
+
+    def command(*words: str | Path) -> str:
+        code = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    return command
+
+
+def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    shutil.copytree(desk.runs / "vml", desk.runs / "torn")
+    with (desk.runs / "torn" / "events.jsonl").open("r+b") as file:
+        file.write(b"?")
+    (desk.runs / "spoiled").mkdir()
+    (desk.runs / "spoiled" / "run.json").write_text("{")
+    rows = {row["run"]: row for row in json.loads(vpp("list", "--json"))}
+    expected = undisturbed["vml"].result
+    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins"}
+    assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
+    assert "line 1 cannot be read" in rows["torn"]["name"]
+    lines = vpp("list").splitlines()
+    assert len(lines) == 3
+    assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
+
+
+def test_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
+    vpp("delete", "vml")
+    assert not (desk.runs / "vml").exists()
+    assert "no runs yet" in vpp("list")
+    assert json.loads(vpp("list", "--json")) == []
+
+
+def test_rename_changes_the_name_alone(vpp: Vpp, desk: Desk) -> None:
+    assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
+    assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
+    assert desk.runs.joinpath("vml").is_dir()
+
+
+def test_a_run_in_the_folder_one_stands_in_has_its_name(vpp: Vpp, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.runs / "vml")
+    assert json.loads(vpp("resume", ".", "--json", "--quiet"))["run"] == "vml"
+
+
+def test_resume_tells_a_person_what_the_run_came_to(vpp: Vpp) -> None:
+    told = vpp("resume", "vml")
+    assert told.startswith("finished after")
+    assert "heaviest hypothesis (1.000): " in told
+    assert "test accuracy" in told
+
+
+def test_the_report_goes_where_it_is_asked_for(vpp: Vpp, desk: Desk) -> None:
+    (desk.runs / "vml" / "report.md").unlink()
+    assert vpp("report", "vml", "-o", "here.md") == "here.md\n"
+    assert not (desk.runs / "vml" / "report.md").exists()
+    written = Path(vpp("report", "vml").strip())
+    assert written.name == "report.md"
+    assert written.read_text() == (desk.folder / "here.md").read_text()
+
+
+def test_predict_answers_a_new_table(vpp: Vpp, desk: Desk) -> None:
+    rows = list(csv.DictReader(io.StringIO(PENGUINS.read_text())))[::40]
+    new = io.StringIO()
+    writer = csv.DictWriter(new, [name for name in rows[0] if name != "species"], extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    (desk.folder / "new.csv").write_text(new.getvalue())
+    with demo_server() as (url, _):
+        run_json = desk.runs / "vml" / "run.json"
+        spec = json.loads(run_json.read_text())
+        run_json.write_text(json.dumps({**spec, "endpoint": {**spec["endpoint"], "base_url": url}}))
+        told = vpp("predict", "vml", "new.csv", "-o", "out.csv")
+    assert told.startswith(f"{len(rows)} rows predicted by 1 particle")
+    answers = list(csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text())))
+    assert len(answers) == len(rows)
+    assert {answer["prediction"] for answer in answers} <= {"Adelie", "Chinstrap", "Gentoo"}
+    assert len({answer["prediction"] for answer in answers}) > 1
+
+
+def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
+    table = "x,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(40))
+    (desk.folder / "t.csv").write_text(table)
+    words = ("--demo", "--method", "vml", "--epochs", "1", "--train-size", "10", "--test-size", "5")
+    told = desk.vpp("run", "t.csv", "--target", "kind", *words)
+    assert told.code == 0
+    assert told.out.startswith("finished after")
+    assert told.err.startswith("final weights and test rows, ")
+    assert desk.vpp("cache", "info").out.startswith("26 answers, ")
+    assert desk.vpp("cache", "clear").out == "26 answers forgotten\n"
+
+
+def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
+    assert vpp("task", "contains-zero", "--seed", "3", "-o", "zero.csv") == "zero.csv\n"
+    assert len((desk.folder / "zero.csv").read_text().splitlines()) == 161
+
+
+def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
+    told = vpp("check-endpoint", "--demo").splitlines()
+    assert told[:2] == ["reachable", "models: demo"]
+    assert any(line.startswith("the model answers: one short answer took") for line in told)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_demo_server_ends_when_it_is_told_to(number: signal.Signals) -> None:
+    """It is one process: nothing stays behind."""
+    with demo_server() as (url, process):
+        assert url.endswith("/v1")
+        process.send_signal(number)
+        process.wait(20)
+        assert not answers_at(url)

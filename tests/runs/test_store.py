@@ -1,0 +1,125 @@
+"""Run folders: ids, names, secrets, and what is refused before anything is written."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.processes import PENGUINS
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.errors import InputError, RunError, RunLocked
+from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
+from vpp.runs.slots import Slots
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import RunStore, delete, rename, run_id
+from vpp.settings import Config
+
+NOW = datetime(2026, 1, 10, 14, 32)
+DEMO = EndpointSpec(demo=True, model="demo")
+SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
+
+
+def preparation(endpoint: EndpointSpec = DEMO, name: str = "", **config: int) -> Preparation:
+    dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="penguins.csv"), target="species")
+    return Preparation(dataset=dataset, config=Config(**config), endpoint=endpoint, name=name)  # type: ignore[arg-type]
+
+
+@given(st.text(), st.integers(0, 10**6))
+def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int) -> None:
+    now = NOW + timedelta(minutes=minutes)
+    found = run_id(name, "smc", now=now)
+    assert found.isascii()
+    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert Path(found).name == found
+    assert len(found) < 64
+    minute = timedelta(minutes=1)
+    assert run_id("zz", "mh", now=now - minute) < found < run_id("aa", "mh", now=now + minute)
+
+
+def test_an_id_reads_well() -> None:
+    assert run_id("Iris", "smc", now=NOW).startswith("20260110-1432-iris-smc-")
+
+
+def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    spec = preparation().spec()
+    made = [store.create(replace(spec, name=name), b"x", now=NOW).id for name in ("m", "z", "a")]
+    later = store.create(spec, b"x", now=NOW + timedelta(minutes=1)).id
+    (tmp_path / "no run").mkdir()
+    assert [run.id for run in store.runs()] == [later, *reversed(made)]
+    assert RunStore(tmp_path / "nowhere").runs() == []
+
+
+@pytest.mark.parametrize("name", ["../secrets", "..", ".", "/etc", "a/b", "", "nobody"])
+def test_an_id_is_never_a_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RunError, match="no run"):
+        RunStore(tmp_path).get(name)
+
+
+def test_a_new_name_stays_and_the_id_too(tmp_path: Path) -> None:
+    directory = preparation().create(tmp_path)
+    rename(directory, "  ../../ what?\n ")
+    assert directory.spec().name == "../../ what?"
+    assert RunStore(tmp_path).runs()[0].id == directory.id
+    with pytest.raises(RunError, match="at least one character"):
+        rename(directory, "  ")
+
+
+def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
+    directory = preparation().create(tmp_path)
+    with directory.lock(), pytest.raises(RunLocked):
+        delete(directory)
+    delete(directory)
+    assert not directory.path.exists()
+    with pytest.raises(RunError, match="nothing was deleted"):
+        delete(RunDirectory(tmp_path))
+    assert tmp_path.exists()
+
+
+def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
+    prepared = preparation(SERVER, name="Pingüine", particles=3)
+    assert prepared.create(tmp_path).spec() == prepared.spec() == RunSpec(**vars_of(prepared.spec()))
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "words"),
+    [
+        (EndpointSpec(), "no endpoint"),
+        (EndpointSpec(base_url="http://127.0.0.1:9/v1"), "no model"),
+        (replace(SERVER, base_url="127.0.0.1:9"), "http://host:port/v1"),
+        (replace(SERVER, base_url="http://me:secret@host/v1"), "user name or password"),
+        (replace(SERVER, optimizer_base_url="http://me:secret@host/v1"), "user name or password"),
+        (replace(SERVER, concurrency=0), "concurrency is 0"),
+        (replace(SERVER, timeout_s=0), "timeout_s is 0"),
+        (replace(SERVER, timeout_s=float("nan")), "timeout_s is nan"),
+        (replace(SERVER, max_wait_s=-1), "max_wait_s is -1"),
+        (replace(DEMO, demo_latency_ms=-1), "demo_latency_ms is -1"),
+    ],
+)
+def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endpoint: EndpointSpec, words: str) -> None:
+    with pytest.raises(InputError, match=words) as raised:
+        preparation(endpoint)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="fewer than a batch of 101"):
+        preparation(batch_size=101)
+
+
+def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:
+    one, other = Slots(tmp_path, count=1), Slots(tmp_path, count=1)
+    assert one.take_now()
+    assert one.take_now()
+    assert not other.take_now()
+    one.give_back()
+    assert other.take_now()
+    assert not one.take_now()
+    assert Slots(tmp_path, count=2).take_now()
+    other.give_back()
+    other.give_back()

@@ -1,0 +1,199 @@
+"""The fold: what a resume voids, and what a person is told of a run's state."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PENGUINS, Desk, Outcome
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.errors import RunError
+from vpp.events import (
+    Evaluated,
+    Event,
+    ParticleDrawn,
+    ParticleState,
+    Proposed,
+    Reweighted,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    Scored,
+    StepFinished,
+)
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
+from vpp.runs.journal import JournalReader, Record
+from vpp.runs.preparation import Preparation
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.view import RunView, fold
+from vpp.settings import Config
+from vpp.usage import Usage
+
+STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
+DRAWN = ParticleDrawn(particle=0, hypothesis="a", text="A", temperature=0.5, raw="A")
+
+
+def step(number: int) -> StepFinished:
+    state = ParticleState(hypothesis="a", parent=0, log_likelihood=-1.0, log_weight=0.0)
+    return StepFinished(step=number, population=(state,), batch=(1,), tau=None)
+
+
+def scored(number: int, role: str = "buffer") -> Scored:
+    return Scored(
+        step=number, particle=0, hypothesis="a", role=role, rows=(1,), predictions=("x",), log_likelihood=-1.0
+    )  # type: ignore[arg-type]
+
+
+def proposed(number: int) -> Proposed:
+    return Proposed(
+        step=number,
+        particle=0,
+        parent="a",
+        proposal="b",
+        text="B",
+        raw="B",
+        temperature=1.0,
+        accepted=True,
+        why="taken",
+    )
+
+
+def evaluated(number: int) -> Evaluated:
+    return Evaluated(
+        step=number, split="test", rows=(9,), hypotheses=("a",), predictions=(("x",),), weights=(1.0,),
+        metric="accuracy", value=1.0,
+    )  # fmt: skip
+
+
+FINAL = Reweighted(step=1, beta=1.0, log_weights=(0.0,), weights=(1.0,), ess=1.0, role="final")
+FIRST = (STARTED, DRAWN, step(-1))
+STEP_0 = (scored(0), proposed(0), evaluated(0), step(0))
+STEP_1 = (scored(1), proposed(1), step(1))
+END = (scored(1, "final"), FINAL, evaluated(1))
+
+
+def view(*events: Event, second: float = 1.0) -> RunView:
+    """One event a second, a call an event."""
+    return fold(Record(at=second * i, usage=Usage(learner=i), answers=i, event=event) for i, event in enumerate(events))
+
+
+def shown(found: RunView) -> tuple[object, ...]:
+    """What a resume must bring back."""
+    return found.drawn, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
+
+
+@pytest.mark.parametrize(
+    ("kept", "void", "last"),
+    [
+        ((STARTED,), (DRAWN,), None),
+        (FIRST, (scored(0), proposed(0)), -1),
+        ((*FIRST, *STEP_0), (scored(1), proposed(1)), 0),
+        ((*FIRST, *STEP_0, *STEP_1), END, 1),
+        ((*FIRST, *STEP_0), (*STEP_1, *END), 0),
+        ((*FIRST, *STEP_0), (evaluated(0), RunFinished(outcome="stopped")), 0),
+        ((*FIRST, *STEP_0, *STEP_1), (*END, RunFailed(reason="endpoint", detail="gone")), 1),
+    ],
+)
+def test_a_resume_voids_what_came_after_its_step(
+    kept: tuple[Event, ...], void: tuple[Event, ...], last: int | None
+) -> None:
+    assert shown(view(*kept, *void, RunResumed(step=last))) == shown(view(*kept))
+
+
+def test_an_evaluation_along_the_way_outlives_a_resume_at_its_step() -> None:
+    assert view(*FIRST, *STEP_0, scored(1), RunResumed(step=0)).evaluated["test"] == evaluated(0)
+
+
+def test_a_run_that_was_only_held_loses_nothing() -> None:
+    held = view(*FIRST, *STEP_0, scored(1), RunPaused(reason="user"), RunResumed(step=2))
+    assert shown(held) == shown(view(*FIRST, *STEP_0, scored(1)))
+    late = view(*FIRST, *STEP_0, *STEP_1, *END, RunPaused(reason="user"), RunResumed(step=2))
+    assert late.final == FINAL
+
+
+def test_a_resumed_run_begins_with_the_counts_of_its_last_whole_step() -> None:
+    found = view(*FIRST, scored(0), proposed(0))
+    assert (found.usage_kept, found.answers_kept) == (Usage(learner=2), 2)
+
+
+def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
+    assert view(*FIRST, RunPaused(reason="user"), RunResumed(step=2), scored(0)).wall_s == 4
+    assert view(RunFinished(outcome="stopped"), STARTED, DRAWN).wall_s == 1
+    assert view(*FIRST, second=-1).wall_s == 0
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> RunDirectory:
+    """A run that no worker has seen."""
+    dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="p.csv"), target="species")
+    endpoint = EndpointSpec(demo=True, model="demo")
+    return Preparation(dataset=dataset, config=Config(), endpoint=endpoint).create(tmp_path)
+
+
+ENDINGS: list[tuple[Event, State]] = [
+    (RunFinished(outcome="finished"), "finished"),
+    (RunFinished(outcome="stopped"), "stopped"),
+    (RunFailed(reason="input", detail="no"), "failed"),
+]
+
+
+@pytest.mark.parametrize(("ending", "state"), ENDINGS)
+def test_a_run_that_ended_says_how(directory: RunDirectory, ending: Event, state: State) -> None:
+    assert directory.state(view(*FIRST, ending)) == state
+
+
+def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
+    assert directory.status() == "queued"
+    assert directory.state(RunView()) == "queued"
+    assert directory.state(RunView(), now=time.time() + STARTING_S + 1) == "interrupted"
+
+
+def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) -> None:
+    assert directory.state(view(*FIRST)) == "interrupted"
+    assert directory.state(view(*FIRST, RunPaused(reason="endpoint"))) == "interrupted"
+
+
+def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
+    with directory.lock():
+        assert directory.state(RunView()) == "queued"
+        directory.beat({}, queued=False)
+        assert directory.state(view(*FIRST)) == "running"
+        assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
+        assert directory.state(view(*FIRST), now=time.time() + STALLED_AFTER_S + 1) == "stalled"
+        directory.beat({}, queued=True)
+        assert directory.state(view(*FIRST)) == "queued"
+        assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
+        assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"
+    assert not directory.is_held()
+
+
+def test_only_the_three_words_are_heard(directory: RunDirectory) -> None:
+    assert directory.said() is None
+    for content in ("", "{", "[]", "{}", '{"command": "stop"}', '{"command": "fly", "at": 1}', '"stop"'):
+        (directory.path / "control").write_text(content)
+        assert directory.said() is None
+    directory.say("go on")
+    word = directory.said()
+    assert word is not None
+    assert word[0] == "go on"
+
+
+def test_a_run_json_from_elsewhere_is_refused_in_one_line(directory: RunDirectory) -> None:
+    for content in ("{", "[]", json.dumps({"name": 3})):
+        (directory.path / "run.json").write_text(content)
+        with pytest.raises(RunError, match="cannot be read") as raised:
+            directory.spec()
+        assert "\n" not in str(raised.value)
+
+
+def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    found = fold(JournalReader(shared_desk.directory("smc").journal).new_records())
+    assert found.phase == "finished"
+    assert list(found.steps) == [-1, 0, 1, 2]
+    assert all(each.finished for each in found.steps.values())
+    assert list(found.weights) == undisturbed["smc"].result["weights"]
+    assert found.usage_kept.calls < found.usage.calls
