@@ -33,7 +33,7 @@ def page(run: frame.OpenRun) -> None:
     said = numeric_saying(found) if numeric else uncertain_sentence(len(uncertain), len(found))
     st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric))))
     st.html(markup.block(markup.heading("Point by point", "most uncertain first · columns by weight")))
-    only = st.toggle("Only where they differ", value=bool(uncertain) and not numeric, key="disagreement.only")
+    only = not numeric and st.toggle("Only where they differ", value=bool(uncertain), key="disagreement.only")
     shown = [p for p in found if p.is_uncertain] if only else found
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.llm.stub import Reply, Request, as_json, refusal, serving
-from vpp.demo import chat
+from tests.llm.stub import Reply, Request, refusal, serving
+from vpp.demo.server import App, Options, build_app
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
@@ -145,7 +145,7 @@ class Desk:
     def run(self, name: str, *words: str | Path, data: Path = PENGUINS, **environment: str) -> Running:
         """Starts `run` in the directory `name`, small and without a cache."""
         return self.start(
-            *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache"),
+            *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache", "--max-wait", "30"),
             *("--json", "--quiet", "--run-dir", self.folder / name, *words),
             **environment,
         )
@@ -212,6 +212,7 @@ class Model:
     """The demo model behind a server that counts, holds its answers, and refuses, when told to."""
 
     def __init__(self) -> None:
+        self._app = build_app(Options())
         self.base_url = ""
         self.asked = 0
         self.answered = 0
@@ -231,7 +232,7 @@ class Model:
 
     async def behave(self, request: Request) -> Reply | None:
         if request.path.endswith("/models"):
-            return as_json(chat.models())
+            return await asked_of(self._app, "GET", request)
         self.asked += 1
         number = self.asked
         while self.hold_after is not None and number > self.hold_after:
@@ -241,10 +242,23 @@ class Model:
             return refusal(401, f"{given} is not a key")
         if self.refusal is not None:
             return self.refusal
-        question = chat.read_request(json.dumps(request.body).encode())
-        text, _ = chat.respond(question)
+        reply = await asked_of(self._app, "POST", request)
         self.answered += 1
-        return as_json(chat.completion(question, text))
+        return reply
+
+
+async def asked_of(app: App, method: str, request: Request) -> Reply:
+    """What the demo server's application answers."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"body": json.dumps(request.body).encode()}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app({"type": "http", "method": method, "path": request.path, "headers": []}, receive, send)
+    return Reply(sent[1]["body"], status=sent[0]["status"])
 
 
 @contextmanager

@@ -44,11 +44,11 @@ def test_fit_gives_the_posterior_that_the_command_line_gives(
 
 
 def test_fit_takes_a_frame_and_the_posterior_predicts_one(here: Desk) -> None:
-    frame = pd.DataFrame({"size": range(40), "noise": [i * 7 % 11 for i in range(40)]})
-    frame["kind"] = ["small" if size < 20 else "large" for size in frame["size"]]
+    frame = pd.DataFrame({"size": [i % 20 / 2 for i in range(40)], "noise": [i * 7 % 11 for i in range(40)]})
+    frame["kind"] = ["small" if size < 5 else "large" for size in frame["size"]]
     posterior = vpp.fit(frame, target="kind", method="vml", epochs=1)
     assert posterior.result["status"] == "finished"
-    new = pd.DataFrame({"noise": [1, 2], "size": [0, 39]})
+    new = pd.DataFrame({"noise": [1, 2], "size": [0.5, 9]})
     assert set(posterior.predict(new)) <= {"small", "large"}
     answers = posterior.ask(new)
     assert [len(particle) for particle in answers.predictions] == [2]

@@ -83,7 +83,7 @@ def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
 
 def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
     prepared = preparation(SERVER, name="Pingüine", particles=3)
-    assert prepared.create(tmp_path).spec() == prepared.spec() == RunSpec(**vars_of(prepared.spec()))
+    assert prepared.create(tmp_path).spec() == prepared.spec()
 
 
 @pytest.mark.parametrize(

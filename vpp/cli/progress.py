@@ -1,6 +1,5 @@
 """A run's progress on standard error: a bar on a terminal, plain lines elsewhere."""
 
-import sys
 from contextlib import suppress
 from typing import TextIO
 
@@ -15,7 +14,7 @@ WIDTH = 28
 class Progress:
     """Told of every event."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._said_paused = False

@@ -25,7 +25,7 @@ def resume(options: Namespace) -> int:
 def work_on(directory: RunDirectory, options: Namespace) -> int:
     """Works the run to its end, and tells what it came to."""
     logging.basicConfig(handlers=[logging.FileHandler(directory.log, delay=True)], format="%(asctime)s %(message)s")
-    progress = None if options.quiet else Progress()
+    progress = None if options.quiet else Progress(sys.stderr)
     view = work(directory, surroundings(asked_at=options.asked_at, listener=progress))
     if progress:
         progress.close()

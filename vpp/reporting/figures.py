@@ -9,6 +9,7 @@ from vpp.reporting.theme import INK, Mode, template
 from vpp.runs.view import RunView
 
 HEIGHT = 240
+MOST_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,10 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
 def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:
     if not ess:
         return "Effective sample size by step: no step has weights yet"
-    rings = f"; resampled at {', '.join(map(str, resampled))}" if resampled else "; never resampled"
+    if len(resampled) > MOST_NAMED:
+        rings = f"; resampled at {len(resampled)} of {len(steps)} steps"
+    else:
+        rings = f"; resampled at {', '.join(map(str, resampled))}" if resampled else "; never resampled"
     return f"Effective sample size by step: {ess[-1]:.1f} of {k} at step {steps[-1]}, lowest {min(ess):.1f}{rings}"
 
 

@@ -97,7 +97,7 @@ def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequen
         for k in order
     )
     numeric = bool(shown) and not shown[0].shares and shown[0].interval is not None
-    tail = "spread" if numeric else "weighted vote"
+    tail = "mean, 90 % interval" if numeric else "weighted vote"
     first = '<th scope="col">row</th><th scope="col">inputs</th>'
     head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
     body = "".join(_line(point, order, numeric, signs) for point in shown)
@@ -131,7 +131,9 @@ def _cell(vote: Value | None, prediction: Value | None, numeric: bool, signs: Ma
 def _spread(point: Point) -> str:
     low, high = point.interval or (float("nan"), float("nan"))
     mean = _number(point.prediction)
-    return f'<span class="num">{text(mean)}, 90 % of the weight in {text(_number(low))} to {text(_number(high))}</span>'
+    return (
+        f'<span class="num">{text(mean)}</span> <span class="cap">{text(_number(low))} to {text(_number(high))}</span>'
+    )
 
 
 def _number(value: Value | None) -> str:

@@ -102,7 +102,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         name="ESS",
         value=fixed(reweighted.ess, 1),
         scale=f"of {view.size}",
-        words=ess_sentence(reweighted.ess, view.size, snapshot.spec.config.ess_threshold),
+        words=ess_sentence(reweighted.ess, view.size, snapshot.spec.config.ess_threshold if at else None),
     )
 
 
