@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 
 st.set_page_config(page_title="VPP", page_icon="assets/icon.svg", layout="wide")
 st.logo("assets/logo.svg", size="large", icon_image="assets/icon.svg")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 from vpp.reporting import markup
 from vpp.reporting.matrix import Point, code_legend, matrix_html, points
 from vpp.reporting.words import fixed, number, percent, uncertain_sentence

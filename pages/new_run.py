@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages import frame, tables
-from pages.endpoint import choose_endpoint
-from pages.example import READABLE_MS
-from pages.method import choose_config
+from pages.parts import frame, tables
+from pages.parts.endpoint import choose_endpoint
+from pages.parts.example import READABLE_MS
+from pages.parts.method import choose_config
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.target import target_guess

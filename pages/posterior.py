@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 from vpp.reporting import markup
 from vpp.reporting.ideas import merge_ideas
 from vpp.reporting.ledger import ideas_html, ruled_out_html

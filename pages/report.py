@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 from vpp.errors import VppError
 from vpp.reporting import markup
 from vpp.reporting.command import repeat_command

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 from vpp.reporting import markup
 from vpp.reporting.band import band_html
 from vpp.reporting.cards import CardMaker

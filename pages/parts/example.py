@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from pages.tables import EXAMPLES
+from pages.parts.tables import EXAMPLES
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.runs.preparation import Preparation

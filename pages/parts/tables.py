@@ -8,7 +8,7 @@ import streamlit as st
 from vpp.data.table import Table
 from vpp.data.tasks import TASKS, describe, generate
 
-EXAMPLES = Path(__file__).parent.parent / "assets" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 UPLOAD, EXAMPLE, TASK = "Upload a CSV", "An example", "A task of the paper"
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages import frame
+from pages.parts import frame
 from vpp.cli.surroundings import environment
 from vpp.errors import VppError
 from vpp.llm.counters import Counters

@@ -19,7 +19,7 @@ from vpp.runs.session import Keys
 from vpp.runs.store import RunStore
 from vpp.settings import METHOD_NAMES
 
-ASSETS = Path(__file__).parent.parent / "assets"
+ASSETS = Path(__file__).parents[2] / "assets"
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 MARKS: dict[State, markup.Mark] = {
     "queued": "uns",
@@ -148,7 +148,8 @@ def _nothing_open(purpose: str) -> None:
 
 def start_example() -> None:
     """Penguins on the demo model, paced so that one can read along."""
-    from pages.example import prepare_example
+    # Late: only a start needs pandas, and the first paint should not wait for it.
+    from pages.parts.example import prepare_example
 
     directory = prepare_example().create(store().folder)
     start(directory)
