@@ -56,7 +56,8 @@ class Config:
             ("epochs", 1),
             ("batch_size", 1),
             ("buffer_size", 1),
-            ("evaluate_every", 0), ("seed", 0),
+            ("evaluate_every", 0),
+            ("seed", 0),
         ):
             if getattr(self, name) < low:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least {low}")

@@ -26,7 +26,7 @@ from vpp.runs.slots import Slots
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
-IN_A_STEP = 40
+IN_A_STEP = 20
 """Calls answered in the first step of a small run, after the 13 of the initial draw."""
 
 
@@ -75,8 +75,8 @@ def test_a_paused_run_asks_nothing_gives_its_slot_back_and_goes_on_to_the_same_r
 
 def test_a_run_whose_answers_are_cached_can_be_paused(desk: Desk, served: Model) -> None:
     """Pausing holds the steps, not only the calls."""
-    words = ("run", str(desk.folder / "d.csv"), "--quiet", "--batch-size", "2", "--particles", "1")
-    rows = "\n".join(f"{i},{i % 2}" for i in range(160))
+    words = ("run", str(desk.folder / "d.csv"), "--quiet", "--batch-size", "2", "--particles", "1", "--epochs", "1")
+    rows = "\n".join(f"{i / 2},{i % 2}" for i in range(60))
     (desk.folder / "d.csv").write_text(f"x,parity\n{rows}\n")
     assert desk.vpp(*words, *served.options, "--run-dir", "first").code == 0
     asked = served.asked

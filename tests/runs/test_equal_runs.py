@@ -10,7 +10,6 @@ from tests.processes import (
     SMALL,
     TARGET,
     Desk,
-    Model,
     Outcome,
     but_times_and_ids,
     demo_server,
@@ -77,8 +76,3 @@ def test_the_cache_changes_only_what_was_cached(desk: Desk, undisturbed: dict[st
     assert second["calls"]["cached"] == second["calls"]["learner"] + second["calls"]["optimizer"]
     assert but_times_and_ids(first) == but_times_and_ids(second) == but_times_and_ids(undisturbed["smc"].result)
     assert posterior(RunDirectory(first["dir"])) == posterior(RunDirectory(second["dir"]))
-
-
-def test_another_seed_is_another_run(desk: Desk, undisturbed: dict[str, Outcome], served: Model) -> None:
-    other = desk.run("other", "--seed", "1", "--method", "vml", *served.options).finish().result
-    assert other["tokens"] != undisturbed["vml"].result["tokens"]

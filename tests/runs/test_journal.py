@@ -171,7 +171,7 @@ def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_full_disk_ends_the_run_in_one_line_and_spoils_nothing(
     desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    served.hold_after = 60
+    served.hold_after = 20
     worker = desk.run("run", *served.options)
     wait_until(lambda: served.is_holding, "the run waits in a step")
     limit = desk.directory("run").journal.stat().st_size + 300

@@ -3,47 +3,58 @@
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.processes import Desk, Model, Outcome, but_times_and_ids, model, posterior, wait_until
+from tests.processes import Desk, Outcome, but_times_and_ids, model, posterior, wait_until
+from vpp.events import StepFinished
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader
 
 SEED = random.randrange(1000)
-CALLS = 242
-MOMENTS = {
-    "before the first hypotheses": range(1, 10),
-    "among the first hypotheses": range(10, 13),
-    "in the first step": range(14, 45),
-    "in a later step": range(60, 150),
-    "in the final evaluation": range(205, CALLS - 4),
-}
+MOMENTS = (
+    "before the first hypotheses",
+    "among the first hypotheses",
+    "in the first step",
+    "in a later step",
+    "in the final evaluation",
+)
+
+
+def draw_moments(undisturbed: RunDirectory) -> dict[str, int]:
+    """A number of answered calls within each phase, drawn at random."""
+    records = list(JournalReader(undisturbed.journal).new_records())
+    first, *steps = (r.usage.calls for r in records if isinstance(r.event, StepFinished))
+    marks = (0, 10, first, steps[0], steps[-1], records[-1].usage.calls)
+    rng = random.Random(SEED)
+    return {name: rng.randrange(marks[i] + 1, marks[i + 1]) for i, name in enumerate(MOMENTS)}
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """A run killed in each of the phases, at a call drawn at random; torn lines end its files; then resumed."""
-    desk, rng = Desk(tmp_path_factory.mktemp("killed")), random.Random(SEED)
-    with ExitStack() as stack:
-        jobs = [(name, rng.choice(moment), stack.enter_context(model())) for name, moment in MOMENTS.items()]
+def killed(
+    tmp_path_factory: pytest.TempPathFactory, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> Iterator[Desk]:
+    """A run killed in each of the phases; torn lines end its files; then resumed. Two at a time."""
+    desk = Desk(tmp_path_factory.mktemp("killed"))
+    moments = draw_moments(shared_desk.directory("smc"))
 
-        def disturb(job: tuple[str, int, Model]) -> None:
-            name, moment, served = job
-            served.hold_after = moment
+    def disturb(name: str) -> None:
+        with model() as served:
+            served.hold_after = moments[name]
             worker = desk.run(name, *served.options)
-            wait_until(lambda: served.is_holding, f"call {moment} is answered, the next is not")
+            wait_until(lambda: served.is_holding, f"call {moments[name]} is answered, the next is not")
             worker.kill()
-            served.hold_after = None
             desk.states[name] = desk.state(name)
             for path in (desk.directory(name).journal, desk.directory(name).answers):
                 with path.open("ab") as file:
                     file.write(b'{"v":1,"at":17')
+            served.hold_after = None
             desk.outcomes[name] = desk.resume(name).finish()
 
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(disturb, jobs))
-        yield desk
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(disturb, MOMENTS))
+    yield desk
     desk.close()
 
 

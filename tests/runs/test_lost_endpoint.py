@@ -110,7 +110,7 @@ def test_an_unknown_model_ends_the_run_at_once(desk: Desk, served: Model) -> Non
 def test_a_refusal_in_mid_run_keeps_what_was_answered(
     desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    served.hold_after = 40
+    served.hold_after = 20
     worker = desk.run("run", *served.options)
     wait_until(lambda: served.is_holding, "the run waits in its first step")
     served.refusal, served.hold_after = refusal(403, "the key has expired"), None
@@ -125,7 +125,7 @@ def test_a_refusal_in_mid_run_keeps_what_was_answered(
 
 
 def test_a_stop_while_the_endpoint_is_gone_ends_the_run(desk: Desk, served: Model) -> None:
-    served.hold_after = 40
+    served.hold_after = 20
     worker = desk.run("run", *served.options)
     wait_until(lambda: served.is_holding, "the run waits in its first step")
     desk.directory("run").say("stop")

@@ -196,6 +196,7 @@ class _Worker:
     async def _conclude_early(self, session: Session) -> None:
         """Back to the last whole step, for its test rows; a second stop, or an endpoint that is gone, does without."""
         self._stop_asked.clear()
+        self._pause_asked.clear()
         self._record(RunResumed(step=self._view.last_step))
         with suppress(_Stopped, EndpointError):
             await self._unless_stopped(self._take_slot())
@@ -284,7 +285,6 @@ class _Worker:
                 self._pause_asked.clear()
                 self._retry_asked.set()
             case "stop":
-                self._pause_asked.clear()
                 self._stop_asked.set()
 
     async def _keep_alive(self) -> None:
