@@ -87,6 +87,10 @@ def _check_choices(config: Config) -> None:
 
 
 def _check_numbers(config: Config) -> None:
+    for option in fields(config):
+        value = getattr(config, option.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{option.name} is {value}: it must be a finite number")
     if not 0 < config.epsilon < 1:
         raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
     if min(config.beta_start, config.beta_end) <= 0:
@@ -145,6 +149,6 @@ class Environment:
 
 def _positive_int(values: Mapping[str, str], name: str, *, default: int) -> int:
     text = values.get(name) or str(default)
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise InputError(f"{name} is {text!r}: it must be a whole number of at least 1")
     return int(text)

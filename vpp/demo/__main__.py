@@ -25,7 +25,10 @@ def main() -> None:
         options = Options(**vars(parser.parse_args()))
     except ValueError as error:
         parser.error(str(error))
-    serve(options)
+    try:
+        serve(options)
+    except OSError as error:
+        parser.error(f"{options.host}:{options.port} cannot be listened on ({error.strerror}): choose another --port")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ import time
 from collections.abc import Mapping
 
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.session import Keys, child_environment
 
 
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
     """Starts or goes on with the run in a detached worker; returns its process id. Keys travel by environment only."""
     asked_at = time.time()
-    variables = dict(os.environ if environment is None else environment)
+    variables = child_environment(os.environ if environment is None else environment)
     for name, key in (("OPENAI_API_KEY", keys.learner), ("VPP_OPTIMIZER_API_KEY", keys.optimizer)):
         if key:
             variables[name] = key

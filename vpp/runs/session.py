@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.metadata
+import os
 import platform
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -9,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import vpp
 from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
@@ -161,6 +163,12 @@ async def _endpoints(
     return learner, optimizer
 
 
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a Python process of ours, which finds `vpp` whatever folder it is started from."""
+    paths = [str(Path(vpp.__file__).parents[1]), environment.get("PYTHONPATH", "")]
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
 @asynccontextmanager
 async def demo_server(latency_ms: int) -> AsyncIterator[str]:
     """The built-in demo model as a process of its own, which ends with this one; yields its base URL."""
@@ -169,6 +177,7 @@ async def demo_server(latency_ms: int) -> AsyncIterator[str]:
         *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        env=child_environment(os.environ),
         start_new_session=True,  # an interrupt at the terminal is for the worker, which has test rows left to ask about
     )
     if process.stdout is None or process.stdin is None:
