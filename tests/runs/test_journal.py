@@ -181,6 +181,7 @@ def test_a_full_disk_ends_the_run_in_one_line_and_spoils_nothing(
     assert outcome.code in (1, 2)
     assert "File too large" in outcome.complaint
     assert desk.directory("run").journal.read_bytes().endswith(b"\n")
-    assert desk.state("run") == "interrupted"
+    # Whether the end itself still fits depends on which file met the limit first.
+    assert desk.state("run") in ("interrupted", "failed")
     assert desk.resume("run").finish().code == 0
     assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))
