@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.parts import frame
 
-st.set_page_config(page_title="VPP", page_icon="assets/icon.svg", layout="wide")
-st.logo("assets/logo.svg", size="large", icon_image="assets/icon.svg")
+st.set_page_config(page_title="VPP", page_icon=str(frame.ASSETS / "icon.svg"), layout="wide")
+st.logo(str(frame.ASSETS / "logo.svg"), size="large", icon_image=str(frame.ASSETS / "icon.svg"))
 frame.stylesheet()
 page = st.navigation(
     [
@@ -16,6 +16,7 @@ page = st.navigation(
         st.Page("pages/report.py", title="Report"),
     ]
 )
+frame.check_environment()
 with st.sidebar:
     frame.run_list()
 st.session_state["frame.entered"] = True

@@ -7,7 +7,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const slider = root.querySelector("input[type=range]")
   const follow = root.querySelector("input[type=checkbox]")
   const output = root.querySelector("output")
-  slider.max = data.end
+  slider.max = data.top
   const name = (step) => (step >= data.end ? "the end" : `step ${step}`)
   const tell = () => {
     output.textContent = follow.checked ? `following: ${name(Number(slider.value))}` : name(Number(slider.value))

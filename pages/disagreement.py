@@ -20,7 +20,8 @@ def page(run: frame.OpenRun) -> None:
             markup.block(
                 markup.state(
                     "The test rows have not been asked yet",
-                    "They are asked when the run ends, or every n steps where “Evaluate every n steps” says so.",
+                    "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
+                    "A run that was interrupted or failed asks them once it is resumed.",
                 )
             )
         )

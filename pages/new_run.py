@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts import frame, tables
-from pages.parts.endpoint import choose_endpoint
+from pages.parts.endpoint import SPEEDS, choose_endpoint
 from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
 from vpp.data.build import build_dataset
@@ -30,9 +30,12 @@ def offer_example() -> None:
             ),
         )
     )
-    left, right = st.columns([1, 3.2], vertical_alignment="center")
+    left, middle, right = st.columns([1, 0.9, 2.3], vertical_alignment="center")
+    speed = middle.segmented_control(
+        "Demo speed", SPEEDS, default=SPEEDS[0], key="new.example_speed", required=True, label_visibility="collapsed"
+    )
     if left.button("Run the example", type="primary", key="new.run_example", width="stretch"):
-        frame.start_example()
+        frame.start_example(instant=speed != SPEEDS[0])
     right.html(
         markup.block(
             markup.caption(

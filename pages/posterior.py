@@ -6,6 +6,7 @@ from pages.parts import frame
 from vpp.reporting import markup
 from vpp.reporting.ideas import merge_ideas
 from vpp.reporting.ledger import ideas_html, ruled_out_html
+from vpp.reporting.progress import nothing_yet
 from vpp.reporting.ruled_out import ruled_out
 from vpp.reporting.words import counted, weights_sentence
 
@@ -32,7 +33,7 @@ def draw(run: frame.OpenRun) -> None:
     view, dataset = run.reader.refresh().view, run.reader.dataset()
     ideas = merge_ideas(view, dataset)
     if ideas is None or view.started is None:
-        st.html(markup.block(markup.waiting("No step is whole yet: the first hypotheses are being written.")))
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(run.reader.refresh().state))))
         return
     st.html(markup.block(markup.saying(weights_sentence(ideas.weights))))
     compared = f"compared on all {ideas.n_rows} rows" if ideas.n_rows else "compared word for word so far"

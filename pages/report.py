@@ -9,6 +9,7 @@ from vpp.reporting.command import repeat_command
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.exports import posterior_json, predictions_csv
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.progress import nothing_yet
 
 
 def page(run: frame.OpenRun) -> None:
@@ -16,7 +17,7 @@ def page(run: frame.OpenRun) -> None:
     frame.head(run, "Report")
     view = run.snapshot.view
     if not view.population:
-        st.html(markup.block(markup.state("Nothing to report yet", "The first hypotheses are still being written.")))
+        st.html(markup.block(markup.state("Nothing to report yet", nothing_yet(run.snapshot.state))))
         st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
         st.stop()
     try:

@@ -31,6 +31,8 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     elif state in ("interrupted", "failed", "stopped"):
         if left.button("Resume", key="watch.resume", type="primary", width="stretch"):
             frame.start(directory)
+        if not snapshot.spec.endpoint.is_demo:
+            frame.ask_keys(snapshot.spec.endpoint)
         if snapshot.view.population:
             right.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
     else:
@@ -40,16 +42,16 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         st.html(markup.block(markup.caption(phase(snapshot)), label="state of the run"))
 
 
-def choose_step(run: frame.OpenRun, view: RunView) -> int:
-    """The step shown, T for the end: the latest one, or one that is replayed."""
-    end = view.total_steps
-    newest = shown_step(view)
-    latest = end if view.has_ended and view.weights else newest if newest is not None else 0
+def choose_step(run: frame.OpenRun, view: RunView, *, live: bool) -> int:
+    """The step shown: the latest one, or one that is replayed. What ended has one place more, for its end."""
+    newest = shown_step(view) or 0
+    latest = newest if live else newest + 1
     slider = f"{_key(run)}.slider"
     replayed = st.session_state.get(slider, {}).get("step")
     shown = latest if replayed is None else min(int(replayed), latest)
-    band = band_html(view, shown=min(shown, end - 1))
-    chosen = frame.scrubber(band, latest=latest, end=end, key=slider)
+    band = band_html(view, shown=min(shown, newest))
+    top = max(view.total_steps - 1, 1) if live else latest
+    chosen = frame.scrubber(band, latest=latest, top=top, end=view.total_steps if live else latest, key=slider)
     step = latest if chosen is None else min(chosen, latest)
     st.session_state[_key(run)] = step
     return step
@@ -94,10 +96,11 @@ def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
     trouble(snapshot)
     controls(run, snapshot)
     if view.last_step is None:
-        st.html(markup.block(markup.waiting(waiting_for(snapshot))))
+        if snapshot.state in frame.LIVE:
+            st.html(markup.block(markup.waiting(waiting_for(snapshot))))
         return
-    step = choose_step(run, view)
-    st.html(markup.block(markup.strip(metrics(snapshot, None if step == view.total_steps else step))))
+    step = choose_step(run, view, live=snapshot.state in frame.LIVE)
+    st.html(markup.block(markup.strip(metrics(snapshot, step if step in view.steps else None))))
 
 
 def waiting_for(snapshot: Snapshot) -> str:
@@ -166,6 +169,13 @@ def draw_charts(run: frame.OpenRun, view: RunView) -> None:
             )
 
 
+def ended(snapshot: Snapshot) -> str:
+    """What the last cards of a run are called."""
+    if snapshot.state in ("finished", "stopped"):
+        return "Hypotheses at the end, heaviest first"
+    return "Hypotheses that are kept, heaviest first"
+
+
 def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The cards of the step shown."""
     view = snapshot.view
@@ -176,11 +186,11 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     step, newest = st.session_state.get(_key(run)), shown_step(view)
     if newest is None or step is None:
         cards, title, deck_id = maker.initial(), "First hypotheses", "initial"
-    elif step >= view.total_steps:
-        cards, title, deck_id = maker.final(), "Hypotheses at the end, heaviest first", "end"
+    elif step > newest:
+        cards, title, deck_id = maker.final(), ended(snapshot), "end"
     else:
         cards, title = maker.at(step), f"Hypotheses at step {step}, heaviest first"
-        deck_id = "live" if step == newest and not view.has_ended else str(step)
+        deck_id = "live" if step == newest and snapshot.state in frame.LIVE else str(step)
     if not cards:
         return
     st.html(markup.block(markup.heading(title, "bar length = weight · underlined: added · struck: removed")))

@@ -19,10 +19,10 @@ FLOORS = {
     "llm": 3,
     "runs": 4,
     "reporting": 5,
-    "library": 6,
     "cli": 6,
-    "__main__": 7,
-    "__init__": 7,
+    "library": 7,
+    "__main__": 8,
+    "__init__": 8,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
 NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")

@@ -1,13 +1,14 @@
 """The library's front door: `vpp.fit` and `vpp.load_run`."""
 
 import asyncio
-import os
 import time
 from dataclasses import replace
+from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vpp.cli import surroundings
 from vpp.data.build import build_dataset
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
@@ -20,10 +21,9 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.summary import result
-from vpp.settings import Environment, Preset, preset
+from vpp.settings import Config, Environment, Preset, option_docs, preset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,8 @@ class Posterior:
         Not from inside a running event loop: use `await vpp.runs.asking.ask(...)` there.
         """
         rows = unlabelled_rows(_table(table), self._reader.refresh().spec.dataset["inputs"])
-        environment = Environment.read()
-        return asyncio.run(ask(self.directory, rows, keys=Keys.read(os.environ), cache_dir=environment.cache_dir))
+        environment = surroundings.environment()
+        return asyncio.run(ask(self.directory, rows, keys=surroundings.keys(), cache_dir=environment.cache_dir))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """The averaged prediction a row (Eq. 7 or 8); None where every particle abstains."""
@@ -96,8 +96,8 @@ def fit(
     OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
-    environment = Environment.read()
-    settings = replace(preset(preset_name), **config)
+    environment = surroundings.environment()
+    settings = _settings(preset_name, config)
     dataset = build_dataset(
         _table(data),
         target=target,
@@ -110,7 +110,7 @@ def fit(
     )
     preparation = Preparation(dataset=dataset, config=settings, endpoint=_endpoint(endpoint, environment), name=name)
     directory = preparation.create(environment.runs_dir)
-    launch(directory, keys=Keys.read(os.environ))
+    launch(directory, keys=surroundings.keys())
     _wait(directory)
     write_all(directory)
     return Posterior(directory)
@@ -121,6 +121,15 @@ def load_run(directory: str | Path) -> Posterior:
     run = RunDirectory(directory)
     run.spec()
     return Posterior(run)
+
+
+def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
+    known = option_docs()
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            raise InputError(f"there is no option {name!r}: {f'did you mean {near[0]!r}?' if near else 'see Config'}")
+    return replace(preset(preset_name), **options)
 
 
 def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> EndpointSpec:

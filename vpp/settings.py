@@ -12,6 +12,8 @@ from vpp.errors import InputError
 Method = Literal["smc", "mh", "vml"]
 Preset = Literal["recommended", "paper"]
 FinalWeights = Literal["paper", "rescored", "train"]
+HOTTEST = 2.0
+"""The highest sampling temperature that servers take."""
 METHOD_NAMES: Mapping[str, str] = {
     "smc": "Sequential Monte Carlo",
     "mh": "Metropolis-Hastings",
@@ -50,6 +52,7 @@ class Config:
     evaluate_every: int = _option(0, "evaluate the test rows every n steps; 0: only at the end")
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
         _check_choices(self)
         for name, low in (
             ("particles", 1),
@@ -91,6 +94,8 @@ def _check_numbers(config: Config) -> None:
         value = getattr(config, option.name)
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{option.name} is {value}: it must be a finite number")
+        if option.name.endswith(("temperature", "_low", "_high")) and not 0 <= value <= HOTTEST:
+            raise InputError(f"{option.name} is {value}: a sampling temperature lies between 0 and {HOTTEST:g}")
     if not 0 < config.epsilon < 1:
         raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
     if min(config.beta_start, config.beta_end) <= 0:

@@ -1,20 +1,22 @@
 """Which model answers: the built-in demo model, or an OpenAI-compatible server."""
 
 import asyncio
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from pages.parts import frame
 from vpp.cli.surroundings import environment
-from vpp.errors import VppError
+from vpp.errors import InputError, VppError
+from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Probe
 from vpp.reporting import markup
 from vpp.runs.spec import EndpointSpec
 
 DEMO, SERVER = "Built-in demo model", "My endpoint"
-HERE = ("localhost", "127.0.0.1", "::1")
+SPEEDS = ("readable", "instant")
 
 
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
@@ -22,10 +24,8 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
     kind = st.segmented_control("Who answers", (DEMO, SERVER), default=DEMO, key="new.who", required=True)
     if kind == DEMO:
         st.html(markup.block(markup.DEMO_BANNER))
-        speed = st.segmented_control(
-            "Demo speed", ("readable", "instant"), default="readable", key="new.speed", required=True
-        )
-        latency_ms = readable_ms if speed == "readable" else 0
+        speed = st.segmented_control("Demo speed", SPEEDS, default=SPEEDS[0], key="new.speed", required=True)
+        latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
     return _server()
 
@@ -35,25 +35,37 @@ def _server() -> EndpointSpec:
     one, two = st.columns(2)
     url = one.text_input("Address", env.base_url or "", key="new.url", placeholder="http://localhost:8000/v1").strip()
     model = two.text_input("Model", env.model or "", key="new.model", placeholder="llama-3.3-70b-instruct").strip()
-    st.text_input(
-        "Key", type="password", key="new.key", help="Kept in this browser session only; else from OPENAI_API_KEY."
-    )
     with st.expander("Another model writes the hypotheses"):
         three, four = st.columns(2)
         optimizer_url = three.text_input("Optimizer’s address", key="new.optimizer_url").strip()
         optimizer_model = four.text_input("Optimizer’s model", key="new.optimizer_model").strip()
         concurrency = three.number_input("Calls in flight at most", 1, 4096, 512, key="new.concurrency")
-    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (url and model)):
-        st.session_state["new.probe"] = (url, model, _probe(url, model))
-    _show_probe(url, model)
-    _ask_consent(url, optimizer_url)
-    return EndpointSpec(
+    endpoint = EndpointSpec(
         base_url=url,
         model=model,
         optimizer_base_url=optimizer_url,
         optimizer_model=optimizer_model,
         concurrency=int(concurrency),
     )
+    frame.ask_keys(endpoint)
+    if not _are_addresses(url, optimizer_url):
+        return replace(endpoint, base_url="")
+    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (url and model)):
+        st.session_state["new.probe"] = (url, model, _probe(url, model))
+    _show_probe(url, model)
+    _ask_consent(url, optimizer_url)
+    return endpoint
+
+
+def _are_addresses(*urls: str) -> bool:
+    """Whether each is a whole address; says what is wrong with one that is not."""
+    for url in filter(None, urls):
+        try:
+            checked_address(url)
+        except InputError as error:
+            st.html(markup.block(markup.state("This address cannot be", str(error), failed=True)))
+            return False
+    return True
 
 
 def _probe(url: str, model: str) -> Probe:
@@ -93,7 +105,7 @@ def _show_probe(url: str, model: str) -> None:
 
 def _ask_consent(*urls: str) -> None:
     """Rows leave this machine only with a person's word."""
-    away = sorted({urlsplit(url).hostname or url for url in urls if url and urlsplit(url).hostname not in HERE})
+    away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
     if not away:
         st.session_state["new.sent_ok"] = True
         return

@@ -16,6 +16,7 @@ from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.settings import METHOD_NAMES
 
@@ -58,6 +59,15 @@ def enter() -> None:
 def stylesheet() -> None:
     """The product's one stylesheet."""
     st.html(ASSETS / "vpp.css")
+
+
+def check_environment() -> None:
+    """Says what is wrong with a variable, and stops the page there."""
+    try:
+        environment()
+    except VppError as error:
+        st.html(markup.block(markup.state("This environment cannot be used", str(error), failed=True)))
+        st.stop()
 
 
 def store() -> RunStore:
@@ -146,12 +156,12 @@ def _nothing_open(purpose: str) -> None:
     st.stop()
 
 
-def start_example() -> None:
-    """Penguins on the demo model, paced so that one can read along."""
+def start_example(*, instant: bool = False) -> None:
+    """Penguins on the demo model, paced so that one can read along unless it shall be instant."""
     # Late: only a start needs pandas, and the first paint should not wait for it.
     from pages.parts.example import prepare_example
 
-    directory = prepare_example().create(store().folder)
+    directory = prepare_example(instant=instant).create(store().folder)
     start(directory)
 
 
@@ -164,8 +174,19 @@ def start(directory: RunDirectory, typed: Keys | None = None) -> None:
 def session_keys() -> Keys:
     """Typed in this browser session, else from the environment."""
     found = keys()
-    typed = st.session_state.get("new.key") or None
-    return Keys(learner=typed or found.learner, optimizer=typed or found.optimizer)
+    typed: Keys = st.session_state.get("frame.keys") or Keys()
+    return Keys(learner=typed.learner or found.learner, optimizer=typed.optimizer or found.optimizer)
+
+
+def ask_keys(endpoint: EndpointSpec) -> None:
+    """Fields for the keys; what is typed is kept in this browser session, and for one address each."""
+    typed: Keys = st.session_state.get("frame.keys") or Keys()
+    about = "Kept in this browser session only, never written to disk; else from the environment."
+    learner = st.text_input("Key, where the server wants one", typed.learner or "", type="password", help=about)
+    optimizer = typed.optimizer or ""
+    if endpoint.optimizer_base_url not in ("", endpoint.base_url):
+        optimizer = st.text_input("Key of the optimizer’s server", optimizer, type="password", help=about)
+    st.session_state["frame.keys"] = Keys(learner=learner or None, optimizer=optimizer or None)
 
 
 def head(run: OpenRun, words: str) -> None:
@@ -198,9 +219,12 @@ def deck(html: str, *, deck_id: str, key: str) -> None:
     _DECK(data={"html": html, "deck": deck_id}, key=key)
 
 
-def scrubber(band: str, *, latest: int, end: int, key: str) -> int | None:
-    """The step band over a native slider from 0 to `end`, no further than `latest`; None while that is followed."""
-    data = {"band": band, "latest": latest, "end": end}
+def scrubber(band: str, *, latest: int, top: int, end: int, key: str) -> int | None:
+    """The step band over a native slider from 0 to `top`, no further than `latest`; None while that is followed.
+
+    end: from where on a place is called the end.
+    """
+    data = {"band": band, "latest": latest, "top": top, "end": end}
     chosen = _SCRUBBER(data=data, key=key, default={"step": None}, on_step_change=lambda: None).step
     return None if chosen is None else int(chosen)
 

@@ -85,6 +85,29 @@ def test_the_example_shows_its_state_and_its_first_sentence_at_once(app: App, vi
     assert visit.outside == []
 
 
+def test_a_stopped_run_is_replayed_by_keyboard_and_resumed(app: App, visit: Visit) -> None:
+    page = visit.page
+    page.goto(app.url)
+    page.get_by_role("button", name="Run the example").click()
+    page.wait_for_url("**/watch?run=*")
+    wait_for_step(page, 2)
+    page.get_by_role("button", name="Stop and keep").click()
+    page.get_by_role("button", name="Resume").wait_for()
+
+    slider = page.get_by_role("slider", name="Step shown")
+    for key, shown in (("Home", "Hypotheses at step 0"), ("ArrowRight", "Hypotheses at step 1"), ("End", "at the end")):
+        slider.press(key)
+        expect(page.get_by_text(shown).first).to_be_visible()
+    assert page.locator('[data-testid="stException"]').count() == 0
+
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_label("Follow latest").check()
+    wait_for_step(page, 4)
+    page.get_by_role("button", name="Stop and keep").click()
+    page.get_by_role("button", name="Resume").wait_for()
+
+
 def test_an_open_fold_survives_the_refreshes_of_a_live_run(app: App, visit: Visit) -> None:
     page = visit.page
     page.goto(app.url)
@@ -92,7 +115,7 @@ def test_an_open_fold_survives_the_refreshes_of_a_live_run(app: App, visit: Visi
     page.wait_for_url("**/watch?run=*")
     wait_for_step(page, 1)
     fold = page.locator("article.card details").first
-    fold.locator("summary").click()
+    fold.locator("summary").first.click()
     before = step_shown(page)
     wait_for_step(page, before + 2)
     assert page.locator("article.card details[open]").count() >= 1

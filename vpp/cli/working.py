@@ -52,6 +52,8 @@ def _told(directory: RunDirectory, view: RunView) -> str:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
         )
+    if directory.spec().endpoint.is_demo:
+        lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
     if uncertain["points"] is not None:
         lines.append(f"the particles disagree on {uncertain['points']} of {uncertain['of']} test rows")

@@ -17,7 +17,7 @@ _SAYS = (
     "|the output should be|the output will be|the target is|output label|it is|it is class|it belongs to|assign it to"
     "|the input belongs to|the category is|the result is|predict that it is|the output equals|the value is"
     "|the output =|output =|output :|label :|class :|label =|class =|the class label is :|then|the predicted class is"
-    "|the predicted label is|the predicted value is|the species is|which is|is|outputs|the output must be|respond with"
+    "|the predicted label is|the predicted value is|which is|is|outputs|the output must be|respond with"
     "|give the answer|put it in|call it|the predicted value equals|the target equals|estimate|the estimate is|use"
     "|the point belongs to|the point is|it gives|gives|the correct label is|output the|the class label should be"
 )

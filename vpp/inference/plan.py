@@ -29,7 +29,8 @@ def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
     steps = config.epochs * batches
     batch_rows = config.epochs * n_train
     items, rounds = _FIRST[config.method](k, m)
-    steps_items, steps_rounds = _steps(config, k, m, steps, batch_rows)
+    steps_items = _steps(config, k, m, steps, batch_rows)
+    steps_rounds = steps * rounds_a_step(config, n_train=n_train)
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
     along = [("Test rows, along the way", k * n_test * looks)] if looks else []
     final = _final(config, k, n_train, n_train * config.epochs)
@@ -41,6 +42,14 @@ def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
         optimizer_calls=optimizer_calls,
         rounds=rounds + steps_rounds + looks + len(final) + len(ending),
     )
+
+
+def rounds_a_step(config: Config, *, n_train: int) -> int:
+    """Rounds of one step that must wait for one another."""
+    if config.method == "mh":
+        return 3
+    # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
+    return 3 if config.method == "smc" and config.buffer_size < min(config.batch_size, n_train) else 2
 
 
 _OPTIMIZER = ("First hypotheses", "Proposals")
@@ -58,18 +67,16 @@ def _given(k: int, m: int) -> tuple[_Items, int]:
 _FIRST = {"smc": _drawn, "mh": _drawn, "vml": _given}
 
 
-def _steps(config: Config, k: int, m: int, steps: int, batch_rows: int) -> tuple[_Items, int]:
+def _steps(config: Config, k: int, m: int, steps: int, batch_rows: int) -> _Items:
     """What the steps take, all together."""
     proposals = ("Proposals", k * steps)
     if config.method == "smc":
-        # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
-        short = config.buffer_size < m
         buffer_rows = sum(max(m, min((t + 1) * m, config.buffer_size)) for t in range(steps))
-        return [("Predictions, rolling buffer", k * buffer_rows), proposals], (3 if short else 2) * steps
+        return [("Predictions, rolling buffer", k * buffer_rows), proposals]
     forward = ("Predictions, each batch", k * batch_rows)
     if config.method == "mh":
-        return [forward, proposals, ("Predictions, each proposal", k * batch_rows)], 3 * steps
-    return [forward, proposals], 2 * steps
+        return [forward, proposals, ("Predictions, each proposal", k * batch_rows)]
+    return [forward, proposals]
 
 
 def _final(config: Config, k: int, n_train: int, rows_seen: int) -> _Items:

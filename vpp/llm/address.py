@@ -15,6 +15,8 @@ def checked_address(base_url: str) -> str:
         raise InputError(f"the endpoint's address {address[:200]!r} is not one: write it as http://host:port/v1")
     if "@" in urlsplit(address).netloc:
         raise InputError("the endpoint's address holds a user name or password: give it as the API key instead")
+    if urlsplit(address).query or urlsplit(address).fragment:
+        raise InputError("the endpoint's address holds a query: leave it out, and give a key as the API key")
     return address
 
 

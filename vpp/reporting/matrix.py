@@ -86,8 +86,8 @@ def code_legend(labels: Sequence[str]) -> str:
     return ", ".join(f"{sign} = {label}" for label, sign in found.items() if sign != label)
 
 
-def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequence[str] = ()) -> str:
-    """A row a point, a column a particle, heaviest first; labels are written as their `codes`."""
+def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequence[str]) -> str:
+    """A row a point, a column a particle, heaviest first; labels are written as their `codes`, none means numbers."""
     signs = codes(labels)
     order = sorted(range(len(weights)), key=lambda k: (-weights[k], k))
     peak = max(weights, default=1) or 1
@@ -96,7 +96,7 @@ def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequen
         f'<abbr title="particle {k}, weight {weights[k]:.3f}">{k}</abbr></th>'
         for k in order
     )
-    numeric = bool(shown) and not shown[0].shares and shown[0].interval is not None
+    numeric = not labels
     tail = "mean, 90 % interval" if numeric else "weighted vote"
     first = '<th scope="col">row</th><th scope="col">inputs</th>'
     head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
@@ -129,7 +129,9 @@ def _cell(vote: Value | None, prediction: Value | None, numeric: bool, signs: Ma
 
 
 def _spread(point: Point) -> str:
-    low, high = point.interval or (float("nan"), float("nan"))
+    if point.interval is None:
+        return '<span class="cap">no readable answer</span>'
+    low, high = point.interval
     mean = _number(point.prediction)
     return (
         f'<span class="num">{text(mean)}</span> <span class="cap">{text(_number(low))} to {text(_number(high))}</span>'

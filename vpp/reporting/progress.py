@@ -8,6 +8,7 @@ from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.reporting.markup import Metric
 from vpp.reporting.words import acceptance_sentence, ess_sentence, fixed, integer, percent, seconds
+from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 
@@ -47,11 +48,20 @@ def _activity(view: RunView) -> str:
     return f"{doing}, step {last + 1} of {view.total_steps}"
 
 
+def nothing_yet(state: State) -> str:
+    """Why there is no population to show."""
+    if state == "queued":
+        return "The worker is starting, or waits for another run to give way."
+    if state in ("running", "paused", "stalled"):
+        return "The first hypotheses are being written."
+    return "The run ended before its first hypotheses were whole: there is nothing to read yet. Resume begins again."
+
+
 def headline(snapshot: Snapshot) -> str:
     """The one sentence on top."""
     view = snapshot.view
     if view.last_step is None:
-        return "The first hypotheses are being written."
+        return nothing_yet(snapshot.state)
     weights = view.weights if view.final else _step_weights(view)
     if not weights:
         return f"{view.n_unique} different sentences are in play."

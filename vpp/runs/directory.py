@@ -130,10 +130,21 @@ class RunDirectory:
         now = time.time() if now is None else now
         if self.is_held():
             return self._held_state(view, now)
+        if self._is_asked_for(view, now):
+            return "queued"
         if view.has_ended:
             return view.phase
         starting = view.phase == "queued" and now - self._changed_at() < STARTING_S
         return "queued" if starting else "interrupted"
+
+    def mark_asked(self, at: float) -> None:
+        """Notes that a worker was asked for, which takes a moment to hold the run. at: Unix time."""
+        write_atomically(self.path / "asked", json.dumps({"at": at}).encode())
+
+    def _is_asked_for(self, view: RunView, now: float) -> bool:
+        """Whether a worker was asked for after all that the journal tells, and may still be starting."""
+        asked = _json_or_none(self.path / "asked")
+        return asked is not None and asked["at"] > (view.last_at or 0.0) and now - asked["at"] < STARTING_S
 
     def _held_state(self, view: RunView, now: float) -> State:
         """A worker that waits for its turn may hold a run that ended before."""

@@ -18,6 +18,7 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
     for name, key in (("OPENAI_API_KEY", keys.learner), ("VPP_OPTIMIZER_API_KEY", keys.optimizer)):
         if key:
             variables[name] = key
+    directory.mark_asked(asked_at)
     with directory.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "vpp", "resume", str(directory.path), "--asked-at", str(asked_at)],

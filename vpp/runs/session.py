@@ -41,8 +41,10 @@ class Keys:
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
         """OPENAI_API_KEY, and VPP_OPTIMIZER_API_KEY where the optimizer has its own."""
-        learner = environment.get("OPENAI_API_KEY") or None
-        return cls(learner=learner, optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or learner)
+        return cls(
+            learner=environment.get("OPENAI_API_KEY") or None,
+            optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
+        )
 
     def __repr__(self) -> str:
         return "Keys(…)"
@@ -159,7 +161,9 @@ async def _endpoints(
     learner = await opened(base_url, model, keys.learner)
     if spec.demo or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
-    optimizer = await opened(spec.optimizer_base_url or base_url, spec.optimizer_model or model, keys.optimizer)
+    elsewhere = spec.optimizer_base_url not in ("", base_url)
+    key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
+    optimizer = await opened(spec.optimizer_base_url or base_url, spec.optimizer_model or model, key)
     return learner, optimizer
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from vpp.events import Evaluated
-from vpp.inference.plan import plan
+from vpp.inference.plan import rounds_a_step
 from vpp.posterior.disagreement import is_uncertain
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
@@ -56,13 +56,11 @@ def _metric_name(spec: RunSpec) -> str:
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:
-    """Rounds in sequence of what was done, from the method's own count."""
-    if view.last_step is None:
-        return 0
-    whole = plan(spec.config, n_train=spec.dataset["n_train"], n_test=spec.dataset["n_test"])
-    per_step = 3 if spec.config.method == "mh" else 2
-    undone = whole.steps - 1 - view.last_step
-    return whole.rounds - per_step * undone
+    """Rounds in sequence that the events tell of: the initial draw, whole steps, final weights, evaluations."""
+    done = [step for step in view.finished_steps if step.step >= 0]
+    drawn = 2 if view.finished_steps and spec.config.method != "vml" else 0
+    steps = len(done) * rounds_a_step(spec.config, n_train=spec.dataset["n_train"])
+    return drawn + steps + (view.final is not None) + len(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:
