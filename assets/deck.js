@@ -13,9 +13,10 @@ function holdsSelection(card) {
   return selection && !selection.isCollapsed && card.contains(selection.anchorNode)
 }
 
-function update(card, next) {
+function update(card, next, opened) {
+  const name = (fold) => `${card.dataset.key} ${fold.dataset.fold}`
+  for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
   if (card.dataset.html === next.dataset.html || holdsSelection(card)) return
-  const open = new Set(folds(card).filter((fold) => fold.open).map((fold) => fold.dataset.fold))
   const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
   card.className = next.className
   card.setAttribute("style", next.getAttribute("style"))
@@ -23,7 +24,7 @@ function update(card, next) {
   card.replaceChildren(...next.childNodes)
   card.dataset.html = next.dataset.html
   for (const fold of folds(card)) {
-    fold.open = open.has(fold.dataset.fold)
+    fold.open = opened.has(name(fold))
     if (fold.dataset.fold === focused) fold.querySelector("summary").focus({ preventScroll: true })
   }
 }
@@ -42,8 +43,14 @@ export default function ({ data, parentElement }) {
     root = document.createElement("div")
     root.className = "vpp"
     root.innerHTML = '<p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>'
+    // What a reader opened stays open, also where a step has no such fold for a while.
+    root.opened = new Set()
+    // A click begun on a card must end on it: nothing is replaced while a button is down.
+    root.addEventListener("pointerdown", () => (root.pressed = true))
+    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => (root.pressed = false))
     parentElement.append(root)
   }
+  if (root.pressed) return
   const deck = root.querySelector(".deck")
   const held = root.querySelector(".held")
   const { seed, cards } = parse(data.html)
@@ -53,7 +60,7 @@ export default function ({ data, parentElement }) {
   const wanted = cards.map((next) => {
     const card = known.get(next.dataset.key)
     if (!card) return next
-    update(card, next)
+    update(card, next, root.opened)
     return card
   })
   const sorted = wanted.every((card, i) => deck.children[i] === card) && deck.children.length === wanted.length

@@ -200,14 +200,14 @@ class CardMaker:
         heirs = [k for k, ancestor in enumerate(ancestors) if ancestor == slot and k in view.proposed]
         return tuple(
             Fold(
-                name=f"next-{k}",
+                name="next" if i == 0 else f"next-{i}",
                 mark="same" if not view.proposed[k].accepted else "",
                 title=f"what particle {k} says next" if view.proposed[k].accepted else f"particle {k} keeps it",
                 sentence=self._said(view.proposed[k].proposal or view.proposed[k].parent),
                 notes=_reason(view.proposed[k]),
                 raw=self._asked(view, k),
             )
-            for k in heirs
+            for i, k in enumerate(heirs)
         )
 
     def _rejected(self, view: StepView, slot: int) -> tuple[Fold, ...]:
