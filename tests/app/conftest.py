@@ -81,9 +81,12 @@ def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
     raise AssertionError(f"the app was not up within {START_S} s")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium; without one, browser tests are skipped unless VPP_BROWSER=required."""
+    """Debian's Chromium; without one, browser tests are skipped unless VPP_BROWSER=required.
+
+    Not for the session: while Playwright is open, its event loop runs in this thread and no other can.
+    """
     if CHROMIUM is None:
         if os.environ.get("VPP_BROWSER") == "required":
             pytest.fail("VPP_BROWSER=required, and there is no Chromium: apt-get install chromium")
