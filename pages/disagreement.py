@@ -8,6 +8,7 @@ from vpp.reporting.matrix import Point, code_legend, matrix_html, points
 from vpp.reporting.words import fixed, number, percent, uncertain_sentence
 
 MOST = 60
+I_DO_NOT_KNOW = " There the posterior says “I don’t know”: read the vote before you trust it."
 
 
 def page(run: frame.OpenRun) -> None:
@@ -31,7 +32,7 @@ def page(run: frame.OpenRun) -> None:
     found = points(test, {row.id: row for row in dataset.test})
     numeric = test.metric == "mse"
     uncertain = [point for point in found if point.is_uncertain]
-    said = numeric_saying(found) if numeric else uncertain_sentence(len(uncertain), len(found))
+    said = numeric_saying(found) if numeric else saying(len(uncertain), len(found))
     st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric))))
     st.html(markup.block(markup.heading("Point by point", "most uncertain first · columns by weight")))
     only = not numeric and st.toggle("Only where they differ", value=bool(uncertain), key="disagreement.only")
@@ -49,6 +50,11 @@ def page(run: frame.OpenRun) -> None:
         )
     )
     opened(run, shown)
+
+
+def saying(uncertain: int, n: int) -> str:
+    """For labels."""
+    return uncertain_sentence(uncertain, n) + (I_DO_NOT_KNOW if uncertain else "")
 
 
 def numeric_saying(found: list[Point]) -> str:

@@ -8,6 +8,7 @@ from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.inputs import choose_inputs
 from vpp.data.target import target_guess
 from vpp.errors import VppError
 from vpp.inference.plan import Plan, plan
@@ -72,7 +73,9 @@ def choose_dataset(source: tables.Source, config: Config) -> Dataset:
     )
     task = middle.selectbox("Task", (AS_FOUND, "classification", "regression"), key="new.kind_of_task")
     others = [name for name in names if name != target]
-    excluded = st.multiselect("Columns to leave out", others, key="new.exclude", placeholder="none")
+    found, left_out = choose_inputs(table, target=target, inputs=None, exclude=())
+    inputs = st.multiselect("Inputs", others, default=list(found), key=f"new.inputs.{table.sha256}.{target}")
+    st.html(markup.block(*(markup.caption(f"{note}; put it back above if it matters") for note in left_out)))
     with st.expander("Rows and split"):
         one, two, three = st.columns(3)
         train_size = one.number_input("Training rows at most", 1, 10_000, 100, key="new.train")
@@ -82,7 +85,7 @@ def choose_dataset(source: tables.Source, config: Config) -> Dataset:
         table,
         target=target,
         task="auto" if task == AS_FOUND else task,
-        exclude=excluded,
+        inputs=[name for name in names if name in inputs],
         seed=config.seed,
         train_size=int(train_size),
         test_size=int(test_size),

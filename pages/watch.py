@@ -9,6 +9,7 @@ from vpp.reporting.cards import CardMaker
 from vpp.reporting.deck import deck_html, mark_legend
 from vpp.reporting.figures import acceptance_figure, error_figure, ess_figure, weights_figure
 from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
@@ -39,7 +40,18 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         left.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
         right.page_link("pages/report.py", label="Get the report", query_params={"run": directory.id})
     with rest:
-        st.html(markup.block(markup.caption(phase(snapshot)), label="state of the run"))
+        words = heard(directory, snapshot) or phase(snapshot)
+        st.html(markup.block(markup.caption(words), label="state of the run"))
+
+
+def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
+    """That a word was left for the worker, until it has obeyed; empty where none waits."""
+    said = directory.said()
+    if said is None or said[1] < (snapshot.view.obeyed_at or 0.0) or snapshot.state not in frame.LIVE:
+        return ""
+    if said[0] == "stop":
+        return "Stopping: the test rows are asked about what is kept. Stop again does without."
+    return "Pausing: calls in flight finish." if said[0] == "pause" and snapshot.state == "running" else ""
 
 
 def choose_step(run: frame.OpenRun, view: RunView, *, live: bool) -> int:
@@ -84,9 +96,14 @@ def page(run: frame.OpenRun) -> None:
     def cards() -> None:
         draw_deck(run, run.reader.refresh())
 
-    now()
-    charts()
-    cards()
+    # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
+    above, middle, below = st.container(), st.container(), st.container()
+    with above:
+        now()
+    with middle:
+        charts()
+    with below:
+        cards()
 
 
 def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
@@ -181,21 +198,34 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     view = snapshot.view
     if view.started is None:
         return
-    dataset = run.reader.dataset()
-    maker = CardMaker(view, dataset, PromptMaker(snapshot.spec, dataset))
     step, newest = st.session_state.get(_key(run)), shown_step(view)
     if newest is None or step is None:
-        cards, title, deck_id = maker.initial(), "First hypotheses", "initial"
+        title, deck_id = "First hypotheses", "initial"
     elif step > newest:
-        cards, title, deck_id = maker.final(), ended(snapshot), "end"
+        title, deck_id = ended(snapshot), "end"
     else:
-        cards, title = maker.at(step), f"Hypotheses at step {step}, heaviest first"
+        title = f"Hypotheses at step {step}, heaviest first"
         deck_id = "live" if step == newest and snapshot.state in frame.LIVE else str(step)
-    if not cards:
+    if not view.drawn:
         return
     st.html(markup.block(markup.heading(title, "bar length = weight · underlined: added · struck: removed")))
-    frame.deck(deck_html(cards, seed_text=view.started.seed_text), deck_id=deck_id, key="watch.deck")
+    frame.deck(deck_of(run, snapshot, deck_id, step), deck_id=deck_id, key="watch.deck")
     st.html(markup.block(mark_legend()))
+
+
+def deck_of(run: frame.OpenRun, snapshot: Snapshot, deck_id: str, step: int | None) -> str:
+    """The cards as HTML, made again only where the run has something new."""
+    view = snapshot.view
+    made_from = (run.directory.id, view.last_at, deck_id, step)
+    kept = st.session_state.get("watch.made")
+    if kept and kept[0] == made_from:
+        return str(kept[1])
+    dataset = run.reader.dataset()
+    maker = CardMaker(view, dataset, PromptMaker(snapshot.spec, dataset))
+    cards = {"initial": maker.initial, "end": maker.final}.get(deck_id, lambda: maker.at(step or 0))()
+    html = deck_html(cards, seed_text=view.started.seed_text if view.started else "")
+    st.session_state["watch.made"] = (made_from, html)
+    return html
 
 
 frame.enter()

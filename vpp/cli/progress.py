@@ -1,5 +1,6 @@
 """A run's progress on standard error: a bar on a terminal, plain lines elsewhere."""
 
+import shutil
 from contextlib import suppress
 from typing import TextIO
 
@@ -46,7 +47,8 @@ class Progress:
         done = max(0, (view.last_step if view.last_step is not None else -1) + 1)
         filled = round(WIDTH * done / max(1, view.total_steps))
         bar = "█" * filled + "░" * (WIDTH - filled)
-        self._print(f"\r\x1b[K{bar} {self._line(view)}", end="")
+        line = f"{bar} {self._line(view)}"[: shutil.get_terminal_size().columns - 1]
+        self._print(f"\r\x1b[K{line}", end="")
 
     def _line(self, view: RunView) -> str:
         left = view.seconds_left()

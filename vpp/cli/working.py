@@ -60,9 +60,9 @@ def _told(directory: RunDirectory, view: RunView) -> str:
     if view.population:
         weight, best = max(zip(view.weights, (p.hypothesis for p in view.population), strict=True))
         lines.append(f"heaviest hypothesis ({weight:.3f}): {view.texts[best]}")
-    if view.phase == "failed":
+    if view.phase in ("failed", "stopped"):
         lines.append(f"go on with: python -m vpp resume {directory.path}")
-    else:
+    if view.phase != "failed":
         lines.append(f"report: {directory.path / 'report.md'}")
     return "\n".join(lines)
 

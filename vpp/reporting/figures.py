@@ -29,7 +29,7 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> go.F
     every = max(1, round(last / 4))
     steps = [step for step in range(0, last, every) if last - step > every / 2]
     chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last])
-    chart.update_yaxes(range=[-0.02 * top, 1.06 * top], tickvals=ticks)
+    chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks)
     return chart
 
 

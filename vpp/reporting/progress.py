@@ -104,6 +104,8 @@ def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
 def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
     view = snapshot.view
     reweighted = at.reweighted if at else view.final
+    if reweighted is None and snapshot.spec.config.method == "smc":
+        return Metric(name="ESS", value="–", scale=f"of {view.size}", words="Weights come with the first step.")
     if reweighted is None:
         return Metric(
             name="ESS", value="–", scale=f"of {view.size}", words="This method gives all particles one weight."
@@ -141,7 +143,10 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         )
     changed = sum(p.why == "taken" for p in proposals)
     return Metric(
-        name="Rewritten", value=str(changed), scale=f"of {len(proposals)}", words=f"Every proposal is taken; {rest}"
+        name="Rewritten",
+        value=str(changed),
+        scale=f"of {len(proposals)}",
+        words=f"No filter: every change is taken. {rest}",
     )
 
 
@@ -150,7 +155,7 @@ def _beta_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
     if config.method != "smc":
         done = len([s for s in view.finished_steps if s.step >= 0])
         return Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Whole steps so far.")
-    beta = at.reweighted.beta if at and at.reweighted else view.final.beta if view.final else config.beta_end
+    beta = at.reweighted.beta if at and at.reweighted else view.final.beta if view.final else config.beta_start
     gentle = beta > (config.beta_start + config.beta_end) / 2
     words = "Still gentle: weak rules keep some weight." if gentle else "Sharp: weak rules lose their weight."
     return Metric(

@@ -91,6 +91,8 @@ class RunView:
     last_at: float | None = None
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
+    obeyed_at: float | None = None
+    """Unix time of the last pause or end: words left before it were heard."""
     recent: list[tuple[int, float]] = field(default_factory=list)
     """(step, wall_s when it ended), for the time left."""
 
@@ -120,10 +122,12 @@ class RunView:
             case Evaluated():
                 self.evaluations.append((_whole(self.last_step), event))
             case RunPaused():
+                self.obeyed_at = record.at
                 self.phase, self.detail = "paused", event.detail
             case RunResumed():
                 self._resume(event)
             case RunFinished():
+                self.obeyed_at = record.at
                 self.phase, self.detail = event.outcome, ""
             case RunFailed():
                 self.phase, self.detail, self.failure = "failed", event.detail, event.reason
