@@ -81,9 +81,12 @@ def reader(path: str) -> RunReader:
     return RunReader(RunDirectory(path))
 
 
-@st.fragment(run_every=2.0)
+@st.fragment
 def run_list() -> None:
-    """Every run with its state; a click opens it."""
+    """Every run with its state when the page was drawn; a click opens it.
+
+    It does not refresh by itself: a timer beside those of Watch, while pages are switched, emptied the page.
+    """
     directories = store().runs()[:60]
     if not directories:
         return
