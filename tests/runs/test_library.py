@@ -61,7 +61,7 @@ def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -
         vpp.fit("nofile.csv", target="species")
     with pytest.raises(InputError, match="particles is 0"):
         vpp.fit(PENGUINS, target="species", particles=0)
-    with pytest.raises(TypeError, match="paritcles"):
+    with pytest.raises(InputError, match="did you mean 'particles'"):
         vpp.fit(PENGUINS, target="species", paritcles=3)
     with pytest.raises(InputError, match="no model"):
         vpp.fit(PENGUINS, target="species", endpoint=served.base_url)

@@ -1,6 +1,8 @@
 """`python -m vpp.demo`: serves the demo model."""
 
 import argparse
+import signal
+from contextlib import suppress
 
 from vpp.demo.server import Options, serve
 
@@ -25,8 +27,11 @@ def main() -> None:
         options = Options(**vars(parser.parse_args()))
     except ValueError as error:
         parser.error(str(error))
+    # A shell starts what runs in its background with interrupts ignored; this server is to end at one all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        serve(options)
+        with suppress(KeyboardInterrupt):
+            serve(options)
     except OSError as error:
         parser.error(f"{options.host}:{options.port} cannot be listened on ({error.strerror}): choose another --port")
 
