@@ -7,6 +7,7 @@ from pages.parts import frame
 st.set_page_config(page_title="VPP", page_icon=str(frame.ASSETS / "icon.svg"), layout="wide")
 st.logo(str(frame.ASSETS / "logo.svg"), size="large", icon_image=str(frame.ASSETS / "icon.svg"))
 frame.stylesheet()
+frame.warm_up()
 page = st.navigation(
     [
         st.Page("pages/new_run.py", title="New run", default=True),

@@ -9,7 +9,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
-READABLE_MS = 600
+READABLE_MS = 450
 """Demo speed `readable`: how long each answer takes, so that a person can read along."""
 
 

@@ -3,7 +3,9 @@
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 
@@ -21,6 +23,7 @@ from vpp.runs.store import RunStore
 from vpp.settings import METHOD_NAMES
 
 ASSETS = Path(__file__).parents[2] / "assets"
+LATE = ("vpp.data.build", "vpp.reporting.figures", "vpp.reporting.cards", "vpp.reporting.progress")
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 MARKS: dict[State, markup.Mark] = {
     "queued": "uns",
@@ -59,6 +62,14 @@ def enter() -> None:
 def stylesheet() -> None:
     """The product's one stylesheet."""
     st.html(ASSETS / "vpp.css")
+
+
+@st.cache_resource(show_spinner=False)
+def warm_up() -> Thread:
+    """Imports what Watch needs while the first page is read, so that a fresh server shows a first run at once."""
+    thread = Thread(target=lambda: [import_module(name) for name in LATE], daemon=True)
+    thread.start()
+    return thread
 
 
 def check_environment() -> None:
