@@ -70,7 +70,7 @@ def choose_step(run: frame.OpenRun, view: RunView, *, live: bool) -> int:
 
 
 def _key(run: frame.OpenRun) -> str:
-    """Where this session keeps the step shown of this run."""
+    """Where a browser session keeps the step shown of this run."""
     return f"watch.step.{run.directory.id}"
 
 
