@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test check format bench clean
+.PHONY: run test check format mutants bench clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -18,6 +18,9 @@ check: $(VENV)/dev.done ## lint, format and types
 format: $(VENV)/dev.done ## put the code in form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+mutants: $(VENV)/dev.done ## plant faults in the samplers, one at a time: each must make a test fail
+	$(BIN)/python -m tests.mutants
 
 bench: $(VENV)/dev.done ## the demo model's table: methods x tasks x seeds, and the pace of a run
 	$(BIN)/python -m tests.bench

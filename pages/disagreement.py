@@ -4,11 +4,16 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.reporting import markup
+from vpp.reporting.brief import voting
 from vpp.reporting.matrix import Point, code_legend, matrix_html, points
 from vpp.reporting.words import fixed, number, percent, uncertain_sentence
 
 MOST = 60
-I_DO_NOT_KNOW = " There the posterior says “I don’t know”: read the vote before you trust it."
+NUMERIC_LEGEND = (
+    "Each cell is a particle’s answer. Hatched: no readable answer. At the right the mean, and the range that holds "
+    "90 % of the particles’ weight: how far they differ; noise not included."
+)
+I_DO_NOT_KNOW = " There the answer is “I don’t know”: read the vote before you trust it."
 
 
 def page(run: frame.OpenRun) -> None:
@@ -33,19 +38,23 @@ def page(run: frame.OpenRun) -> None:
     numeric = test.metric == "mse"
     uncertain = [point for point in found if point.is_uncertain]
     said = numeric_saying(found) if numeric else saying(len(uncertain), len(found))
-    st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric))))
-    st.html(markup.block(markup.heading("Point by point", "most uncertain first · columns by weight")))
+    if len(test.weights) == 1:
+        said = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
+    kind = voting(run.snapshot.spec.config, len(test.weights))
+    st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric, kind))))
+    by = "columns by weight" if kind == "weighted" else "columns by number: each counts alike"
+    st.html(markup.block(markup.heading("Point by point", f"most uncertain first · {by}")))
     only = not numeric and st.toggle("Only where they differ", value=bool(uncertain), key="disagreement.only")
     shown = [p for p in found if p.is_uncertain] if only else found
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))
         return
     signs = code_legend(dataset.classes)
-    legend = f"Quiet cell: agrees with the weighted vote. Inked: dissents. Hatched: no readable answer. {signs}"
+    legend = f"Quiet cell: agrees with the vote. Inked: dissents. Hatched: no readable answer. {signs}"
     st.html(
         markup.block(
-            markup.caption(legend if not numeric else "Each cell is a particle’s answer. Hatched: no readable answer."),
-            matrix_html(shown[:MOST], test.weights, dataset.classes),
+            markup.caption(legend if not numeric else NUMERIC_LEGEND),
+            matrix_html(shown[:MOST], test.weights, dataset.classes, voting=kind),
             markup.caption(f"{len(shown[:MOST])} of {len(found)} test rows."),
         )
     )
@@ -60,11 +69,12 @@ def saying(uncertain: int, n: int) -> str:
 def numeric_saying(found: list[Point]) -> str:
     """For numbers, which hardly ever agree to the digit."""
     widest = found[0]
-    return f"The answers spread most on row {widest.row.id}: a weighted standard deviation of {number(widest.doubt)}."
+    return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
 
 
-def strip(found: list[Point], value: float, numeric: bool) -> list[markup.Metric]:
-    """The numbers of the page."""
+def strip(found: list[Point], value: float, numeric: bool, kind: str) -> list[markup.Metric]:
+    """The numbers of the page; `kind` says whether the average is weighted, empty for one hypothesis."""
+    of = f"Of the {kind} {'mean' if numeric else 'vote'}" if kind else "Of the one hypothesis"
     n = len(found)
     uncertain = sum(p.is_uncertain for p in found)
     abstained = sum(vote is None for p in found for vote in p.votes)
@@ -75,11 +85,11 @@ def strip(found: list[Point], value: float, numeric: bool) -> list[markup.Metric
     if numeric:
         spread = sum(p.doubt for p in found) / n
         return [
+            markup.Metric(name="Mean squared error", value=number(value), words=f"{of} on the test rows."),
             markup.Metric(
-                name="Mean squared error", value=number(value), words="Of the weighted mean on the test rows."
-            ),
-            markup.Metric(
-                name="Mean spread", value=number(spread), words="Weighted standard deviation of the answers."
+                name="Mean spread",
+                value=number(spread),
+                words=f"{'Weighted s' if kind == 'weighted' else 'S'}tandard deviation of the answers.",
             ),
             unread,
         ]
@@ -96,7 +106,7 @@ def strip(found: list[Point], value: float, numeric: bool) -> list[markup.Metric
             words="0 is unanimous; 1 is an even split in two.",
         ),
         unread,
-        markup.Metric(name="Vote accuracy", value=percent(value, 1), words="Of the weighted vote on the test rows."),
+        markup.Metric(name="Vote accuracy", value=percent(value, 1), words=f"{of} on the test rows."),
     ]
 
 

@@ -1,5 +1,8 @@
 """New run: a table goes in, competing explanations of one column come out."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import streamlit as st
 
 from pages.parts import frame, tables
@@ -7,17 +10,21 @@ from pages.parts.endpoint import SPEEDS, choose_endpoint
 from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Task
 from vpp.data.inputs import choose_inputs
-from vpp.data.target import target_guess
+from vpp.data.table import Table
+from vpp.data.target import resolve_task, target_guess
 from vpp.errors import VppError
 from vpp.inference.plan import Plan, plan
 from vpp.reporting import markup
+from vpp.reporting.options import tau_words
+from vpp.reporting.words import seconds
 from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
 AS_FOUND = "as found"
+DEMO_CALLS_A_SECOND = 350  # a rough figure, for two cores with a page open beside
 
 
 def offer_example() -> None:
@@ -62,9 +69,18 @@ def preview(source: tables.Source) -> None:
     )
 
 
-def choose_dataset(source: tables.Source, config: Config) -> Dataset:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a table is used, and for what."""
+
+    target: str
+    task: Task
+    inputs: tuple[str, ...]
+    sizes: dict[str, Any]
+
+
+def choose_columns(table: Table) -> Choice:
     """Target, task, inputs and split. Raises DataError."""
-    table = source.table
     guess = target_guess(table)
     names = list(table.names)
     left, middle = st.columns(2)
@@ -76,24 +92,40 @@ def choose_dataset(source: tables.Source, config: Config) -> Dataset:
     found, left_out = choose_inputs(table, target=target, inputs=None, exclude=())
     inputs = st.multiselect("Inputs", others, default=list(found), key=f"new.inputs.{table.sha256}.{target}")
     st.html(markup.block(*(markup.caption(f"{note}; put it back above if it matters") for note in left_out)))
+    return Choice(
+        target=target,
+        task=resolve_task(table, target, "auto" if task == AS_FOUND else task),
+        inputs=tuple(name for name in names if name in inputs),
+        sizes=choose_sizes(),
+    )
+
+
+def choose_sizes() -> dict[str, Any]:
+    """How many rows train and test, as `build_dataset` takes them."""
     with st.expander("Rows and split"):
         one, two, three = st.columns(3)
-        train_size = one.number_input("Training rows at most", 1, 10_000, 100, key="new.train")
-        test_size = two.number_input("Test rows at most", 1, 10_000, 60, key="new.test")
-        fraction = three.number_input("Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction")
+        return {
+            "train_size": int(one.number_input("Training rows at most", 1, 10_000, 100, key="new.train")),
+            "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, key="new.test")),
+            "test_fraction": float(
+                three.number_input("Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction")
+            ),
+        }
+
+
+def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dataset:
+    """The rows, and what was found on the way. Raises DataError."""
     dataset = build_dataset(
-        table,
-        target=target,
-        task="auto" if task == AS_FOUND else task,
-        inputs=[name for name in names if name in inputs],
+        source.table,
+        target=choice.target,
+        task=choice.task,
+        inputs=choice.inputs,
         seed=config.seed,
-        train_size=int(train_size),
-        test_size=int(test_size),
-        test_fraction=float(fraction),
         notes=source.notes,
+        **choice.sizes,
     )
     check_size(dataset, config.batch_size)
-    st.html(markup.block(*(markup.caption(line) for line in told(dataset))))
+    st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in source.notes)))
     return dataset
 
 
@@ -130,12 +162,19 @@ def pace(whole: Plan, endpoint: EndpointSpec) -> str:
     """How long, as far as that can be said before anything was measured."""
     usual = f"Repeated texts cost nothing, so runs usually need less. {whole.rounds} rounds must wait for one another"
     if endpoint.demo:
-        seconds = whole.rounds * endpoint.demo_latency_ms / 1000
-        return f"{usual}: about {seconds:.0f} s of waiting, and the demo model’s own time." if seconds else f"{usual}."
+        return f"{usual}. {demo_pace(whole, endpoint.demo_latency_ms / 1000)}"
     measured = st.session_state.get("new.round_trip_s")
     if measured is None:
         return f"{usual}. Test the endpoint to see how long that takes."
     return f"{usual}: at least {whole.rounds * measured / 60:.1f} min at the {measured:.2f} s just measured a call."
+
+
+def demo_pace(whole: Plan, latency_s: float) -> str:
+    """The demo model's own time, and the pauses that make it readable."""
+    pauses = whole.rounds * latency_s
+    total = seconds(pauses + whole.calls / DEMO_CALLS_A_SECOND)
+    part = f", {seconds(pauses)} of it pauses to read along" if pauses else ""
+    return f"The demo model answers roughly {DEMO_CALLS_A_SECOND} calls a second: up to about {total}{part}."
 
 
 def page() -> None:
@@ -152,13 +191,22 @@ def page() -> None:
             st.stop()
         preview(source)
         data_part = st.container()
-        st.html(markup.block(markup.heading("2  Method")))
-        config = choose_config(prior=source.prior, is_task=source.is_task)
         with data_part:
             try:
-                dataset = choose_dataset(source, config)
+                choice = choose_columns(source.table)
             except VppError as error:
                 refuse("This table cannot be used as chosen", error)
+        st.html(markup.block(markup.heading("2  Method")))
+        config = choose_config(prior=source.prior, is_task=source.is_task, task=choice.task)
+        method_part = st.container()
+        with data_part:
+            try:
+                dataset = chosen_dataset(source, choice, config)
+            except VppError as error:
+                refuse("This table cannot be used as chosen", error)
+        with method_part:
+            if said := tau_words(config, dataset):
+                st.html(markup.block(markup.caption(said)))
         st.html(markup.block(markup.heading("3  Model")))
         endpoint = choose_endpoint(READABLE_MS)
     with side:

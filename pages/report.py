@@ -44,7 +44,7 @@ def page(run: frame.OpenRun) -> None:
     st.html(
         markup.block(
             markup.heading("The same run from a terminal"),
-            f'<pre class="raw">{markup.text(repeat.line)}</pre>',
+            f'<pre class="raw">{markup.text(repeat.script)}</pre>',
             *(markup.caption(note) for note in repeat.notes),
         )
     )

@@ -1,18 +1,33 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
 import streamlit as st
 
 from pages.parts import frame
 from vpp.reporting import markup
 from vpp.reporting.band import band_html
+from vpp.reporting.brief import COMPARABLE
 from vpp.reporting.cards import CardMaker
 from vpp.reporting.deck import deck_html, mark_legend
-from vpp.reporting.figures import acceptance_figure, error_figure, ess_figure, weights_figure
+from vpp.reporting.figures import (
+    Figure,
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
 from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.reporting.theme import Mode
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
+from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
+from vpp.settings import Config
 
 
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
@@ -85,7 +100,8 @@ def page(run: frame.OpenRun) -> None:
         before = st.session_state.get(_key(run))
         draw_now(run, snapshot)
         moved = before is not None and before != st.session_state.get(_key(run))
-        if live != (snapshot.state in frame.LIVE) or (moved and not live):
+        # Another state: the list of runs shows it too, and has no timer of its own.
+        if snapshot.state != run.snapshot.state or (moved and not live):
             st.rerun()
 
     @st.fragment(run_every=3.0 if live else None)
@@ -108,16 +124,26 @@ def page(run: frame.OpenRun) -> None:
 
 def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """State, controls, the band and the numbers."""
-    view = snapshot.view
-    st.html(markup.block(markup.saying(headline(snapshot))))
+    view, live = snapshot.view, snapshot.state in frame.LIVE
+    top = st.container()
     trouble(snapshot)
     controls(run, snapshot)
     if view.last_step is None:
-        if snapshot.state in frame.LIVE:
+        top.html(markup.block(markup.saying(headline(snapshot))))
+        if live:
             st.html(markup.block(markup.waiting(waiting_for(snapshot))))
         return
-    step = choose_step(run, view, live=snapshot.state in frame.LIVE)
-    st.html(markup.block(markup.strip(metrics(snapshot, step if step in view.steps else None))))
+    step = choose_step(run, view, live=live)
+    shown = step if step in view.steps else None
+    top.html(markup.block(markup.saying(headline(snapshot, shown))))
+    st.html(markup.block(markup.strip(metrics(snapshot, shown)), *replayed(step, shown, live=live)))
+
+
+def replayed(step: int, shown: int | None, *, live: bool) -> list[str]:
+    """How to come back from a step of a run that has ended."""
+    if live or shown is None:
+        return []
+    return [markup.caption(f"Headline, numbers and sentences are of step {step}; “Follow latest” returns to the end.")]
 
 
 def waiting_for(snapshot: Snapshot) -> str:
@@ -146,56 +172,85 @@ def trouble(snapshot: Snapshot) -> None:
         st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
 
 
+class Chart(NamedTuple):
+    """A chart of the page and its head."""
+
+    make: Callable[[Mode], Figure]
+    title: str
+    caption: str
+    key: str
+
+
+def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
+    """The charts that mean something for the run's options."""
+    config = run.snapshot.spec.config
+    if config.is_weighted:
+        yield Chart(lambda mode: ess_figure(view, mode), "Effective sample size", "by step", "watch.ess")
+        caption = "one row a particle, more ink is heavier"
+        yield Chart(lambda mode: weights_figure(view, mode), "Weight by step", caption, "watch.weights")
+    if config.is_filtered:
+        yield Chart(lambda mode: acceptance_figure(view, mode), "Proposals accepted", "by step", "watch.acc")
+    if config.is_telescoping:
+        yield Chart(lambda mode: evidence_figure(view, mode), "Log evidence", "nominal, by step", "watch.evidence")
+    if config.particles_max:
+        yield Chart(lambda mode: size_figure(view, mode), "Particles K", "after each step", "watch.size")
+    if not config.is_weighted or is_odd(config):
+        errors = batch_errors(view, config, run.reader.dataset())
+        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
+        yield Chart(
+            lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
+            "Error on the batch",
+            caption,
+            "watch.error",
+        )
+
+
+def is_odd(config: Config) -> bool:
+    """Whether the other charts leave a place empty."""
+    return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
+
+
 def draw_charts(run: frame.OpenRun, view: RunView) -> None:
-    """ESS and weights, or acceptance; and the batch error."""
+    """Two beside each other, and what one should know to read them in the place that is left."""
     if view.last_step is None:
         return
-    left, right = st.columns(2, gap="large")
-    smc = run.snapshot.spec.config.method == "smc"
-    with left:
-        if smc:
-            frame.figure(
-                lambda mode: ess_figure(view, mode), title="Effective sample size", caption="by step", key="watch.ess"
-            )
-        elif run.snapshot.spec.config.method == "mh":
-            frame.figure(
-                lambda mode: acceptance_figure(view, mode),
-                title="Proposals accepted",
-                caption="by step",
-                key="watch.acc",
-            )
-        else:
-            st.html(
-                markup.block(markup.heading("Proposals"), markup.caption("Every proposal is taken, so none is judged."))
-            )
-    with right:
-        if smc:
-            frame.figure(
-                lambda mode: weights_figure(view, mode),
-                title="Weight by step",
-                caption="one row a particle, more ink is heavier",
-                key="watch.weights",
-            )
-        else:
-            errors = batch_errors(view, run.reader.dataset())
-            frame.figure(
-                lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
-                title="Error on the batch",
-                caption="mean of the particles",
-                key="watch.error",
-            )
+    charts, place = list(charts_of(run, view)), st.container()
+    for first in range(0, len(charts), 2):
+        columns = st.columns(2, gap="large")
+        for column, chart in zip(columns, charts[first : first + 2], strict=False):
+            with column:
+                frame.figure(chart.make, title=chart.title, caption=chart.caption, key=chart.key)
+        place = columns[1] if first + 1 == len(charts) else st.container()
+    with place:
+        st.html(markup.block(*map(markup.caption, notes(run, view))))
+
+
+def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
+    """What the charts leave out."""
+    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if found:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+    if not config.is_filtered:
+        yield "Every proposal is taken, so none is accepted or rejected."
+    if not config.is_weighted:
+        yield "There are no weights, so there is no effective sample size."
+
+
+def by_weight(snapshot: Snapshot) -> str:
+    """In which order cards stand."""
+    return ", heaviest first" if snapshot.spec.config.is_weighted else ""
 
 
 def ended(snapshot: Snapshot) -> str:
     """What the last cards of a run are called."""
     if snapshot.state in ("finished", "stopped"):
-        return "Hypotheses at the end, heaviest first"
-    return "Hypotheses that are kept, heaviest first"
+        return f"Hypotheses at the end{by_weight(snapshot)}"
+    return f"Hypotheses that are kept{by_weight(snapshot)}"
 
 
 def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The cards of the step shown."""
-    view = snapshot.view
+    view, config = snapshot.view, snapshot.spec.config
     if view.started is None:
         return
     step, newest = st.session_state.get(_key(run)), shown_step(view)
@@ -204,13 +259,14 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
     elif step > newest:
         title, deck_id = ended(snapshot), "end"
     else:
-        title = f"Hypotheses at step {step}, heaviest first"
+        title = f"Hypotheses at step {step}{by_weight(snapshot)}"
         deck_id = "live" if step == newest and snapshot.state in frame.LIVE else str(step)
     if not view.drawn:
         return
-    st.html(markup.block(markup.heading(title, "bar length = weight · underlined: added · struck: removed")))
+    bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
+    st.html(markup.block(markup.heading(title, f"{bars} · underlined: added · struck: removed")))
     frame.deck(deck_of(run, snapshot, deck_id, step), deck_id=deck_id, key="watch.deck")
-    st.html(markup.block(mark_legend()))
+    st.html(markup.block(mark_legend(config)))
 
 
 def deck_of(run: frame.OpenRun, snapshot: Snapshot, deck_id: str, step: int | None) -> str:
@@ -221,7 +277,7 @@ def deck_of(run: frame.OpenRun, snapshot: Snapshot, deck_id: str, step: int | No
     if kept and kept[0] == made_from:
         return str(kept[1])
     dataset = run.reader.dataset()
-    maker = CardMaker(view, dataset, PromptMaker(snapshot.spec, dataset))
+    maker = CardMaker(view, snapshot.spec.config, dataset, PromptMaker(snapshot.spec, dataset))
     cards = {"initial": maker.initial, "end": maker.final}.get(deck_id, lambda: maker.at(step or 0))()
     html = deck_html(cards, seed_text=view.started.seed_text if view.started else "")
     st.session_state["watch.made"] = (made_from, html)

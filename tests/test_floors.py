@@ -19,10 +19,11 @@ FLOORS = {
     "llm": 3,
     "runs": 4,
     "reporting": 5,
-    "cli": 6,
-    "library": 7,
-    "__main__": 8,
-    "__init__": 8,
+    "bench": 6,
+    "cli": 7,
+    "library": 8,
+    "__main__": 9,
+    "__init__": 9,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
 NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")

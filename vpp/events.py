@@ -30,7 +30,7 @@ class RunStarted:
     steps: int
     """T, the number of steps planned."""
     templates: dict[str, str]
-    """SHA-256 of the learner's and the optimizer's template."""
+    """SHA-256 of the template of each role: learner, optimizer, and prior for draws without data."""
     versions: dict[str, str]
     """Of vpp, Python and the libraries that decide a result."""
     models: dict[str, str]
@@ -54,6 +54,8 @@ class ParticleDrawn:
     """The optimizer's raw answer; empty where nothing was asked."""
     reason: str | None = None
     """Why the answer could not be read."""
+    step: int = INITIAL_STEP
+    """-1 for the initial population; the step at whose end a growing population took the particle in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,18 +93,22 @@ class Reweighted:
     """Effective sample size of `weights`, between 1 and K."""
     role: Literal["step", "final"] = "step"
     """`final`: the weights that predictions use, made after the last step."""
+    log_evidence: float | None = None
+    """Natural log of the estimated evidence of the tempered likelihood so far; null where weights are made anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampled:
-    """ESS fell below the threshold: systematic resampling; weights are 1/K afterwards."""
+    """Systematic resampling; weights are equal afterwards."""
 
     type: Literal["resampled"] = "resampled"
     step: int
     u: float
     """The one uniform number."""
     ancestors: tuple[int, ...]
-    """For each new slot, the old slot it copies."""
+    """For each new slot, the old slot it copies; fewer than before where the population shrinks."""
+    why: Literal["ess", "agreement"] = "ess"
+    """ESS fell to the threshold, before the step's rewriting; or all particles agree, at the step's end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +142,8 @@ class Proposed:
     """Natural log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """The uniform number it was compared with, drawn before the evaluation."""
+    origin: Literal["refined", "prior"] = "refined"
+    """Whether it was refined from the parent and the batch, or drawn afresh from the prior, without data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +158,8 @@ class ParticleState:
     """Of the ancestor on the rows that made the weights; null where the method keeps none."""
     log_weight: float
     """Natural log, unnormalised; 0 for all after resampling."""
+    exchange: tuple[int, int] | None = None
+    """Step and slot of the proposal that the optimizer is reminded of; null where it remembers nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +175,14 @@ class StepFinished:
     """Row ids of the step's batch."""
     tau: float | None
     """Regression's tau in force, in squared units of the target; null for classification."""
+    exponent: float = 0.0
+    """Exponent of the tempered posterior that carried weights stand for; 0 where weights are made anew."""
+    log_evidence: float = 0.0
+    """Natural log of the evidence up to the last time that carried weights were made equal."""
+    few_for: int = 0
+    """Steps in a row with few distinct texts or a low ESS, where K may grow."""
+    agreed_for: int = 0
+    """Steps in a row in which all particles gave the same answers, where K may shrink."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +205,8 @@ class Evaluated:
     """Accuracy for classification, mean squared error in squared units of the target for regression."""
     value: float
     """Of the averaged prediction (Eq. 7 or 8); accuracies are fractions; an abstention of all is wrong."""
+    averaged: Votes = ()
+    """The averaged prediction for each row; empty in journals older than this field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

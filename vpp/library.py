@@ -13,9 +13,10 @@ from vpp.data.build import build_dataset
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
+from vpp.posterior.prediction import Value
 from vpp.reporting.exports import write_all
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.scores import averages_asked
 from vpp.runs.asking import Answers, ask
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
@@ -65,11 +66,8 @@ class Posterior:
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """The averaged prediction a row (Eq. 7 or 8); None where every particle abstains."""
-        answers = self.ask(table)
-        by_row = zip(*([p.value for p in particle] for particle in answers.predictions), strict=True)
-        if answers.task == "classification":
-            return [winner(vote_shares(votes, answers.weights)) for votes in by_row]
-        return [weighted_mean(votes, answers.weights) for votes in by_row]
+        config = self._reader.refresh().spec.config
+        return list(averages_asked(self.ask(table), config))
 
     def report(self) -> str:
         """The run's report in markdown."""

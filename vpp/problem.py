@@ -5,7 +5,7 @@ The protocols here are all that inference/ and llm/ share.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
@@ -41,6 +41,21 @@ class Proposal:
     """Why it could not be read."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What the optimizer was asked about a particle before, and what it answered."""
+
+    step: int
+    slot: int
+    """Of the proposal."""
+    hypothesis: str
+    """The text it was shown."""
+    rows: tuple[Row, ...]
+    predictions: tuple[Prediction, ...]
+    raw: str
+    """Its whole answer."""
+
+
 class Learner(Protocol):
     """f(x; theta), memoised by (hypothesis, row): the same question is asked once."""
 
@@ -60,8 +75,16 @@ class Optimizer(Protocol):
         *,
         temperature: float,
         seed: int,
+        history: Sequence[Exchange] = (),
     ) -> Proposal:
-        """A revised hypothesis. Raises EndpointError."""
+        """A revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError."""
+        ...
+
+    async def draw(self, *, temperature: float, seed: int) -> Proposal:
+        """A hypothesis from the seed sentence and the columns alone, no row shown: a draw from the prior.
+
+        Raises EndpointError.
+        """
         ...
 
 
@@ -83,6 +106,9 @@ class Problem:
     batch_size: int
     epochs: int
     seed: int
+    batch_order: Literal["shuffled", "fixed"] = "shuffled"
+    deduplicate_buffer: bool = False
+    error_mass: Literal["whole", "shared"] = "whole"
 
     @property
     def steps_per_epoch(self) -> int:
@@ -95,17 +121,23 @@ class Problem:
         return self.epochs * self.steps_per_epoch
 
     def batch(self, step: int) -> tuple[Row, ...]:
-        """The step's rows: a seeded shuffle of the training rows each epoch, cut in order."""
+        """The step's rows: a seeded shuffle of the training rows each epoch, or their own order, cut in order."""
         epoch, index = divmod(step, self.steps_per_epoch)
-        order = rng(self.seed, "batches", epoch).permutation(len(self.dataset.train))
-        first = index * self.batch_size
+        n, first = len(self.dataset.train), index * self.batch_size
+        order = range(n) if self.batch_order == "fixed" else rng(self.seed, "batches", epoch).permutation(n)
         return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
-        """The last `size` rows seen up to and including the step's batch; repeats of a later epoch stay (choice 8)."""
+        """The last `size` rows seen up to and including the step's batch (choice 8).
+
+        Repeats of a later epoch stay, unless the buffer keeps each row once, where it was seen last.
+        """
         rows: list[Row] = []
+        known: set[int] = set()
         for earlier in range(step, -1, -1):
-            rows[:0] = self.batch(earlier)
+            new = [row for row in self.batch(earlier) if not (self.deduplicate_buffer and row.id in known)]
+            known.update(row.id for row in new)
+            rows[:0] = new
             if len(rows) >= size:
                 break
         return tuple(rows[-size:])
@@ -113,13 +145,8 @@ class Problem:
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
         if self.dataset.task == "classification":
-            return ZeroOneLikelihood(epsilon=epsilon)
+            n_wrong = max(1, len(self.dataset.classes) - 1)
+            return ZeroOneLikelihood(epsilon=epsilon, n_shares=n_wrong if self.error_mass == "shared" else 1)
         if tau is None:
             raise ValueError("regression needs tau")
-        return GaussianLikelihood(tau=tau, abstention_error=self.target_range)
-
-    @property
-    def target_range(self) -> float:
-        """Range of the training targets, in their unit: what an abstention is off by (choice 12)."""
-        targets = [float(row.target) for row in self.dataset.train if row.target is not None]
-        return max(targets) - min(targets)
+        return GaussianLikelihood(tau=tau, abstention_error=self.dataset.target_range)

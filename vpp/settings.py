@@ -4,21 +4,33 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_type_hints
 
 from vpp.errors import InputError
 
-Method = Literal["smc", "mh", "vml"]
+Method = Literal["smc", "mh", "always-accept", "vml", "vml5"]
 Preset = Literal["recommended", "paper"]
-FinalWeights = Literal["paper", "rescored", "train"]
+FinalWeights = Literal["rescored", "train", "paper"]
+Tempering = Literal["paper", "incremental", "adaptive"]
+Mutation = Literal["every", "filtered", "duplicates"]
+DecisionRows = Literal["batch", "buffer", "train"]
+Start = Literal["batch", "prior"]
+BatchOrder = Literal["shuffled", "fixed"]
+Ties = Literal["lowest", "seeded"]
+ErrorMass = Literal["whole", "shared"]
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
 METHOD_NAMES: Mapping[str, str] = {
     "smc": "Sequential Monte Carlo",
     "mh": "Metropolis-Hastings",
+    "always-accept": "Always accept",
     "vml": "Verbalized Machine Learning",
+    "vml5": "Five VML runs",
 }
+CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
+"""Hypotheses of the methods that have no K of their own."""
 
 
 def _option(default: Any, doc: str) -> Any:
@@ -29,47 +41,107 @@ def _option(default: Any, doc: str) -> Any:
 class Config:
     """Every option of the method. Defaults are the preset `recommended`."""
 
-    method: Method = _option("smc", "sampler: smc (Algorithm 2), mh (Algorithm 1) or vml (one hypothesis)")
-    particles: int = _option(10, "K, the number of particles; vml always has one")
+    method: Method = _option(
+        "smc",
+        "sampler: smc (Algorithm 2), mh (Algorithm 1), always-accept (mh without its filter), vml (one hypothesis) or "
+        "vml5 (five vml runs)",
+    )
+    particles: int = _option(10, "K, the number of particles; vml always has one, vml5 five")
     epochs: int = _option(2, "passes over the training rows")
     batch_size: int = _option(10, "M, rows a step")
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds")
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
+    batch_order: BatchOrder = _option("shuffled", "rows of each epoch: shuffled by seed, or fixed in the table's order")
+    points_per_call: int = _option(1, "rows a learner call answers, a line each")
+    history: int = _option(0, "earlier exchanges that the optimizer is shown with a particle: 0 or 1")
+    learner_temperature: float = _option(0.0, "sampling temperature of the learner; 0 makes f(x; theta) a function")
+    optimizer_temperature: float = _option(0.7, "sampling temperature of the proposals of every method but smc")
+    cautious_temperature: float = _option(0.3, "sampling temperature of smc's mutations at or above the median")
+    bold_temperature: float = _option(1.0, "sampling temperature of smc's mutations below the median")
+    initial: Start = _option("batch", "first hypotheses: from the first batch, or from the prior, without data")
+    initial_temperature_low: float = _option(0.3, "sampling temperature of the first initial particle")
+    initial_temperature_high: float = _option(1.2, "sampling temperature of the last initial particle")
+    restart: float = _option(
+        0.0, "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior"
+    )
+    prior_temperature: float = _option(1.0, "sampling temperature of every draw from the prior")
+    mh_rows: DecisionRows = _option(
+        "batch", "rows on which mh compares a proposal: batch, buffer, or all training rows"
+    )
     buffer_size: int = _option(40, "B, the last rows seen, on which smc weighs particles")
-    beta_start: float = _option(10.0, "first tempering divisor of the log-likelihood; 10 is flat")
+    deduplicate_buffer: bool = _option(False, "keep each row once in the buffer, where it was seen last")
+    tempering: Tempering = _option(
+        "paper",
+        "smc's weights: paper (each step anew, on the buffer), incremental (ratios of tempered posteriors on all "
+        "training rows, with evidence) or adaptive (the same, exponents found as it goes)",
+    )
+    beta_start: float = _option(
+        10.0, "first tempering divisor of the log-likelihood; 10 is flat on a buffer, incremental tempering wants 100"
+    )
     beta_end: float = _option(1.0, "last tempering divisor; 1 is the likelihood itself")
-    ess_threshold: float = _option(0.5, "smc resamples when ESS falls below this fraction of K")
-    tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
-    epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
+    ess_threshold: float = _option(0.5, "smc resamples when ESS falls below this fraction of K; adaptive aims at it")
+    mutate: Mutation = _option(
+        "every",
+        "smc's rewriting: every particle, filtered (as every, kept by an accept step), or duplicates of resampling; "
+        "incremental and adaptive tempering always filter",
+    )
+    particles_max: int = _option(0, "let K grow to this while ideas or ESS stay few, and shrink on agreement; 0: fixed")
+    particles_min: int = _option(3, "the fewest particles that a growing and shrinking K comes down to")
+    growth_budget: int = _option(0, "calls of a whole run beyond which K does not grow; 0: no bound")
     final_weights: FinalWeights = _option(
         "rescored", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
-    optimizer_temperature: float = _option(0.7, "sampling temperature of mh's and vml's proposals")
-    cautious_temperature: float = _option(0.3, "sampling temperature of smc's mutations at or above the median")
-    bold_temperature: float = _option(1.0, "sampling temperature of smc's mutations below the median")
-    initial_temperature_low: float = _option(0.3, "sampling temperature of the first initial particle")
-    initial_temperature_high: float = _option(1.2, "sampling temperature of the last initial particle")
+    tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
+    epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
+    error_mass: ErrorMass = _option(
+        "whole", "each wrong label's mass: the whole of epsilon, or its share, epsilon / (C - 1), of C labels"
+    )
+    ties: Ties = _option("lowest", "label of a tied vote: the lowest in sort order, or one drawn by seed")
     evaluate_every: int = _option(0, "evaluate the test rows every n steps; 0: only at the end")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
         _check_choices(self)
-        for name, low in (
-            ("particles", 1),
-            ("epochs", 1),
-            ("batch_size", 1),
-            ("buffer_size", 1),
-            ("evaluate_every", 0),
-            ("seed", 0),
-        ):
+        for name, low in _LEAST.items():
             if getattr(self, name) < low:
                 raise InputError(f"{name} is {getattr(self, name)}: it must be at least {low}")
         _check_numbers(self)
+        _check_together(self)
 
     @property
     def size(self) -> int:
-        """Number of particles the method really keeps."""
-        return 1 if self.method == "vml" else self.particles
+        """Number of particles the method begins with."""
+        return CHAINS_OF_VML.get(self.method, self.particles)
+
+    @property
+    def largest_size(self) -> int:
+        """Number of particles that a growing K may come to."""
+        return max(self.size, self.particles_max)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether particles have weights of their own."""
+        return self.method == "smc"
+
+    @property
+    def is_telescoping(self) -> bool:
+        """Whether smc's weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
+        return self.method == "smc" and self.tempering != "paper"
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether an accept step decides on proposals."""
+        return self.method == "mh" or (self.method == "smc" and self.mutate == "filtered") or self.is_telescoping
+
+    @property
+    def is_rescored(self) -> bool:
+        """Whether smc weighs its last texts once more (choice 3); carried weights stand for them already."""
+        return self.method == "smc" and not self.is_telescoping and self.final_weights != "paper"
+
+    @property
+    def draws_initial(self) -> bool:
+        """Whether first hypotheses are asked for; vml begins with the seed sentence."""
+        return self.method not in CHAINS_OF_VML
 
     @property
     def fixed_tau(self) -> float | None:
@@ -83,10 +155,36 @@ class Config:
         return self.beta_start + (self.beta_end - self.beta_start) * step / (steps - 1)
 
 
+_LEAST = {
+    "particles": 1,
+    "epochs": 1,
+    "batch_size": 1,
+    "points_per_call": 1,
+    "history": 0,
+    "buffer_size": 1,
+    "particles_max": 0,
+    "particles_min": 1,
+    "growth_budget": 0,
+    "evaluate_every": 0,
+    "seed": 0,
+}
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """The values an option can have; empty where it is a number or a text."""
+    return _choices()[name]
+
+
+@cache
+def _choices() -> Mapping[str, tuple[str, ...]]:
+    return {name: get_args(kind) for name, kind in get_type_hints(Config).items()}
+
+
 def _check_choices(config: Config) -> None:
-    for name, kind in (("method", Method), ("final_weights", FinalWeights)):
-        if getattr(config, name) not in get_args(kind):
-            raise InputError(f"{name} is {getattr(config, name)!r}: choose one of {', '.join(get_args(kind))}")
+    for option in fields(config):
+        allowed = choices(option.name)
+        if allowed and getattr(config, option.name) not in allowed:
+            raise InputError(f"{option.name} is {getattr(config, option.name)!r}: choose one of {', '.join(allowed)}")
 
 
 def _check_numbers(config: Config) -> None:
@@ -102,8 +200,32 @@ def _check_numbers(config: Config) -> None:
         raise InputError("beta divides the log-likelihood: beta_start and beta_end must be positive")
     if not 0 <= config.ess_threshold <= 1:
         raise InputError(f"ess_threshold is {config.ess_threshold}: it is a fraction of K, between 0 and 1")
+    if not 0 <= config.restart <= 1:
+        raise InputError(f"restart is {config.restart}: it is a probability, between 0 and 1")
+    if config.history > 1:
+        raise InputError(f"history is {config.history}: the optimizer is shown 0 or 1 earlier exchanges")
     if config.tau != "auto" and not _is_positive(config.tau):
         raise InputError(f"tau is {config.tau!r}: give a positive number, or auto")
+
+
+def _check_together(config: Config) -> None:
+    """What goes with what."""
+    if config.growth_budget and not config.particles_max:
+        raise InputError("growth_budget bounds a growing K alone: give particles_max too, or leave it at 0")
+    if not config.particles_max:
+        return
+    if config.method not in ("smc", "mh", "always-accept"):
+        raise InputError(f"{config.method} has a fixed number of hypotheses: leave particles_max at 0")
+    if config.is_telescoping:
+        raise InputError(
+            f"{config.tempering} tempering carries weights from step to step, which a new particle has none of: "
+            "leave particles_max at 0, or take the paper's tempering"
+        )
+    if not config.particles_min <= config.particles <= config.particles_max:
+        raise InputError(
+            f"particles is {config.particles}: it must lie between particles_min ({config.particles_min}) "
+            f"and particles_max ({config.particles_max})"
+        )
 
 
 def _is_positive(text: str) -> bool:

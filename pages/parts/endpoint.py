@@ -27,10 +27,10 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
         speed = st.segmented_control("Demo speed", SPEEDS, default=SPEEDS[0], key="new.speed", required=True)
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
-    return _server()
+    return server()
 
 
-def _server() -> EndpointSpec:
+def server() -> EndpointSpec:
     env = environment()
     one, two = st.columns(2)
     url = one.text_input("Address", env.base_url or "", key="new.url", placeholder="http://localhost:8000/v1").strip()

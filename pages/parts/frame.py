@@ -13,6 +13,8 @@ from vpp.cli.surroundings import environment, keys
 from vpp.errors import VppError
 from vpp.reporting import markup
 from vpp.reporting.figures import CONFIG, Figure
+from vpp.reporting.lineage import sizes_text
+from vpp.reporting.options import changed_words
 from vpp.reporting.theme import Mode
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
@@ -35,6 +37,8 @@ MARKS: dict[State, markup.Mark] = {
     "stopped": "same",
     "failed": "rej",
 }
+SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
+"""Methods as the list of runs calls them."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
 _SCRUBBER = st.components.v2.component("vpp_scrubber", js=(ASSETS / "scrubber.js").read_text(), isolate_styles=False)
 _RUNS = st.components.v2.component("vpp_runs", js=(ASSETS / "runs.js").read_text(), isolate_styles=False)
@@ -96,7 +100,8 @@ def reader(path: str) -> RunReader:
 def run_list() -> None:
     """Every run with its state when the page was drawn; a click opens it.
 
-    It does not refresh by itself: a timer beside those of Watch, while pages are switched, emptied the page.
+    It does not refresh by itself: a timer beside those of Watch, while pages are switched, emptied the page. Watch
+    draws the whole app anew where the state of the open run changes.
     """
     directories = store().runs()[:60]
     if not directories:
@@ -117,19 +122,19 @@ def _listed(directory: RunDirectory, chosen: str | None) -> dict[str, str | bool
         "id": directory.id,
         "name": snapshot.spec.name,
         "mark": MARKS[snapshot.state],
-        "note": f"{snapshot.spec.config.method.upper()} · {where(snapshot)}",
+        "note": f"{SHORT[snapshot.spec.config.method]} · {where(snapshot)}",
         "open": directory.id == chosen,
     }
 
 
 def where(snapshot: Snapshot) -> str:
-    """How far a run is, in a few words."""
+    """How far a run is, in a few words that stay true until its state changes."""
     view = snapshot.view
     if snapshot.state == "finished" and "test" in view.evaluated:
         test = view.evaluated["test"]
         shown = f"{100 * test.value:.1f} %" if test.metric == "accuracy" else f"MSE {test.value:.3g}"
         return f"finished · {shown}"
-    if view.last_step is None or snapshot.state == "queued":
+    if view.last_step is None or snapshot.state in ("queued", "running"):
         return snapshot.state
     return f"{snapshot.state} · step {max(0, view.last_step)} of {view.total_steps}"
 
@@ -219,10 +224,11 @@ def meta(run: OpenRun) -> str:
     return " · ".join(
         (
             METHOD_NAMES[spec.config.method],
-            f"K = {spec.config.size}",
+            f"K = {sizes_text(run.snapshot.view, spec.config)}",
             f"{spec.dataset['n_train']} training and {spec.dataset['n_test']} test rows",
             model,
             f"seed {spec.config.seed}",
+            *changed_words(spec.config, spec.dataset["task"]),
             f"run {run.directory.id}",
         )
     )

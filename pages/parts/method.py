@@ -1,78 +1,171 @@
-"""The method's options, the common ones open and the rest folded away."""
+"""The method's options: the common ones open, the rest folded away in groups, all made from `Config` itself."""
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any, get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from vpp.data.dataset import Task
 from vpp.errors import InputError
 from vpp.reporting import markup
-from vpp.settings import METHOD_NAMES, Config, option_docs, preset
+from vpp.reporting.options import (
+    ABOUT,
+    OPEN,
+    config_of,
+    decided,
+    groups,
+    idle_words,
+    means_something,
+    name_of,
+    value_words,
+)
+from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 
-ABOUT = {
-    "smc": "Reweights, resamples and rewrites. The default, best on hard rules.",
-    "mh": "Ten chains; a change is kept only if the data like it.",
-    "vml": "One hypothesis, every change taken. The baseline.",
-}
+PRESETS = {name: preset(name) for name in get_args(Preset)}
+SHARES = ("restart", "ess_threshold", "epsilon")
+"""Numbers between 0 and 1."""
+KEPT = "new.options"
+"""Where a browser session keeps what was chosen, shown now or not."""
+TASK_TAU = "1.0"
+"""The tasks of the paper are scaled for it."""
 
 
-def choose_config(*, prior: str, is_task: bool) -> Config:
-    """Asks for the method and its options; a task of the paper brings its prior, and tau 1."""
-    docs = option_docs()
-    method = st.radio(
-        "Method",
-        list(METHOD_NAMES),
-        format_func=METHOD_NAMES.__getitem__,
-        captions=[ABOUT[name] for name in METHOD_NAMES],
-        key="new.method",
-        horizontal=True,
-        label_visibility="collapsed",
-    )
-    base = preset("recommended")
-    one, two, three, four = st.columns(4)
-    particles = one.number_input("Particles K", 1, 100, base.particles, key="new.particles", disabled=method == "vml")
-    epochs = two.number_input("Epochs", 1, 50, base.epochs, key="new.epochs", help=docs["epochs"])
-    batch = three.number_input("Batch", 1, 200, base.batch_size, key="new.batch", help=docs["batch_size"])
-    seed = four.number_input("Seed", 0, 2**31 - 1, base.seed, key="new.seed", help=docs["seed"])
-    words = st.text_area(
-        "What you already believe, in plain words (the prior, optional)",
-        value=prior,
-        key=f"new.prior.{prior}",
-        height=80,
-        placeholder="Petal size matters more than sepal size.",
-    )
+def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
+    """Asks for the method and its options for a kind of target; a task of the paper brings its prior, and tau 1."""
+    take_in()
+    fill_at_first(prior=prior, is_task=is_task)
+    choose_method()
+    deciding = decided(kept(), base())
+    common_options(deciding)
     with st.expander("More options"):
-        chosen = preset(st.selectbox("Preset", ("recommended", "paper"), key="new.preset"))
-        one, two, three = st.columns(3)
-        buffer = one.number_input("Buffer B", 1, 1000, base.buffer_size, key="new.buffer", help=docs["buffer_size"])
-        final = two.selectbox(
-            "Final weights",
-            ("rescored", "train", "paper"),
-            index=("rescored", "train", "paper").index(chosen.final_weights),
-            key=f"new.final.{chosen.final_weights}",
-            help=docs["final_weights"],
-        )
-        tau_default = "1.0" if is_task else chosen.tau
-        tau = three.text_input("Regression’s tau", tau_default, key=f"new.tau.{tau_default}", help=docs["tau"])
-        epsilon = one.number_input("Epsilon", 0.001, 0.5, base.epsilon, key="new.epsilon", help=docs["epsilon"])
-        ess = two.number_input(
-            "Resample below (share of K)", 0.0, 1.0, base.ess_threshold, key="new.ess", help=docs["ess_threshold"]
-        )
-        every = three.number_input(
-            "Evaluate every n steps", 0, 1000, base.evaluate_every, key="new.every", help=docs["evaluate_every"]
-        )
+        more_options(deciding, is_task=is_task, task=task)
     try:
-        return Config(
-            method=method,
-            particles=int(particles),
-            epochs=int(epochs),
-            batch_size=int(batch),
-            seed=int(seed),
-            prior=words.strip(),
-            buffer_size=int(buffer),
-            final_weights=final,
-            tau=tau.strip(),
-            epsilon=float(epsilon),
-            ess_threshold=float(ess),
-            evaluate_every=int(every),
-        )
+        return config_of(kept(), base(), task)
     except InputError as error:
         st.html(markup.block(markup.state("This option cannot be", str(error), failed=True)))
         st.stop()
+
+
+def kept() -> dict[str, Any]:
+    """What is chosen, by name."""
+    if KEPT not in st.session_state:
+        st.session_state[KEPT] = asdict(base())
+    options: dict[str, Any] = st.session_state[KEPT]
+    return options
+
+
+def base() -> Config:
+    """The preset that is chosen."""
+    return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
+
+
+def key_of(name: str) -> str:
+    """The widget of an option."""
+    return f"new.option.{name}"
+
+
+def put(name: str, value: Any) -> None:
+    """Fills a field, whether it is shown or not."""
+    kept()[name] = value
+    st.session_state[key_of(name)] = value
+
+
+def take_in() -> None:
+    """What was just changed, before the first field is drawn: it decides which fields there are."""
+    for name in kept():
+        kept()[name] = st.session_state.get(key_of(name), kept()[name])
+
+
+def fill_at_first(*, prior: str, is_task: bool) -> None:
+    """What a table brings along, when it is new here."""
+    if st.session_state.get("new.came_with") != (prior, is_task):
+        st.session_state["new.came_with"] = (prior, is_task)
+        put("prior", prior)
+        put("tau", TASK_TAU if is_task else base().tau)
+
+
+def fill_from_preset(*, is_task: bool) -> None:
+    """All that is folded away, as the preset has it."""
+    values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
+    for name in (name for names in groups().values() for name in names):
+        put(name, values[name])
+
+
+def choose_method() -> None:
+    """One of the five."""
+    names = list(METHOD_NAMES)
+    _remember("method")
+    kept()["method"] = st.radio(
+        "Method",
+        names,
+        format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
+        captions=[ABOUT[name] for name in names],
+        key=key_of("method"),
+        label_visibility="collapsed",
+    )
+
+
+def common_options(deciding: Config) -> None:
+    """Those that everyone sees; K shows what the method has where it cannot be chosen."""
+    numbers = [name for name in OPEN if name not in ("method", "prior")]
+    for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
+        if means_something(name, deciding):
+            ask(column, name)
+        else:
+            column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
+    _remember("prior")
+    kept()["prior"] = st.text_area(
+        name_of("prior"), key=key_of("prior"), height=80, placeholder="Petal size matters more than sepal size."
+    ).strip()
+
+
+def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
+    """The rest, as far as it means something beside what is chosen."""
+    st.selectbox(
+        "Preset",
+        list(PRESETS),
+        key="new.preset",
+        on_change=lambda: fill_from_preset(is_task=is_task),
+        help="Fills every field below: as this product advises, or as in the paper.",
+    )
+    for title, names in groups().items():
+        shown = [name for name in names if means_something(name, deciding, task)]
+        if shown:
+            st.html(markup.block(markup.group(title)))
+        for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
+            in_rows(some, beside)
+    idle = idle_words(deciding, task)
+    if idle:
+        st.html(markup.block(markup.group("Not used as things are chosen"), *map(markup.caption, idle)))
+
+
+def in_rows(names: list[str], beside: int) -> None:
+    """The fields, so many beside each other: words need more room than numbers."""
+    for first in range(0, len(names), beside):
+        for column, name in zip(st.columns(beside), names[first : first + beside], strict=False):
+            ask(column, name)
+
+
+def ask(place: DeltaGenerator, name: str) -> None:
+    """The field of one option, by the kind of its values."""
+    _remember(name)
+    label, about, key, value = name_of(name), option_docs()[name], key_of(name), getattr(base(), name)
+    if choices(name):
+        words = partial(value_words, name)
+        kept()[name] = place.selectbox(label, choices(name), format_func=words, key=key, help=about)
+    elif isinstance(value, bool):
+        kept()[name] = place.checkbox(label, key=key, help=about)
+    elif isinstance(value, str):
+        kept()[name] = place.text_input(label, key=key, help=about).strip()
+    else:
+        top = 1.0 if name in SHARES else None
+        step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
+        kept()[name] = place.number_input(label, type(value)(0), top, step=step, format=form, key=key, help=about)
+
+
+def _remember(name: str) -> None:
+    """A field that was not shown for a while has what it had."""
+    if key_of(name) not in st.session_state:
+        st.session_state[key_of(name)] = kept()[name]

@@ -1,9 +1,17 @@
 """Each page's states, without a browser."""
 
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from tests.reporting.sampled import VARIANTS, sampled
+from vpp.reporting.cards import CardMaker
+from vpp.reporting.deck import deck_html
+from vpp.runs.prompts import PromptMaker
+from vpp.settings import Config, preset
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/report.py")
@@ -77,7 +85,178 @@ def test_choosing_a_number_as_target_makes_it_regression(app: AppTest) -> None:
 
 def test_an_option_that_cannot_be_is_refused_in_place(app: AppTest) -> None:
     upload(app, b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80)))
-    app.text_input(key="new.tau.auto").set_value("-1").run()
+    app.number_input(key="new.option.epsilon").set_value(0.0).run()
     assert not app.exception
-    assert "tau" in shown(app)
+    assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
     assert 'role="alert"' in shown(app)
+
+
+LABELS = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
+NUMBERS = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
+
+
+def option(app: AppTest, name: str) -> Any:
+    """The widget of an option."""
+    found = [w for w in widgets(app) if w.key == f"new.option.{name}"]
+    assert found, f"{name} is not on the form"
+    return found[0]
+
+
+def widgets(app: AppTest) -> list[Any]:
+    kinds = ("radio", "number_input", "selectbox", "checkbox", "text_input", "text_area")
+    return [widget for kind in kinds for widget in app.get(kind)]
+
+
+def shown_options(app: AppTest) -> set[str]:
+    """Options that have a widget now, whether it can be changed or not."""
+    keys = (widget.key or "" for widget in widgets(app))
+    return {key.removeprefix("new.option.") for key in keys if key.startswith("new.option.")}
+
+
+def choose(app: AppTest, **options: Any) -> AppTest:
+    for name, value in options.items():
+        option(app, name).set_value(value)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def test_every_option_has_a_widget(app: AppTest) -> None:
+    upload(app, LABELS)
+    seen = shown_options(app)
+    seen |= shown_options(choose(app, particles_max=20, initial="prior"))
+    seen |= shown_options(choose(app, method="mh", mh_rows="buffer"))
+    upload(app, NUMBERS)
+    assert seen | shown_options(app) == {field.name for field in fields(Config)}
+
+
+def test_only_what_means_something_is_on_the_form(app: AppTest) -> None:
+    upload(app, LABELS)
+    assert {"tempering", "final_weights", "bold_temperature"} <= shown_options(app)
+    assert not {"mh_rows", "restart", "optimizer_temperature"} & shown_options(app)
+    choose(app, tempering="adaptive")
+    assert {"restart", "beta_end"} <= shown_options(app)
+    assert not {"final_weights", "buffer_size", "beta_start", "particles_max"} & shown_options(app)
+    choose(app, method="vml5")
+    assert not {"particles", "tempering", "epsilon", "initial", "mh_rows"} & shown_options(app)
+    assert "For mh: Compare on." in shown(app)
+
+
+def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, buffer_size=25, method="mh", mh_rows="train", restart=0.5)
+    assert "buffer_size" not in shown_options(app)
+    choose(app, mh_rows="buffer")
+    assert option(app, "buffer_size").value == 25
+    choose(app, method="smc")
+    assert option(app, "buffer_size").value == 25
+    choose(app, method="mh")
+    assert (option(app, "mh_rows").value, option(app, "restart").value) == ("buffer", 0.5)
+
+
+def test_an_option_of_another_method_spoils_nothing(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, particles_max=20, method="vml")
+    assert 'role="alert"' not in shown(app)
+    assert "Predictions, each batch" in shown(app)
+
+
+def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> None:
+    upload(app, NUMBERS)
+    choose(app, particles=5, bold_temperature=1.5)
+    app.selectbox(key="new.preset").set_value("paper").run()
+    assert (option(app, "final_weights").value, option(app, "tau").value) == ("paper", preset("paper").tau)
+    assert (option(app, "particles").value, option(app, "bold_temperature").value) == (5, 1.0)
+    app.selectbox(key="new.preset").set_value("recommended").run()
+    assert (option(app, "final_weights").value, option(app, "tau").value) == ("rescored", "auto")
+
+
+def test_a_combination_that_cannot_be_gets_one_line(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, particles=2, particles_max=20)
+    assert "particles is 2: it must lie between particles_min (3) and particles_max (20)" in shown(app)
+
+
+def test_a_tau_of_another_scale_is_told_before_the_run(app: AppTest) -> None:
+    upload(app, NUMBERS)
+    assert "likelihood ratio" not in shown(app)
+    choose(app, tau="1")
+    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
+
+
+def test_options_of_the_other_kind_of_target_are_not_on_the_form(app: AppTest) -> None:
+    upload(app, LABELS)
+    assert {"epsilon", "error_mass", "ties"} <= shown_options(app)
+    assert "tau" not in shown_options(app)
+    assert "For regression: Regression’s τ." in shown(app)
+    upload(app, NUMBERS)
+    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
+    assert "tau" in shown_options(app)
+
+
+def test_a_bare_word_says_what_it_means(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, method="mh")
+    assert option(app, "mh_rows").options[0] == "batch: the current batch"
+    assert "Metropolis-Hastings (mh)" in option(app, "method").options
+
+
+def test_the_demo_models_own_time_is_in_the_plan(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, tempering="incremental")
+    app.segmented_control(key="new.speed").set_value("instant").run()
+    told = shown(app).replace("\N{NO-BREAK SPACE}", " ")
+    assert "The demo model answers roughly 350 calls a second: up to about" in told
+    assert "pauses" not in told
+    app.segmented_control(key="new.speed").set_value("readable").run()
+    assert "of it pauses to read along" in shown(app)
+
+
+def test_the_plan_follows_the_options(app: AppTest) -> None:
+    upload(app, LABELS)
+    assert "Final weights" in shown(app)
+    choose(app, tempering="incremental")
+    assert "Predictions, all training rows" in shown(app)
+    assert "Predictions, each proposal" in shown(app)
+
+
+SAID = {
+    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal rejected"),
+    "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
+    "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
+    "adaptive": ("Exponent φ = 1/β", "Log evidence"),
+    "mh on train": ("there are no weights", "training rows", "Proposals accepted"),
+    "always accept": ("there are no weights", "Every proposal is taken", "taken unseen"),
+    "vml": ("One sentence is in play", "Every proposal is taken"),
+    "vml5": ("there are no weights, each of the 5 counts alike", "1/5"),
+    "growing": ("Particles K", "at first"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task="regression" if name == "growing" else "classification")
+    app.session_state["run"] = reader.directory.id
+    app.run()
+    told = {}
+    for page in PAGES:
+        app.switch_page(page).run()
+        assert not app.exception, page
+        told[page] = shown(app)
+    watched = told["pages/watch.py"] + deck(reader)
+    for words in SAID[name]:
+        assert words in watched
+    assert ("Effective sample size" in watched) == VARIANTS[name].is_weighted
+    if name == "vml5":
+        assert "Best of five on test (oracle)" in told["pages/posterior.py"]
+    if name in ("incremental", "adaptive"):
+        assert "Log evidence" in told["pages/posterior.py"]
+        assert watched.count("evidences compare only between runs") == 1
+
+
+def deck(reader: Any) -> str:
+    """The cards at the run's end and at its last step, which a component draws."""
+    snapshot, data = reader.refresh(), reader.dataset()
+    maker = CardMaker(snapshot.view, snapshot.spec.config, data, PromptMaker(snapshot.spec, data))
+    cards = [*maker.final(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))]
+    return deck_html(cards, seed_text="")

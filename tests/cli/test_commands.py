@@ -5,13 +5,16 @@ import io
 import json
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server
+from tests.reporting import builders
 from vpp.cli import main
+from vpp.cli.working import heaviest
+from vpp.settings import Config
 
 Vpp = Callable[..., str]
 
@@ -115,6 +118,67 @@ def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
     assert told.err.startswith("final weights and test rows, ")
     assert desk.vpp("cache", "info").out.startswith("26 answers, ")
     assert desk.vpp("cache", "clear").out == "26 answers forgotten\n"
+
+
+SMALLEST = ("--epochs", "1", "--train-size", "20", "--test-size", "5", "--demo")
+
+
+@pytest.fixture
+def toy(desk: Desk) -> str:
+    """A table of 40 rows."""
+    (desk.folder / "toy.csv").write_text("x,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(40)))
+    return "toy.csv"
+
+
+def test_an_option_that_is_not_used_is_told_once_and_apart_from_the_result(desk: Desk, toy: str) -> None:
+    unused = ("--method", "vml", "--particles", "3", "--tau", "2")
+    told = desk.vpp("run", toy, *SMALLEST, *unused, "--json")
+    assert told.code == 0
+    assert told.result["status"] == "finished"
+    assert told.err.count("not used as things are chosen") == 1
+    assert "--particles (for smc, mh and always-accept); --tau (for regression)" in told.err
+    assert "not used" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
+
+
+def test_options_that_are_used_are_not_remarked_on(desk: Desk, toy: str) -> None:
+    assert "not used" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
+
+
+def test_without_weights_no_hypothesis_is_called_the_heaviest(desk: Desk, toy: str) -> None:
+    told = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").out
+    assert "one of 2 hypotheses that count alike (each 0.500): " in told
+    assert "heaviest" not in told
+
+
+def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) -> None:
+    toy = "colours.csv"
+    (desk.folder / toy).write_text("x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40)))
+    (desk.folder / "odd.txt").write_text("{hypothesis} {input} {answer_form}")  # no frame that the demo model knows
+    told = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
+    assert "calls gave answers that could not be read" in told
+    assert "disagree" not in told, "one hypothesis does not"
+    assert "could not be read" not in desk.vpp("run", toy, *SMALLEST, "--method", "vml").out
+
+
+def test_a_run_that_asked_nobody_says_that_all_came_from_the_cache(desk: Desk, toy: str) -> None:
+    words = ("run", toy, *SMALLEST, "--method", "vml")
+    assert ", 0 from the cache" in desk.vpp(*words).out.splitlines()[0]
+    assert desk.vpp(*words).out.splitlines()[0].endswith("calls, all from the cache")
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ((0.5, 0.25, 0.25), "heaviest hypothesis (0.500): a"),
+        ((0.25, 0.375, 0.375), "one of the 2 heaviest hypotheses (each 0.375): b"),
+        ((1 / 3, 1 / 3, 1 / 3), "one of 3 hypotheses that count alike (each 0.333): a"),
+    ],
+)
+def test_hypotheses_that_weigh_alike_are_told_together(tmp_path: Path, weights: Sequence[float], told: str) -> None:
+    texts = ("a", "b", "c")
+    last = builders.finished(0, texts, weights=weights)
+    reader = builders.run(tmp_path, *builders.drawn(*texts), last, config=Config(particles=3))
+    assert heaviest(reader.directory, reader.refresh().view) == told
 
 
 def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:

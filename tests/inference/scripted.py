@@ -17,7 +17,8 @@ from vpp.hypothesis import hypothesis_id
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
-from vpp.problem import Prediction, Problem, Proposal
+from vpp.problem import Exchange, Prediction, Problem, Proposal
+from vpp.randomness import call_seed
 from vpp.settings import preset
 
 SEED_TEXT = "You predict y."
@@ -66,6 +67,11 @@ def rewrite_anew(text, rows, predictions, temperature, seed):
     return f"{SEED_TEXT} new {name}", f"raw {name}"
 
 
+def uniformly(temperature, seed):
+    """Any of the 16 hypotheses with equal chance: the prior of the enumerable space."""
+    return TEXTS[digest("uniform", seed) % SIZE], "raw"
+
+
 def _near(text, row):
     task = "classification" if isinstance(row.target, str) else "regression"
     value = answer(text, row, task=task)
@@ -111,10 +117,16 @@ class Script:
     """Awaited, without arguments, by every call."""
     memo: bool = False
     answer: object = answer
+    imagine: object = uniformly
+    """A draw from the prior, as (temperature, seed) -> (text, raw)."""
     predicted: list = field(default_factory=list)
     """(hypothesis, row ids) of every `predict`."""
     proposed: list = field(default_factory=list)
     """Every `propose`, as (hypothesis, row ids, predicted values, temperature, seed)."""
+    reminded: list = field(default_factory=list)
+    """The exchanges that every `propose` was reminded of."""
+    drawn: list = field(default_factory=list)
+    """Every `draw`, as (temperature, seed)."""
     asked: int = 0
     """Learner calls, one a row; a memo answers without a call."""
     running: int = 0
@@ -129,11 +141,18 @@ class Script:
             self.known.update((hypothesis, row.id) for row in new)
         return tuple(Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task)) for row in rows)
 
-    async def propose(self, hypothesis, rows, predictions, *, temperature, seed):
+    async def propose(self, hypothesis, rows, predictions, *, temperature, seed, history=()):
         values = tuple(p.value for p in predictions)
         self.proposed.append((hypothesis, tuple(row.id for row in rows), values, temperature, seed))
+        self.reminded.append(tuple(history))
         await self._wait()
         text, raw = self.write(hypothesis, rows, predictions, temperature, seed)
+        return Proposal(text=text, raw=raw, temperature=temperature, seed=seed, reason=None if text else FAULT)
+
+    async def draw(self, *, temperature, seed):
+        self.drawn.append((temperature, seed))
+        await self._wait()
+        text, raw = self.imagine(temperature, seed)
         return Proposal(text=text, raw=raw, temperature=temperature, seed=seed, reason=None if text else FAULT)
 
     async def _wait(self):
@@ -167,7 +186,37 @@ def make_problem(config, script, *, dataset=None, **sizes):
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
+        batch_order=config.batch_order,
+        deduplicate_buffer=config.deduplicate_buffer,
+        error_mass=config.error_mass,
     )
+
+
+VARIANTS = {
+    "vml": {},
+    "vml5": {},
+    "always-accept": {},
+    "mh": {},
+    "mh on the buffer": {"mh_rows": "buffer"},
+    "mh on all rows": {"mh_rows": "train"},
+    "mh with restarts": {"restart": 0.5, "initial": "prior"},
+    "mh with history": {"history": 1},
+    "mh with a growing K": {"particles": 2, "particles_min": 2, "particles_max": 9},
+    "smc": {},
+    "smc filtered": {"mutate": "filtered", "restart": 0.3},
+    "smc of duplicates": {"mutate": "duplicates"},
+    "smc with history": {"history": 1},
+    "smc with a growing K": {"particles": 3, "particles_max": 9},
+    "smc deduplicated": {"deduplicate_buffer": True, "batch_order": "fixed"},
+    "smc incremental": {"tempering": "incremental"},
+    "smc adaptive": {"tempering": "adaptive", "restart": 0.3, "history": 1},
+}
+"""Every way a step can go, by the words that name its method first."""
+
+
+def variant(name, **options):
+    """The preset `paper`, small, with a variant's options."""
+    return paper(method=name.split()[0], **{**VARIANTS[name], **options})
 
 
 def paper(**options):
@@ -197,26 +246,47 @@ def texts_of(events):
     return texts
 
 
-def populations(events):
-    """The population after each step, rebuilt from the events alone."""
+def populations(events, dataset=None):
+    """The population after each step, rebuilt from the events alone; `dataset` for the rows of exchanges."""
     texts = texts_of(events)
+    proposed = {(e.step, e.particle): e for e in of_kind(events, Proposed)}
+    batches = {e.step: e.batch for e in of_kind(events, StepFinished)}
+
+    def exchange(address):
+        if address is None:
+            return None
+        told = proposed[address]
+        text, by_id = texts.get(told.parent, SEED_TEXT), {row.id: row for row in dataset.train}
+        rows = tuple(by_id[row] for row in batches[told.step])
+        said = tuple(Prediction(row=row.id, value=answer(text, row, task=dataset.task)) for row in rows)
+        return Exchange(step=told.step, slot=told.particle, hypothesis=text, rows=rows, predictions=said, raw=told.raw)
+
     return [
         Population(
             step=event.step,
             tau=event.tau,
+            exponent=event.exponent,
+            log_evidence=event.log_evidence,
+            few_for=event.few_for,
+            agreed_for=event.agreed_for,
             particles=tuple(
                 Particle(
                     text=texts[state.hypothesis],
                     parent=state.parent,
                     log_likelihood=state.log_likelihood,
                     log_weight=state.log_weight,
+                    exchange=exchange(state.exchange),
                 )
                 for state in event.population
             ),
         )
-        for event in events
-        if isinstance(event, StepFinished)
+        for event in of_kind(events, StepFinished)
     ]
+
+
+def call_seed_of(step, slot, *, seed=0):
+    """The seed that a proposal is sent with."""
+    return call_seed(seed, "propose", step, slot)
 
 
 def of_kind(events, kind, **where):

@@ -22,7 +22,21 @@ N_TRAIN, N_TEST = 100, 7
 
 def as_published(method, **options):
     """K = 10, M = 10, B = 40, 100 rows, 2 epochs: T = 20."""
-    return replace(preset("paper"), method=method, **options)
+    return replace(preset("paper"), method=method.split()[0], **{**OTHERS.get(method, {}), **options})
+
+
+OTHERS = {
+    "vml5": {},
+    "always-accept": {},
+    "mh on the buffer": {"mh_rows": "buffer"},
+    "mh on all rows": {"mh_rows": "train"},
+    "mh from the prior": {"initial": "prior", "restart": 1.0},
+    "smc filtered": {"mutate": "filtered"},
+    "smc deduplicated": {"deduplicate_buffer": True, "buffer_size": 130},
+    "smc incremental": {"tempering": "incremental"},
+    "smc from the prior": {"tempering": "adaptive", "initial": "prior", "restart": 1.0},
+}
+"""Their plan counts on the memo: what was kept was scored on the same rows before."""
 
 
 def measure(config, *, ending=False, memo=False, task="classification", write=scripted.rewrite_anew, n_train=N_TRAIN):
@@ -36,7 +50,7 @@ def measure(config, *, ending=False, memo=False, task="classification", write=sc
             events += await scripted.collect(conclude(problem, config, scripted.populations(events)[-1]))
 
     _, ticks = virtual_time.run_timed(whole())
-    return {"learner": script.asked, "optimizer": len(script.proposed), "rounds": ticks}
+    return {"learner": script.asked, "optimizer": len(script.proposed) + len(script.drawn), "rounds": ticks}
 
 
 def test_the_table_says_what_the_method_page_says():
@@ -77,6 +91,53 @@ def test_the_plan_counts_evaluations_along_the_way(method):
     learner = whole.calls - whole.optimizer_calls
     expected = {"learner": learner, "optimizer": whole.optimizer_calls, "rounds": whole.rounds}
     assert measure(config, ending=True) == expected
+
+
+@pytest.mark.parametrize("method", OTHERS)
+def test_the_plan_of_every_other_way_is_what_it_takes_when_every_text_is_new_and_answers_are_kept(method):
+    config = as_published(method, evaluate_every=4)
+    whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
+    measured = measure(config, ending=True, memo=True)
+    assert measured["optimizer"] == whole.optimizer_calls
+    assert measured["rounds"] <= whole.rounds
+    assert measured["learner"] <= whole.calls - whole.optimizer_calls
+
+
+def test_fixed_rows_are_scored_once_a_text():
+    for method in ("mh on all rows", "smc incremental"):
+        config = as_published(method)
+        whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
+        # the first batch; every first hypothesis and every proposal on all rows; the test rows; nothing twice
+        measured = measure(config, ending=True, memo=True, write=scripted.rewrite_anew)
+        assert measured["learner"] == 10 + 10 * 100 * 21 - 0 + 10 * N_TEST
+        assert whole.calls - whole.optimizer_calls == measured["learner"] + 10 * 100, "the summary's rows are known"
+        assert measured["rounds"] == whole.rounds - 1
+
+
+@pytest.mark.parametrize("name", ["mh with a growing K", "smc with a growing K"])
+def test_the_plan_bounds_a_growing_population(name):
+    config = replace(scripted.variant(name), epochs=4, final_weights="rescored")
+    whole = plan(config, n_train=20, n_test=N_TEST)
+    measured = measure(config, ending=True, memo=True, n_train=20, write=scripted.rewrite)
+    assert measured["optimizer"] <= whole.optimizer_calls
+    assert measured["rounds"] <= whole.rounds
+    assert measured["learner"] <= whole.calls - whole.optimizer_calls
+
+
+def test_the_plan_of_a_growing_population_keeps_to_its_budget():
+    config = scripted.variant("smc with a growing K")
+    fixed = plan(scripted.variant("smc", particles=5), n_train=20, n_test=N_TEST)
+    within = plan(replace(config, growth_budget=fixed.calls), n_train=20, n_test=N_TEST)
+    five = plan(replace(config, particles_max=5), n_train=20, n_test=N_TEST)
+    assert within == five
+    assert within.calls < plan(config, n_train=20, n_test=N_TEST).calls
+
+
+def test_the_plan_counts_requests_of_several_points():
+    one, five = (plan(as_published("mh", points_per_call=n), n_train=N_TRAIN, n_test=7) for n in (1, 5))
+    assert dict(five.items)["Predictions, each batch"] * 5 == dict(one.items)["Predictions, each batch"]
+    assert dict(five.items)["Test rows"] == 10 * 2
+    assert five.optimizer_calls == one.optimizer_calls
 
 
 def test_the_plan_is_no_less_than_a_run_whose_buffer_is_shorter_than_a_batch():

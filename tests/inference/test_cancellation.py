@@ -167,7 +167,7 @@ def test_a_learner_that_fails_while_test_rows_are_evaluated_cancels_the_other_pa
         quick, _ = make("mh", scripted.Script("classification"))
         last = scripted.populations(await scripted.collect(sample(quick, config)))[-1]
         with pytest.raises(EndpointUnreachable):
-            await evaluate(problem, last, "test")
+            await evaluate(problem, config, last, "test")
         assert others() == set()
 
     asyncio.run(run())

@@ -133,7 +133,7 @@ def evaluate_with(task, answer, *, texts=("a", "b")):
     population = Population(step=-1, particles=particles, tau=1.0 if task == "regression" else None)
 
     async def once():
-        yield await evaluate(problem, population, "test")
+        yield await evaluate(problem, config, population, "test")
 
     return problem, scripted.asyncio.run(scripted.collect(once()))[0]
 

@@ -9,7 +9,7 @@ from vpp.events import Evaluated, Proposed, Resampled, Reweighted, Scored, StepF
 
 from . import scripted
 
-METHODS = ("vml", "mh", "smc")
+METHODS = tuple(scripted.VARIANTS)
 TASKS = ("classification", "regression")
 IN_ORDER = (Reweighted, Resampled, StepFinished, Evaluated)
 """Events that tell of the whole population: their order is fixed."""
@@ -19,14 +19,14 @@ each_method_and_task = pytest.mark.parametrize(("method", "task"), [(m, t) for m
 
 def configure(method, task, **options):
     tau = "auto" if task == "regression" else "1.0"
-    return scripted.paper(method=method, seed=3, tau=tau, evaluate_every=2, final_weights="rescored", **options)
+    return scripted.variant(method, seed=3, tau=tau, evaluate_every=2, final_weights="rescored", **options)
 
 
 def whole_run(config, script):
     """Every event of the run, and of its ending."""
     problem = scripted.make_problem(config, script, n_train=18)
     events = scripted.run(problem, config)
-    return events, scripted.run_conclusion(problem, config, scripted.populations(events)[-1])
+    return events, scripted.run_conclusion(problem, config, scripted.populations(events, problem.dataset)[-1])
 
 
 @each_method_and_task
@@ -52,7 +52,7 @@ def test_a_slots_events_come_in_the_order_of_its_own_phases(method, task):
     config = configure(method, task)
     events, _ = whole_run(config, scripted.Script(task, delay=scripted.jitter(1)))
     plain, _ = whole_run(config, scripted.Script(task))
-    for slot in range(config.size):
+    for slot in range(config.largest_size):
         assert events_of(events, slot) == events_of(plain, slot)
 
 
@@ -70,14 +70,14 @@ def test_a_memo_changes_no_event(method, task):
 def test_a_run_resumed_after_any_step_goes_on_and_ends_as_if_never_interrupted(method, task):
     config = configure(method, task)
     events, end = whole_run(config, scripted.Script(task))
-    for population in scripted.populations(events):
+    for population in scripted.populations(events, scripted.make_dataset(task, n_train=18)):
         finished = next(e for e in events if isinstance(e, StepFinished) and e.step == population.step)
         tail = events[events.index(finished) + 1 :]
         problem = scripted.make_problem(config, scripted.Script(task), n_train=18)
         resumed = scripted.run(problem, config, resume_from=population)
         assert resumed == tail
         known = events[: events.index(finished) + 1] + resumed
-        last = scripted.populations(known)[-1]
+        last = scripted.populations(known, problem.dataset)[-1]
         assert scripted.run_conclusion(problem, config, last) == end
 
 
@@ -86,7 +86,8 @@ def test_a_run_resumed_after_its_last_step_has_nothing_left(method):
     config = configure(method, "classification")
     events, _ = whole_run(config, scripted.Script("classification"))
     problem = scripted.make_problem(config, scripted.Script("classification"), n_train=18)
-    assert scripted.run(problem, config, resume_from=scripted.populations(events)[-1]) == []
+    last = scripted.populations(events, problem.dataset)[-1]
+    assert scripted.run(problem, config, resume_from=last) == []
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
-from vpp.inference import metropolis_hastings, proposing, sequential_monte_carlo
+from vpp.inference import deciding, mutating, proposing, sequential_monte_carlo
 from vpp.problem import Problem
 
 from . import scripted, transcription
@@ -37,7 +37,11 @@ SHAPES = (
     {"K": 3, "N": 5, "M": 8, "epochs": 1},  # one short batch, one step
     {"K": 7, "N": 9, "M": 1, "B": 5, "epochs": 3},
 )
-CASES = [Case(task, seed, **s) for task in ("classification", "regression") for seed in (0, 1, 2) for s in SHAPES]
+TASKS = ("classification", "regression")
+CASES = [
+    *(Case(task, seed, **shape) for task in TASKS for seed in (0, 1, 2) for shape in SHAPES),
+    *(Case(task, seed) for task in TASKS for seed in range(3, 20)),
+]
 ALGORITHMS = {"mh": transcription.algorithm_1, "smc": transcription.algorithm_2}
 
 
@@ -139,21 +143,21 @@ def differs(method, case):
 
 
 def accept_always(patch):
-    patch.setattr(metropolis_hastings, "accepts", lambda log_alpha, *, u: True)
+    patch.setattr(deciding, "accepts", lambda log_alpha, *, u: True)
 
 
 def accept_never(patch):
-    patch.setattr(metropolis_hastings, "accepts", lambda log_alpha, *, u: False)
+    patch.setattr(deciding, "accepts", lambda log_alpha, *, u: False)
 
 
 def accept_the_inverse_ratio(patch):
-    shipped_ratio = metropolis_hastings.log_acceptance
-    patch.setattr(metropolis_hastings, "log_acceptance", lambda new, old: shipped_ratio(old, new))
+    shipped_ratio = deciding.log_acceptance
+    patch.setattr(deciding, "log_acceptance", lambda new, old: shipped_ratio(old, new))
 
 
 def accept_with_another_slots_number(patch):
-    shipped_rng = metropolis_hastings.rng
-    patch.setattr(metropolis_hastings, "rng", lambda seed, purpose, step, slot: shipped_rng(seed, purpose, step, 0))
+    shipped_rng = deciding.rng
+    patch.setattr(deciding, "rng", lambda seed, purpose, step, slot: shipped_rng(seed, purpose, step, 0))
 
 
 def resample_with(patch, change):
@@ -261,7 +265,7 @@ def buffer_emptied_each_epoch(patch):
 
 def median_is_bold(patch):
     patch.setattr(
-        sequential_monte_carlo,
+        mutating,
         "_temperature",
         lambda p, median, config: config.cautious_temperature if p.log_likelihood > median else config.bold_temperature,
     )
@@ -269,7 +273,7 @@ def median_is_bold(patch):
 
 def temperatures_swapped(patch):
     patch.setattr(
-        sequential_monte_carlo,
+        mutating,
         "_temperature",
         lambda p, median, config: (
             config.bold_temperature if p.log_likelihood >= median else config.cautious_temperature

@@ -652,5 +652,6 @@ def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch:
 
 
 def test_importing_the_module_does_not_import_openai() -> None:
-    code = "import sys, vpp.llm.endpoint, vpp.llm.roles; sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
+    modules = "vpp.llm.endpoint, vpp.llm.learner, vpp.llm.optimizer"
+    code = f"import sys, {modules}; sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

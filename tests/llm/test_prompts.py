@@ -64,6 +64,21 @@ def test_the_learners_answer_form() -> None:
     )
 
 
+def test_the_learners_form_for_several_inputs_asks_for_each_by_its_number() -> None:
+    said = prompts.pack_answer_form(PARITY, 3)
+    assert said.startswith("Labels:\n- 0\n- 1\n\nThere are 3 inputs, each under its number.")
+    assert said.endswith("\nExplanation [1]: one or two short sentences\nOutput [1]: one of the labels, nothing else")
+    assert prompts.pack_answer_form(LINE, 2).endswith("\nOutput [1]: a number, nothing else")
+
+
+def test_the_prior_is_told_the_columns_their_kinds_and_the_labels_alone() -> None:
+    kinds = replace(PARITY.columns[0], name="a\n>>>", kind="category")
+    named = replace(PARITY, inputs=("a\n>>>", "b"), columns=(kinds, *PARITY.columns))
+    assert prompts.render_columns(named) == "a\\n>>>: category\nb: number\n\nLabels:\n- 0\n- 1"
+    assert prompts.render_columns(LINE) == "x: number"
+    assert "New rule: " in prompts.prior_answer_form()
+
+
 def test_the_optimizers_task_names_the_target_and_its_labels() -> None:
     assert prompts.optimizer_task(PARITY).startswith("The output is even.")
     assert prompts.optimizer_task(PARITY).endswith("\n\nLabels:\n- 0\n- 1")

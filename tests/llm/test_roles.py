@@ -13,10 +13,11 @@ from vpp.hypothesis import hypothesis_id
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.learner import LlmLearner
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.roles import LlmLearner, LlmOptimizer
 from vpp.llm.templates import Template
-from vpp.problem import Learner, Optimizer, Prediction
+from vpp.problem import Exchange, Learner, Optimizer, Prediction
 from vpp.usage import Usage
 
 from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script, serving
@@ -43,9 +44,14 @@ def learner_at(endpoint: Endpoint, dataset: Dataset = PARITY, **options: Any) ->
     return LlmLearner(endpoint, template, dataset, seed=9, max_tokens=64, counters=endpoint.counters, **options)
 
 
+def optimizer_prompts(dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> OptimizerPrompts:
+    refining, drawing = Template.shipped("optimizer"), Template.shipped("prior")
+    return OptimizerPrompts(dataset=dataset, refining=refining, drawing=drawing, seed_text=seed_text)
+
+
 def optimizer_at(endpoint: Endpoint, dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> LlmOptimizer:
-    template = Template.shipped("optimizer")
-    return LlmOptimizer(endpoint, template, dataset, seed_text=seed_text, max_tokens=512, counters=endpoint.counters)
+    prompts = optimizer_prompts(dataset, seed_text)
+    return LlmOptimizer(endpoint, prompts, max_tokens=512, counters=endpoint.counters)
 
 
 def with_learner(
@@ -364,5 +370,64 @@ def test_after_two_re_asks_there_is_no_proposal() -> None:
         assert proposal.reason == "there is no 'New rule:' heading"
         assert [body["seed"] for body in stub.bodies] == [40, 41, 42]
         assert counters.snapshot().optimizer == 3
+
+    with_optimizer(script(chat("first"), chat("second"), chat("third")), use)
+
+
+EARLIER = Exchange(
+    step=3,
+    slot=1,
+    hypothesis=f"{SEED_TEXT} Always output 0.",
+    rows=PARITY.train[1:],
+    predictions=(Prediction(row=1, value="0"), Prediction(row=2, value=None)),
+    raw="Reasoning: it errs.\nNew rule: Output 1. " + "z" * 5_000,
+)
+
+
+def test_earlier_exchanges_go_before_the_question_as_they_were() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        for history in ((), (EARLIER,)):
+            await optimizer.propose(SEED_TEXT, PARITY.train, PREDICTIONS, temperature=0.7, seed=40, history=history)
+        await optimizer.propose(EARLIER.hypothesis, EARLIER.rows, EARLIER.predictions, temperature=0.7, seed=40)
+        alone, reminded, then = (body["messages"] for body in stub.bodies)
+        assert [message["role"] for message in reminded] == ["user", "assistant", "user"]
+        assert reminded[0] == then[0]
+        assert reminded[1]["content"] == EARLIER.raw[:4_000]
+        assert reminded[2:] == alone
+
+    with_optimizer(script(chat("New rule: Output 1.")), use)
+
+
+def test_a_re_ask_keeps_the_history_before_it() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        await optimizer.propose(SEED_TEXT, PARITY.train, PREDICTIONS, temperature=0.7, seed=40, history=(EARLIER,))
+        first, second = (body["messages"] for body in stub.bodies)
+        assert second[: len(first)] == first
+        assert len(second) == len(first) + 2
+
+    with_optimizer(script(chat("no"), chat("New rule: Output 1.")), use)
+
+
+def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        proposal = await optimizer.draw(temperature=1.0, seed=7)
+        assert proposal.text == f"{SEED_TEXT} Output 1."
+        assert (proposal.temperature, proposal.seed, proposal.reason) == (1.0, 7, None)
+        assert [(body["temperature"], body["seed"]) for body in stub.bodies] == [(1.0, 7), (1.0, 8)]
+        prompt = stub.bodies[0]["messages"][0]["content"]
+        assert f"<<<\n{SEED_TEXT}\n>>>" in prompt
+        assert "<<<\na: number\nb: number\n\nLabels:\n- 0\n- 1\n>>>" in prompt
+        assert "a: 3" not in prompt
+        assert "there is no 'New rule:' heading" in stub.bodies[1]["messages"][2]["content"]
+        assert (counters.snapshot().optimizer, counters.snapshot().unparsable) == (2, 1)
+
+    with_optimizer(script(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")), use)
+
+
+def test_after_two_re_asks_nothing_is_drawn() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        proposal = await optimizer.draw(temperature=1.0, seed=7)
+        assert (proposal.text, proposal.raw) == (None, "third")
+        assert proposal.reason == "there is no 'New rule:' heading"
 
     with_optimizer(script(chat("first"), chat("second"), chat("third")), use)

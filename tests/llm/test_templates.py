@@ -11,7 +11,7 @@ from vpp.llm.templates import SLOTS, Role, Template, keep_inside_fence
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
 
-@pytest.mark.parametrize("role", ["learner", "optimizer"])
+@pytest.mark.parametrize("role", ["learner", "optimizer", "prior"])
 def test_the_shipped_templates_are_whole(role: Role) -> None:
     template = Template.shipped(role)
     filled = template.fill(**{name: f"<{name}>" for name in SLOTS[role]})

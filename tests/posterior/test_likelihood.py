@@ -136,3 +136,26 @@ def test_auto_tau_scales_with_the_square_of_the_unit():
 def test_auto_tau_is_a_positive_number_in_any_unit(unit):
     tau = auto_tau([unit, -unit, 0.0], [0.0, unit, 2 * unit])
     assert 0 < tau < math.inf
+
+
+def test_a_shared_error_mass_makes_the_masses_of_all_labels_sum_to_one():
+    labels = ("a", "b", "c", "d")
+    shared = ZeroOneLikelihood(epsilon=0.2, n_shares=3)
+    masses = [np.exp(shared.terms([label], ["a"])[0]) for label in labels]
+    assert sum(masses) == pytest.approx(1.0)
+    whole = ZeroOneLikelihood(epsilon=0.2)
+    assert sum(np.exp(whole.terms([label], ["a"])[0]) for label in labels) == pytest.approx(1.4)
+    assert masses[0] == pytest.approx(0.8)
+
+
+def test_fewer_than_one_share_is_refused():
+    with pytest.raises(ValueError, match="n_shares"):
+        ZeroOneLikelihood(epsilon=0.2, n_shares=0)
+
+
+@pytest.mark.parametrize("n_shares", [1, 4])
+def test_the_usual_term_is_that_of_the_noise_as_supposed(n_shares):
+    zero_one = ZeroOneLikelihood(epsilon=0.1, n_shares=n_shares)
+    assert zero_one.terms(["a"] * 9 + ["b"], ["a"] * 10).mean() == pytest.approx(zero_one.usual_term)
+    gaussian = GaussianLikelihood(tau=4.0, abstention_error=1.0)
+    assert gaussian.terms([2.0, -2.0], [0.0, 0.0]).mean() == pytest.approx(gaussian.usual_term)

@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.cli.parser import build_parser
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.data.tasks import describe, generate
 from vpp.reporting.command import repeat_command
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -42,7 +45,16 @@ def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
     assert "put together" in command.notes[0]
 
 
-@pytest.mark.parametrize("config", [Config(), preset("paper"), Config(method="vml", seed=3, tau="2.5", epsilon=0.01)])
+CONFIGS = [
+    Config(),
+    preset("paper"),
+    Config(method="vml", seed=3, tau="2.5", epsilon=0.01),
+    Config(tempering="adaptive", restart=0.25, initial="prior", history=1, ties="seeded"),
+    Config(method="mh", mh_rows="buffer", deduplicate_buffer=True, particles_max=20, growth_budget=900),
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("endpoint", [DEMO, SERVER])
 def test_the_command_line_reads_the_record_back(config: Config, endpoint: EndpointSpec) -> None:
     line = repeat_command(spec(config=config, endpoint=endpoint)).line
@@ -93,3 +105,29 @@ def test_a_file_that_looks_like_an_option_stays_a_file() -> None:
     record = dataset_spec(YES_NO)
     record["provenance"] = {**record["provenance"], "file": "-rf.csv"}
     assert " ./-rf.csv " in repeat_command(spec(dataset=record)).line
+
+
+def generated(n_train: int, n_test: int, note: str) -> RunSpec:
+    """A run on 160 rows of a task, with this note of where they are from."""
+    table = Table.read(generate("linear", seed=7), name="linear.csv")
+    data = build_dataset(table, target="y", train_size=n_train, test_size=n_test, notes=(note,))
+    return spec(dataset=dataset_spec(data))
+
+
+@pytest.mark.parametrize("sizes", [(100, 60), (30, 20)])
+def test_a_generated_table_is_written_by_the_first_command(sizes: tuple[int, int]) -> None:
+    command = repeat_command(generated(*sizes, describe("linear", seed=7)))
+    assert command.script == f"{command.table}\n{command.line}"
+    words = shlex.split(command.table)
+    read = vars(build_parser().parse_args(words[3:]))
+    assert words[:4] == ["python", "-m", "vpp", "task"]
+    assert read["output"] == "linear.csv" == shlex.split(command.line)[4]
+    written = generate(read["name"], seed=read["seed"], train_size=read["train_size"], test_size=read["test_size"])
+    assert written == generate("linear", seed=7)
+
+
+@pytest.mark.parametrize("note", ["as found", "generated: linear (y), span 0 to 2, seed 8", "generated: x (y), seed 1"])
+def test_a_table_that_no_task_command_writes_is_left_to_the_reader(note: str) -> None:
+    command = repeat_command(generated(100, 60, note))
+    assert command.table == ""
+    assert command.script == command.line

@@ -36,7 +36,7 @@ SECTIONS = [
     "Data",
     "Method and settings",
     "The posterior",
-    "ESS and acceptance by step",
+    "Step by step",
     "What the data ruled out",
     "Where the particles disagree",
     "How far to trust this",

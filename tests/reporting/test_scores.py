@@ -1,6 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
-from vpp.reporting.scores import averaged_score, baseline, particle_scores, score, target_range
+from vpp.data.dataset import Row
+from vpp.problem import Prediction
+from vpp.randomness import tie_draw
+from vpp.reporting.scores import (
+    averaged_score,
+    averages,
+    averages_asked,
+    baseline,
+    particle_scores,
+    score,
+)
+from vpp.runs.asking import Answers
+from vpp.settings import Config
 
 from .builders import NUMBERS, YES_NO, dataset, evaluated
 
@@ -19,7 +33,7 @@ def test_a_mean_squared_error_is_of_the_weighted_mean() -> None:
 
 
 def test_an_abstention_is_off_by_the_range_of_the_training_targets() -> None:
-    assert target_range(NUMBERS) == 4
+    assert NUMBERS.target_range == 4
     given = score([1.0, None], NUMBERS.test, NUMBERS)
     assert (given.mse, given.n_abstained) == (8, 1)
 
@@ -45,3 +59,26 @@ def test_the_baseline_of_numbers_is_the_mean_of_the_training_targets() -> None:
     constant = baseline(NUMBERS.test, NUMBERS)
     assert constant.answer == pytest.approx(1.75)
     assert constant.score.mse == pytest.approx((0.75**2 + 1.25**2) / 2)
+
+
+def test_averages_are_those_that_the_run_made() -> None:
+    tied = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
+    assert averages(tied) == ("no", "no", "no")
+    assert averages(replace(tied, averaged=("yes", "no", "yes"))) == ("yes", "no", "yes")
+    assert averaged_score(replace(tied, averaged=("yes", "no", "no")), YES_NO).n_correct == 3
+
+
+def test_a_tied_vote_on_new_rows_falls_as_the_run_was_told() -> None:
+    said = [tuple(Prediction(row=i, value=label) for i in range(40)) for label in ("no", "yes")]
+    asked = Answers(
+        rows=tuple(Row(id=i, inputs=(), target=None) for i in range(40)),
+        texts=("a", "b"),
+        weights=(0.5, 0.5),
+        predictions=tuple(said),
+        task="classification",
+        target="y",
+    )
+    assert set(averages_asked(asked, Config())) == {"no"}
+    seeded = averages_asked(asked, Config(ties="seeded", seed=3))
+    assert seeded == tuple("yes" if tie_draw(3, i, ties="seeded") >= 0.5 else "no" for i in range(40))
+    assert set(seeded) == {"no", "yes"}

@@ -1,4 +1,4 @@
-"""Prompts are not stored: template, data and journal rebuild them to the letter."""
+"""Prompts are not stored: templates, data and journal rebuild them to the letter."""
 
 import json
 import subprocess
@@ -15,15 +15,16 @@ import uvicorn
 from tests.app.conftest import ROOT, free_port
 from vpp.demo.server import Options, build_app
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompts import PromptMaker
+from vpp.runs.prompts import PromptMaker, as_text
 from vpp.runs.reader import RunReader
+from vpp.runs.view import RunView
 
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 
 
 @contextmanager
 def recording_demo() -> Iterator[tuple[str, list[str]]]:
-    """The demo model behind a wire that keeps what was asked."""
+    """The demo model behind a wire that keeps what was asked, each conversation as JSON."""
     asked: list[str] = []
     demo = build_app(Options())
 
@@ -31,7 +32,7 @@ def recording_demo() -> Iterator[tuple[str, list[str]]]:
         async def listened() -> Any:
             message = await receive()
             if message["type"] == "http.request" and message.get("body"):
-                asked.append(json.loads(message["body"])["messages"][0]["content"])
+                asked.append(json.dumps(json.loads(message["body"])["messages"]))
             return message
 
         await demo(scope, listened if scope["type"] == "http" else receive, send)
@@ -47,18 +48,80 @@ def recording_demo() -> Iterator[tuple[str, list[str]]]:
         thread.join(10)
 
 
-@pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_every_proposals_prompt_is_rebuilt_to_the_letter(method: str, tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path / "run")
-    with recording_demo() as (url, asked):
-        command = [sys.executable, "-m", "vpp", "run", str(PENGUINS), "--target", "species", "--method", method]
-        command += ["--particles", "4", "--epochs", "2", "--train-size", "25", "--test-size", "5", "--no-cache"]
-        command += ["--base-url", url, "--model", "demo", "--run-dir", str(directory.path), "--quiet"]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+def run_on(url: str, path: Path, *options: str) -> RunDirectory:
+    words = ["--particles", "4", "--epochs", "2", "--train-size", "25", "--test-size", "5", "--no-cache"]
+    words += ["--base-url", url, "--model", "demo", "--run-dir", str(path), "--quiet", *options]
+    vpp("run", str(PENGUINS), "--target", "species", *words)
+    return RunDirectory(path)
+
+
+def vpp(*words: str) -> None:
+    command = [sys.executable, "-m", "vpp", *words]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def cut_after(directory: RunDirectory, step: int) -> None:
+    """The journal as a worker leaves it that is killed once the step is whole."""
+    lines = directory.journal.read_bytes().splitlines(keepends=True)
+    ends = [at for at, line in enumerate(lines) if b'"step_finished"' in line]
+    directory.journal.write_bytes(b"".join(lines[: ends[step + 1] + 1]))
+
+
+def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
+    """The view, and each proposal's first conversation."""
     reader = RunReader(directory)
     view = reader.refresh().view
     maker = PromptMaker(directory.spec(), reader.dataset())
-    rebuilt = [maker.proposal(view, p.step, p.particle) for p in view.proposals]
-    assert len(rebuilt) == view.total_steps * view.size
-    assert [prompt for prompt in rebuilt if prompt not in set(asked)] == []
+    return view, maker, [maker.messages(view, p.step, p.particle) for p in view.proposals]
+
+
+RUNS = {
+    "smc": "--method smc",
+    "mh": "--method mh",
+    "vml": "--method vml",
+    "always-accept, packed, with history": "--method always-accept --points-per-call 3 --history 1",
+    "smc with history": "--method smc --history 1 --seed 4",
+    "smc, filtered, with history": "--method smc --mutate filtered --history 1 --batch-order fixed",
+    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --deduplicate-buffer --epochs 3",
+    "smc, growing": "--method smc --particles-max 16 --history 1 --ess-threshold 1",
+    "smc, incremental": "--method smc --tempering incremental --history 1 --restart 0.5",
+    "mh on the buffer": "--method mh --mh-rows buffer --history 1 --points-per-call 4",
+    "mh on all rows": "--method mh --mh-rows train --restart 0.5 --initial prior",
+}
+
+
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
+def test_every_proposals_prompt_is_rebuilt_to_the_letter(options: str, tmp_path: Path) -> None:
+    with recording_demo() as (url, asked):
+        directory = run_on(url, tmp_path / "run", *options.split())
+    view, maker, conversations = rebuilt(directory)
+    sizes = [len(view.steps[step - 1].population) for step in range(view.total_steps)]
+    assert len(conversations) == sum(sizes)
+    assert len(set(sizes)) == (2 if "particles-max" in options else 1)
+    assert [each for each in conversations if json.dumps(each) not in set(asked)] == []
     assert maker.proposal(view, view.total_steps, 0) is None
+    assert {len(each) for each in conversations} == ({1, 3} if "history 1" in options else {1})
+    assert {p.origin for p in view.proposals} == ({"refined", "prior"} if "restart" in options else {"refined"})
+
+
+@pytest.mark.parametrize("more", ["--method smc", "--method smc --buffer-size 4", "--method mh --mh-rows train"])
+def test_a_resumed_run_reminds_the_optimizer_of_the_same_exchanges(more: str, tmp_path: Path) -> None:
+    with recording_demo() as (url, asked):
+        directory = run_on(url, tmp_path / "run", "--history", "1", *more.split())
+        whole, undisturbed = rebuilt(directory)[0].proposals, set(asked)
+        asked.clear()
+        cut_after(directory, 2)
+        vpp("resume", str(directory.path), "--quiet")
+    view = rebuilt(directory)[0]
+    assert [(p.text, p.raw) for p in view.proposals] == [(p.text, p.raw) for p in whole]
+    assert any(len(json.loads(each)) == 3 for each in asked)
+    assert set(asked) <= undisturbed
+
+
+def test_a_conversation_reads_as_one_text_with_its_parts_headed() -> None:
+    question, answer = {"role": "user", "content": "Which?"}, {"role": "assistant", "content": "This."}
+    assert as_text([question]) == "Which?"
+    assert as_text([question, answer, {"role": "user", "content": "And now?"}]) == (
+        "Earlier question\n\nWhich?\n\nEarlier answer\n\nThis.\n\nQuestion\n\nAnd now?"
+    )

@@ -2,13 +2,12 @@
 
 import argparse
 from argparse import ArgumentParser, _SubParsersAction
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
-from vpp.settings import Config, FinalWeights, Method, Preset, option_docs
+from vpp.settings import Config, Preset, choices, option_docs
 
-_CHOICES: dict[str, tuple[str, ...]] = {"method": get_args(Method), "final_weights": get_args(FinalWeights)}
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 
 
@@ -30,6 +29,7 @@ def build_parser() -> ArgumentParser:
     _control(commands)
     _reading(commands)
     _serving(commands)
+    _bench(commands)
     return parser
 
 
@@ -68,22 +68,29 @@ def _config_options(parser: ArgumentParser) -> None:
         group.add_argument(
             f"--{option.name.replace('_', '-')}",
             dest=f"config.{option.name}",
-            type=_TYPES.get(option.type if isinstance(option.type, type) else str, str),
-            choices=_CHOICES.get(option.name),
             default=None,
-            metavar=None if option.name in _CHOICES else option.name.upper(),
             help=f"{docs[option.name]} ({_shown(option.default)})".replace("%", "%%"),
+            **_reading_of(option),
         )
 
 
-_TYPES: dict[type, Any] = {int: int, float: float, str: str}
+def _reading_of(option: Field[Any]) -> dict[str, Any]:
+    """How argparse reads a value of the option's type."""
+    if option.type is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    allowed = choices(option.name)
+    if allowed:
+        return {"choices": allowed}
+    return {"type": option.type, "metavar": option.name.upper()}
 
 
 def _shown(default: object) -> str:
+    if default is False:
+        return "off"
     return "none" if default == "" else str(default)
 
 
-def _endpoint_options(parser: ArgumentParser) -> None:
+def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group = parser.add_argument_group("endpoint")
     group.add_argument("--demo", action="store_true", help="the built-in demo model, which is no language model")
     group.add_argument("--demo-latency-ms", type=int, default=0, help="how long the demo model waits an answer (0)")
@@ -94,7 +101,8 @@ def _endpoint_options(parser: ArgumentParser) -> None:
     group.add_argument("--concurrency", type=int, default=512, help="calls in flight at most (512)")
     group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
     group.add_argument("--max-wait", type=float, default=3600.0, metavar="SECONDS", help="for a lost endpoint (3600)")
-    group.add_argument("--no-cache", action="store_true", help="neither read nor write the response cache")
+    if cached:
+        group.add_argument("--no-cache", action="store_true", help="neither read nor write the response cache")
 
 
 def _output_options(parser: ArgumentParser) -> None:
@@ -154,6 +162,37 @@ def _serving(commands: Commands) -> None:
     check.add_argument("--demo", action="store_true")
     check.add_argument("--base-url", metavar="URL")
     check.add_argument("--model", metavar="NAME")
+
+
+BENCH_METHODS = """\
+methods of the paper, each run unless told otherwise:
+  vml, vml5, mh, always-accept, smc
+  mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
+
+variants beyond the paper, run where --methods names them (docs/method.md says what each samples):
+  smc-rescored, smc-train, smc-filtered, smc-duplicates, smc-incremental, smc-adaptive, smc-restart, smc-prior,
+  smc-adaptive-k, smc-history, smc-pack5, smc-dedup,
+  mh-buffer, mh-train, mh-restart, mh-prior, mh-adaptive-k, mh-history
+"""
+
+
+def _bench(commands: Commands) -> None:
+    parser = _command(commands, "bench", "benching:bench", "run the paper's experiments, and write their tables")
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
+    parser.add_argument("--tasks", metavar="A,B", help="of the seven tasks (all)")
+    parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
+    parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="cells at a time, which share --concurrency (VPP_MAX_RUNNING)"
+    )
+    parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
+    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
+    parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
+    _endpoint_options(parser, cached=False)
+    parser.set_defaults(no_cache=True)  # methods share questions: times would depend on the cells' order
+    where = "the sweep's folder: new, empty, or a sweep's to go on with (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
+    parser.add_argument("-o", "--output", metavar="DIR", help=where)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def _run_dir(parser: ArgumentParser) -> None:

@@ -38,7 +38,7 @@ def predict(options: Namespace) -> int:
     reader = RunReader(directory)
     rows = unlabelled_rows(table, reader.refresh().spec.dataset["inputs"])
     answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir))
-    write_bytes(Path(options.output), prediction_csv(answers))
+    write_bytes(Path(options.output), prediction_csv(answers, reader.refresh().spec.config))
     print(f"{len(rows)} rows predicted by {len(answers.weights)} particles: {options.output}")
     return 0
 

@@ -13,6 +13,7 @@ from vpp.data.dataset import Dataset
 from vpp.data.table import Table
 from vpp.data.target import target_guess
 from vpp.errors import InputError
+from vpp.reporting.options import unused_words
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
@@ -20,27 +21,32 @@ from vpp.settings import Config, preset
 
 def run(options: Namespace) -> int:
     """Prepares a run and works it to its end."""
-    config = _config(options)
+    given = _given(options)
+    config = replace(preset(options.preset), **given)
+    dataset = _dataset(options, config)
     preparation = Preparation(
-        dataset=_dataset(options, config),
+        dataset=dataset,
         config=config,
-        endpoint=_endpoint(options),
+        endpoint=endpoint_of(options),
         name=options.name,
         learner_template=read_text(options.learner_template),
         optimizer_template=read_text(options.optimizer_template),
         command=tuple(sys.argv[1:]),
     )
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
+    unused = unused_words(given, config, dataset.task)
+    if unused and not options.quiet:
+        print(f"not used as things are chosen: {unused}", file=sys.stderr)
     return work_on(directory, options)
 
 
-def _config(options: Namespace) -> Config:
-    given = {
+def _given(options: Namespace) -> dict[str, Any]:
+    """Options of the method that were typed, by name."""
+    return {
         name.removeprefix("config."): value
         for name, value in vars(options).items()
         if name.startswith("config.") and value is not None
     }
-    return replace(preset(options.preset), **given)
 
 
 def _dataset(options: Namespace, config: Config) -> Dataset:
@@ -67,7 +73,8 @@ def _file_name(path: str) -> str:
     return "standard input" if path == "-" else Path(path).name
 
 
-def _endpoint(options: Namespace) -> EndpointSpec:
+def endpoint_of(options: Namespace) -> EndpointSpec:
+    """What the options, and then the environment, say of the server."""
     env = environment()
     shared: dict[str, Any] = {
         "concurrency": options.concurrency,

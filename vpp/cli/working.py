@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from vpp.cli.progress import Progress
 from vpp.cli.surroundings import find_run, surroundings
-from vpp.reporting.words import seconds
+from vpp.reporting.words import EQUAL, cached_words, seconds
 from vpp.runs.directory import RunDirectory
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
@@ -47,7 +47,8 @@ def _told(directory: RunDirectory, view: RunView) -> str:
     """A few lines for a person."""
     outcome = result(directory, view)
     metric = outcome["metric"]
-    lines = [f"{view.phase} after {seconds(view.wall_s)}, {view.usage.calls:,} calls ({view.usage.cached:,} cached)"]
+    calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
+    lines = [f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     if metric["test"] is not None:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
@@ -56,15 +57,28 @@ def _told(directory: RunDirectory, view: RunView) -> str:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
     if uncertain["points"] is not None:
-        lines.append(f"the particles disagree on {uncertain['points']} of {uncertain['of']} test rows")
+        lines.append(f"uncertain: {uncertain['points']} of {uncertain['of']} test rows")
+    if view.usage.unparsable:
+        lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.population:
-        weight, best = max(zip(view.weights, (p.hypothesis for p in view.population), strict=True))
-        lines.append(f"heaviest hypothesis ({weight:.3f}): {view.texts[best]}")
+        lines.append(heaviest(directory, view))
     if view.phase in ("failed", "stopped"):
         lines.append(f"go on with: python -m vpp resume {directory.path}")
     if view.phase != "failed":
         lines.append(f"report: {directory.path / 'report.md'}")
     return "\n".join(lines)
+
+
+def heaviest(directory: RunDirectory, view: RunView) -> str:
+    """The hypothesis that weighs most, or one of those that weigh alike."""
+    top, size = max(view.weights), view.size
+    alike = sum(top - weight < EQUAL for weight in view.weights)
+    text = view.texts[view.population[view.weights.index(top)].hypothesis]
+    if alike == 1:
+        return f"heaviest hypothesis ({top:.3f}): {text}"
+    if alike == size or not directory.spec().config.is_weighted:
+        return f"one of {size} hypotheses that count alike (each {top:.3f}): {text}"
+    return f"one of the {alike} heaviest hypotheses (each {top:.3f}): {text}"
 
 
 def _shown(metric: str, value: float | None) -> str:

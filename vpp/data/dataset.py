@@ -64,3 +64,9 @@ class Dataset:
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     provenance: Provenance
+
+    @property
+    def target_range(self) -> float:
+        """Range of the training targets of a regression, in their unit: what an abstention is off by (choice 12)."""
+        targets = [float(row.target) for row in self.train if row.target is not None]
+        return max(targets) - min(targets)

@@ -5,8 +5,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from vpp.demo import VERSION, learner, optimizer
-from vpp.demo.prompt import LearnerQuestion, read_prompt
+from vpp.demo import VERSION, learner, optimizer, prior
+from vpp.demo.prompt import LearnerQuestion, PackQuestion, PriorQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -30,7 +30,9 @@ class ChatRequest:
     """What of a request's body the answer depends on."""
 
     prompt: str
-    """The first user message: what comes after it is a fault found with the form of the answer."""
+    """The last user message that asks something, or else the first."""
+    complaint: str
+    """The last user message after it: a fault found with the form of the answer. Empty where there is none."""
     temperature: float
     seed: int
     max_tokens: int | None
@@ -58,13 +60,21 @@ def read_request(body: bytes) -> ChatRequest:
     if fields.get("stream"):
         raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
     texts = _texts(fields.get("messages"))
+    prompt, complaint = _asked([text for role, text in texts if role == "user"])
     return ChatRequest(
-        prompt=next(text for role, text in texts if role == "user"),
+        prompt=prompt,
+        complaint=complaint,
         temperature=_number(fields, "temperature", 1.0, 0.0, 2.0),
         seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
         max_tokens=_limit(fields),
         prompt_tokens=sum(count_tokens(text) for _, text in texts),
     )
+
+
+def _asked(said: list[str]) -> tuple[str, str]:
+    """The question, earlier ones being history, and what was last said after it."""
+    at = next((at for at in range(len(said) - 1, 0, -1) if read_prompt(said[at]) is not None), 0)
+    return said[at], said[-1] if at < len(said) - 1 else ""
 
 
 def _limit(fields: dict[str, Any]) -> int | None:
@@ -107,12 +117,17 @@ def count_tokens(text: str) -> int:
 
 def respond(request: ChatRequest) -> str:
     """The answer's text."""
-    question = read_prompt(request.prompt)
-    if isinstance(question, LearnerQuestion):
-        return learner.write(learner.answer(question))
-    if question is None:
-        return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
-    return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
+    match read_prompt(request.prompt):
+        case None:
+            return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
+        case LearnerQuestion() as question:
+            return learner.write(learner.answer(question))
+        case PackQuestion() as question:
+            return learner.write_pack(question, request.complaint)
+        case PriorQuestion() as question:
+            return prior.propose(question, temperature=request.temperature, seed=request.seed)
+        case question:
+            return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:

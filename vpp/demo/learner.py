@@ -1,9 +1,10 @@
-"""The learner: applies a rule to one input and says why."""
+"""The learner: applies a rule to an input, or to several, and says why."""
 
+import re
 from dataclasses import dataclass
 
 from vpp.demo.explain import explain
-from vpp.demo.prompt import LearnerQuestion
+from vpp.demo.prompt import LearnerQuestion, PackQuestion
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.values import read_row
 from vpp.demo.wording import say_number
@@ -44,3 +45,20 @@ def _guess(question: LearnerQuestion, why: str) -> Answer:
 def write(answered: Answer) -> str:
     """The answer in the asked form."""
     return f"Explanation: {answered.explanation}\nOutput: {answered.output}"
+
+
+_NAMED = re.compile(r"(?m)^\[(\d+)\]")
+
+
+def write_pack(question: PackQuestion, complaint: str = "") -> str:
+    """An answer a numbered input, in the asked form; only of those that a complaint names at the start of a line."""
+    named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
+    answers = (
+        (number, answer(LearnerQuestion(question.rule, text, question.labels)))
+        for number, text in question.inputs
+        if number in named
+    )
+    return "\n".join(
+        f"Explanation [{number}]: {' '.join(given.explanation.split())}\nOutput [{number}]: {given.output}"
+        for number, given in answers
+    )

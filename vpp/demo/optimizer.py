@@ -8,7 +8,7 @@ from numpy.random import Generator
 from vpp.demo.batch import Batch
 from vpp.demo.label_ideas import label_ideas
 from vpp.demo.number_ideas import number_ideas
-from vpp.demo.prompt import OptimizerQuestion
+from vpp.demo.prompt import OptimizerQuestion, Question
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Number, Rule
 from vpp.demo.sitting import Current, Idea, Sitting
@@ -30,7 +30,7 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
     return f"Reasoning: {reasoning}\n\n{question.heading}:\n{text}"
 
 
-def generator(question: OptimizerQuestion, temperature: float, seed: int) -> Generator:
+def generator(question: Question, temperature: float, seed: int) -> Generator:
     """Random numbers that depend on the request alone."""
     text = repr((question, float(temperature), int(seed)))
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))

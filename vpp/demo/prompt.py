@@ -1,10 +1,11 @@
-"""Reads a prompt: a learner's question (one input, one rule) or an optimizer's (a batch, its outputs and targets)."""
+"""Reads a prompt: a learner's question (a rule, one input or several) or an optimizer's (a batch, or columns alone)."""
 
 import re
 from dataclasses import dataclass, field
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
 _NUMBERED = re.compile(r"\[(\d+)\]\s?")
+_NUMBER_LINE = re.compile(r"\[(\d+)\]")
 _SECTIONS = (
     ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
     ("predictions", ("answers given", "prediction", "outputs", "model answered")),
@@ -27,6 +28,28 @@ class LearnerQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class PackQuestion:
+    """Apply a rule to several inputs, each by itself."""
+
+    rule: str
+    inputs: tuple[tuple[str, str], ...]
+    """(number, input)."""
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorQuestion:
+    """Write a rule that might be right, no row being shown."""
+
+    rule: str
+    """The sentences that every rule begins with."""
+    columns: tuple[tuple[str, str], ...]
+    """(name, kind)."""
+    labels: tuple[str, ...]
+    heading: str = field(default="New rule")
+
+
+@dataclass(frozen=True, slots=True)
 class OptimizerQuestion:
     """Improve a rule, given what it answered on a batch."""
 
@@ -41,16 +64,42 @@ class OptimizerQuestion:
     """What the answer's rule is to be headed by."""
 
 
-def read_prompt(text: str) -> LearnerQuestion | OptimizerQuestion | None:
+Question = LearnerQuestion | PackQuestion | OptimizerQuestion | PriorQuestion
+
+
+def read_prompt(text: str) -> Question | None:
     """The question that a prompt asks; None where it holds no rule and no input."""
     sections = _sections(text)
     rule, inputs = sections.get("rule"), sections.get("inputs")
-    if rule is None or inputs is None:
+    if rule is None:
         return None
+    if inputs is None:
+        return _prior_question(rule, sections["columns"]) if "columns" in sections else None
     labels = _labels(sections.get("labels", ""))
-    if "targets" not in sections:
-        return LearnerQuestion(rule, inputs, labels)
-    return _optimizer_question(text, rule, sections, labels)
+    if "targets" in sections:
+        return _optimizer_question(text, rule, sections, labels)
+    pack = _pack(inputs)
+    return PackQuestion(rule, pack, labels) if pack else LearnerQuestion(rule, inputs, labels)
+
+
+def _prior_question(rule: str, section: str) -> PriorQuestion:
+    columns, _, labels = f"\n\n{section}".partition("\n\nLabels:\n")
+    named = (line.rpartition(": ") for line in columns.split("\n"))
+    return PriorQuestion(rule, tuple((name.strip(), kind.strip()) for name, _, kind in named if name), _labels(labels))
+
+
+def _pack(section: str) -> tuple[tuple[str, str], ...]:
+    """`[1]` blocks, where the section begins with such a line; else none: a line of an input names its column."""
+    blocks: list[tuple[str, list[str]]] = []
+    for line in section.split("\n"):
+        number = _NUMBER_LINE.fullmatch(line)
+        if number:
+            blocks.append((number[1], []))
+        elif blocks:
+            blocks[-1][1].append(line)
+        else:
+            return ()
+    return tuple((number, "\n".join(lines)) for number, lines in blocks)
 
 
 def _optimizer_question(
@@ -108,6 +157,8 @@ def _heading(line: str) -> str | None:
     words = match[1].lower()
     if words.startswith(_NO_SECTION):
         return "closing"
+    if words == "columns":
+        return "columns"
     return next((name for name, signs in _SECTIONS if any(sign in words for sign in signs)), None)
 
 

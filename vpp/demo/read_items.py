@@ -48,14 +48,14 @@ class ItemReader(Cursor):
         if self.here.kind == "string" and self.here.plain in self.names:
             self.at += 1
             return self.tokens[self.at - 1].plain
-        article = self.take("the") is not None
+        mark = self.at
+        self.take("the")
         exact = next((name for name in self.bare_names if self.take_text(name)), None)
-        if exact is not None:
-            return exact
         loose = (name for name in self.bare_names if name.casefold() != "a" and self.take_text(name, any_case=True))
-        found = next(loose, None)
-        if found is None and article:
-            self.at -= 1
+        found = exact or next(loose, None)
+        if found is None or (found.casefold() in RESERVED and self.sees(NOUNS)):  # `the first integer`: no column
+            self.at = mark
+            return None
         return found
 
     def at_name(self) -> bool:

@@ -1,53 +1,94 @@
-"""The initial population: the optimizer on the seed sentence and the first batch (Section 3.1; choice 9)."""
+"""Hypotheses from the seed sentence: the initial population (Section 3.1; choice 9), and newcomers to a growing one."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from vpp.data.dataset import Row
-from vpp.events import INITIAL_STEP, ParticleDrawn
+from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
-from vpp.inference.population import Outcome, Particle, Population
-from vpp.inference.rounds import completed, together
+from vpp.inference.population import Outcome, Particle, Population, Told
+from vpp.inference.rounds import Round, together
 from vpp.posterior.likelihood import auto_tau, regression_errors
-from vpp.problem import Prediction, Problem
+from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.settings import Config
 
+PRIOR_DRAWS = 8
+"""Draws from the prior for one first hypothesis, until one can be read."""
 
-async def draw_initial(problem: Problem, config: Config) -> AsyncGenerator[Outcome, None]:
-    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature; outcomes as they come."""
-    batch = problem.batch(0)
+
+async def first_population(
+    problem: Problem, config: Config, population: Population, *, step: int
+) -> AsyncGenerator[Told, None]:
+    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature; vml begins with theta_init itself."""
+    if config.draws_initial:
+        seeds = [call_seed(problem.seed, "draw", 0, k) for k in range(config.size)]
+        coming = await draws(problem, config, range(config.size), seeds, batch=problem.batch(0), step=step)
+        async with Round(coming) as drawing:
+            async for event in drawing:
+                yield event
+        particles = drawing.particles
+    else:
+        particles = tuple(Particle(text=problem.seed_text, parent=k) for k in range(config.size))
+        for k, p in enumerate(particles):
+            yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="")
+    yield replace(population, step=step, particles=particles, tau=await _tau(problem, config, particles))
+
+
+async def draws(
+    problem: Problem,
+    config: Config,
+    slots: Sequence[int],
+    seeds: Sequence[int],
+    *,
+    batch: tuple[Row, ...],
+    step: int,
+) -> list[Coroutine[Any, Any, Outcome]]:
+    """A hypothesis a slot: from a batch, at temperatures spread over the slots, or from the prior, all at one."""
+    if config.initial == "prior":
+        return [
+            _drawn(problem, k, _from_prior(problem, config.prior_temperature, seed), step=step)
+            for k, seed in zip(slots, seeds, strict=True)
+        ]
     predictions = await problem.learner.predict(problem.seed_text, batch)
-    temperatures = np.linspace(config.initial_temperature_low, config.initial_temperature_high, config.size)
-    draws = (_draw(problem, batch, predictions, k, round(float(t), 6)) for k, t in enumerate(temperatures))
-    async with aclosing(completed(draws)) as outcomes:
-        async for outcome in outcomes:
-            yield outcome
+    temperatures = np.linspace(config.initial_temperature_low, config.initial_temperature_high, len(slots))
+    return [
+        _drawn(problem, k, _from_batch(problem, batch, predictions, round(float(t), 6), seed), step=step)
+        for k, t, seed in zip(slots, temperatures, seeds, strict=True)
+    ]
 
 
-async def _draw(
-    problem: Problem, batch: tuple[Row, ...], predictions: tuple[Prediction, ...], slot: int, temperature: float
-) -> Outcome:
-    proposal = await problem.optimizer.propose(
-        problem.seed_text, batch, predictions, temperature=temperature, seed=call_seed(problem.seed, "draw", 0, slot)
-    )
+async def _from_prior(problem: Problem, temperature: float, seed: int) -> Proposal:
+    """The prior is the law of readable draws: one that cannot be read is drawn again, some times."""
+    for again in range(PRIOR_DRAWS):
+        proposal = await problem.optimizer.draw(temperature=temperature, seed=call_seed(seed, "draw", again))
+        if proposal.text is not None:
+            break
+    return proposal
+
+
+def _from_batch(
+    problem: Problem, batch: tuple[Row, ...], predictions: tuple[Prediction, ...], temperature: float, seed: int
+) -> Coroutine[Any, Any, Proposal]:
+    return problem.optimizer.propose(problem.seed_text, batch, predictions, temperature=temperature, seed=seed)
+
+
+async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Proposal], *, step: int) -> Outcome:
+    proposal = await asking
     text = problem.seed_text if proposal.text is None else proposal.text
     event = ParticleDrawn(
         particle=slot,
         hypothesis=hypothesis_id(text),
         text=text,
-        temperature=temperature,
+        temperature=proposal.temperature,
         raw=proposal.raw,
         reason=proposal.reason,
+        step=step,
     )
     return Outcome(slot=slot, particle=Particle(text=text, parent=slot), events=(event,))
-
-
-async def first_population(problem: Problem, config: Config, particles: tuple[Particle, ...]) -> Population:
-    """The population before step 0, with the run's tau."""
-    return Population(step=INITIAL_STEP, particles=particles, tau=await _tau(problem, config, particles))
 
 
 async def _tau(problem: Problem, config: Config, particles: tuple[Particle, ...]) -> float | None:
@@ -60,7 +101,7 @@ async def _tau(problem: Problem, config: Config, particles: tuple[Particle, ...]
     answers = await together(problem.learner.predict(p.text, batch) for p in particles)
     errors = [
         regression_errors(
-            [a.value for a in answer], [row.target for row in batch], abstention_error=problem.target_range
+            [a.value for a in answer], [row.target for row in batch], abstention_error=problem.dataset.target_range
         )
         for answer in answers
     ]

@@ -1,8 +1,15 @@
 """What a run will take before it costs anything: calls and rounds, at most (method's table of calls)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from vpp.problem import batch_length
 from vpp.settings import Config
+
+OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
+PATIENCE = 3
+"""Steps in a row that must say the same before K changes."""
+
+_Items = list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,64 +30,146 @@ class Plan:
 
 
 def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
-    """The plan of a whole run on `n_train` and `n_test` rows."""
-    k, m = config.size, min(config.batch_size, n_train)
-    batches = -(-n_train // config.batch_size)
-    steps = config.epochs * batches
-    batch_rows = config.epochs * n_train
-    items, rounds = _FIRST[config.method](k, m)
-    steps_items = _steps(config, k, m, steps, batch_rows)
-    steps_rounds = steps * rounds_a_step(config, n_train=n_train)
+    """The plan of a whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row)."""
+    config = _within_budget(config, n_train, n_test)
+    k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
-    along = [("Test rows, along the way", k * n_test * looks)] if looks else []
-    final = _final(config, k, n_train, n_train * config.epochs)
-    ending = [("Test rows", k * n_test), ("Training rows, for the summary", k * n_train)]
-    optimizer_calls = sum(calls for what, calls in (*items, *steps_items) if what in _OPTIMIZER)
+    ending = [
+        ("Test rows", k * _calls(config, n_test)),
+        ("Training rows, for the summary", k * _calls(config, n_train)),
+    ]
+    items = (
+        *_first(config, n_train),
+        *_steps(config, steps, n_train),
+        *_growth(config, steps, n_train),
+        *([("Test rows, along the way", k * _calls(config, n_test) * looks)] if looks else []),
+        *(final := _final(config, n_train)),
+        *ending,
+    )
+    rounds = first_rounds(config) + sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
     return Plan(
         steps=steps,
-        items=(*items, *steps_items, *along, *final, *ending),
-        optimizer_calls=optimizer_calls,
-        rounds=rounds + steps_rounds + looks + len(final) + len(ending),
+        items=items,
+        optimizer_calls=sum(calls for what, calls in items if what in OPTIMIZER),
+        rounds=rounds + growth_rounds(config) * _growths(config, steps) + looks + len(final) + len(ending),
     )
 
 
-def rounds_a_step(config: Config, *, n_train: int) -> int:
-    """Rounds of one step that must wait for one another."""
-    if config.method == "mh":
-        return 3
+def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int) -> int:
+    """The largest K, up to `wanted`, of which a whole run keeps to the budget of calls; never below the first K."""
+    for size in range(wanted, config.size, -1):
+        fixed = replace(config, particles=size, particles_min=1, particles_max=0, growth_budget=0)
+        if plan(fixed, n_train=n_train, n_test=n_test).calls <= config.growth_budget:
+            return size
+    return config.size
+
+
+def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
+    """The options with the largest K that the budget allows."""
+    if not (config.particles_max and config.growth_budget):
+        return config
+    largest = affordable_size(config, config.particles_max, n_train=n_train, n_test=n_test)
+    return replace(config, particles_max=largest, growth_budget=0)
+
+
+def first_rounds(config: Config) -> int:
+    """Rounds before the first step: vml asks nothing, a draw from the prior needs no predictions."""
+    if not config.draws_initial:
+        return 0
+    return 1 if config.initial == "prior" else 2
+
+
+def growth_rounds(config: Config) -> int:
+    """Rounds at a step's end where K grows: as for the first hypotheses."""
+    return 1 if config.initial == "prior" else 2
+
+
+def step_rounds(config: Config, step: int, *, n_train: int) -> int:
+    """Rounds of one step that must wait for one another: forward pass, proposal, and its judgement."""
+    batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
+    is_known = _on_fixed_rows(config) and step > 0  # whatever was kept was scored on the same rows
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
-    return 3 if config.method == "smc" and config.buffer_size < min(config.batch_size, n_train) else 2
+    looks_again = _scored_rows(config, step, n_train) < batch
+    return (not is_known) + looks_again + 1 + config.is_filtered
 
 
-_OPTIMIZER = ("First hypotheses", "Proposals")
-_Items = list[tuple[str, int]]
+def _on_fixed_rows(config: Config) -> bool:
+    return config.is_telescoping or (config.method == "mh" and config.mh_rows == "train")
 
 
-def _drawn(k: int, m: int) -> tuple[_Items, int]:
-    return [("Predictions, first batch", m), ("First hypotheses", k)], 2
+def _on_buffer(config: Config) -> bool:
+    return config.method == "smc" or (config.method == "mh" and config.mh_rows == "buffer")
 
 
-def _given(k: int, m: int) -> tuple[_Items, int]:
-    return [], 0
+def _calls(config: Config, rows: int) -> int:
+    """Learner calls for one hypothesis on so many rows."""
+    return -(-rows // config.points_per_call)
 
 
-_FIRST = {"smc": _drawn, "mh": _drawn, "vml": _given}
+def _scored_rows(config: Config, step: int, n_train: int) -> int:
+    """Rows on which a step scores each particle."""
+    batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
+    if _on_fixed_rows(config):
+        return n_train
+    if _on_buffer(config):
+        seen = sum(batch_length(t, n_train=n_train, batch_size=config.batch_size) for t in range(step + 1))
+        return min(seen, config.buffer_size, n_train if config.deduplicate_buffer else seen)
+    return batch
 
 
-def _steps(config: Config, k: int, m: int, steps: int, batch_rows: int) -> _Items:
-    """What the steps take, all together."""
-    proposals = ("Proposals", k * steps)
-    if config.method == "smc":
-        buffer_rows = sum(max(m, min((t + 1) * m, config.buffer_size)) for t in range(steps))
-        return [("Predictions, rolling buffer", k * buffer_rows), proposals]
-    forward = ("Predictions, each batch", k * batch_rows)
-    if config.method == "mh":
-        return [forward, proposals, ("Predictions, each proposal", k * batch_rows)]
-    return [forward, proposals]
-
-
-def _final(config: Config, k: int, n_train: int, rows_seen: int) -> _Items:
-    if config.method != "smc" or config.final_weights == "paper":
+def _first(config: Config, n_train: int) -> _Items:
+    if not config.draws_initial:
         return []
-    rows = n_train if config.final_weights == "train" else min(config.buffer_size, rows_seen)
-    return [("Final weights", k * rows)]
+    drawn = ("First hypotheses", config.size)
+    if config.initial == "prior":
+        return [drawn]
+    return [("Predictions, first batch", _calls(config, min(config.batch_size, n_train))), drawn]
+
+
+def _steps(config: Config, steps: int, n_train: int) -> _Items:
+    """What the steps take, all together."""
+    k = config.largest_size
+    scoring = sum(_scoring_calls(config, t, n_train) for t in range(steps))
+    items = [(_scored_name(config), k * scoring), ("Proposals", k * steps)]
+    if config.is_filtered:
+        judging = sum(_calls(config, _scored_rows(config, t, n_train)) for t in range(steps))
+        items.append(("Predictions, each proposal", k * judging))
+    return items
+
+
+def _scoring_calls(config: Config, step: int, n_train: int) -> int:
+    if _on_fixed_rows(config):
+        return _calls(config, n_train) if step == 0 else 0
+    batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
+    rows = _scored_rows(config, step, n_train)
+    return _calls(config, rows) if rows >= batch else _calls(config, rows) + _calls(config, batch - rows)
+
+
+def _scored_name(config: Config) -> str:
+    if _on_fixed_rows(config):
+        return "Predictions, all training rows"
+    if _on_buffer(config):
+        return "Predictions, rolling buffer"
+    return "Predictions, each batch"
+
+
+def _growths(config: Config, steps: int) -> int:
+    """How often K may grow: it takes some steps of patience each time."""
+    return steps // PATIENCE if config.particles_max else 0
+
+
+def _growth(config: Config, steps: int, n_train: int) -> _Items:
+    growths = _growths(config, steps)
+    if not growths:
+        return []
+    first = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
+    newcomers = -(-config.largest_size // 2)
+    return [("Predictions, for newcomers", growths * first), ("Newcomers, where K grows", growths * newcomers)]
+
+
+def _final(config: Config, n_train: int) -> _Items:
+    if not config.is_rescored:
+        return []
+    seen = n_train if config.deduplicate_buffer else n_train * config.epochs
+    rows = n_train if config.final_weights == "train" else min(config.buffer_size, seen)
+    return [("Final weights", config.largest_size * _calls(config, rows))]

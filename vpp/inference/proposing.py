@@ -7,8 +7,9 @@ from vpp.data.dataset import Row
 from vpp.events import Proposed
 from vpp.hypothesis import hypothesis_id
 from vpp.inference.population import Particle
-from vpp.problem import Prediction, Problem, Proposal
-from vpp.randomness import call_seed
+from vpp.problem import Exchange, Prediction, Problem, Proposal
+from vpp.randomness import call_seed, rng
+from vpp.settings import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,9 @@ class Candidate:
     slot: int
     parent: Particle
     proposal: Proposal
+    origin: Literal["refined", "prior"]
+    exchange: Exchange | None
+    """What the optimizer is reminded of next time, where it refined."""
 
     @property
     def text(self) -> str | None:
@@ -56,20 +60,48 @@ class Candidate:
             log_likelihood_proposal=log_likelihood_proposal,
             log_alpha=log_alpha,
             u=u,
+            origin=self.origin,
         )
 
 
 async def propose(
     problem: Problem,
+    config: Config,
     slot: int,
     particle: Particle,
     batch: tuple[Row, ...],
-    predictions: tuple[Prediction, ...],
     *,
     step: int,
     temperature: float,
 ) -> Candidate:
-    """theta~ <- f_opt(theta, {x_m, y^_m, y_m}); the call's seed is addressed by step and slot."""
+    """theta~ <- f_opt(theta, {x_m, y^_m, y_m}), or afresh from the prior; the seed is addressed by step and slot.
+
+    Whether it is drawn afresh depends on the address alone, never on the particle.
+    """
     seed = call_seed(problem.seed, "propose", step, slot)
-    proposal = await problem.optimizer.propose(particle.text, batch, predictions, temperature=temperature, seed=seed)
-    return Candidate(step=step, slot=slot, parent=particle, proposal=proposal)
+    if config.is_filtered and rng(config.seed, "restart", step, slot).random() < config.restart:
+        drawn = await problem.optimizer.draw(temperature=config.prior_temperature, seed=seed)
+        return Candidate(step=step, slot=slot, parent=particle, proposal=drawn, origin="prior", exchange=None)
+    predictions = await predictions_on(problem, particle, batch)
+    proposal = await problem.optimizer.propose(
+        particle.text,
+        batch,
+        predictions,
+        temperature=temperature,
+        seed=seed,
+        history=(particle.exchange,) if particle.exchange else (),
+    )
+    exchange = particle.exchange
+    if config.history and proposal.text is not None:
+        exchange = Exchange(
+            step=step, slot=slot, hypothesis=particle.text, rows=batch, predictions=predictions, raw=proposal.raw
+        )
+    return Candidate(step=step, slot=slot, parent=particle, proposal=proposal, origin="refined", exchange=exchange)
+
+
+async def predictions_on(problem: Problem, particle: Particle, batch: tuple[Row, ...]) -> tuple[Prediction, ...]:
+    """The particle's answers to the batch: known where the rows last scored hold it, else asked for."""
+    known = {prediction.row: prediction for prediction in particle.predictions}
+    if all(row.id in known for row in batch):
+        return tuple(known[row.id] for row in batch)
+    return await problem.learner.predict(particle.text, batch)

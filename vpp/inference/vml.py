@@ -1,44 +1,49 @@
-"""VML (Eq. 1): one hypothesis, which starts as the seed sentence; every proposal is taken."""
+"""VML (Eq. 1): hypotheses that go their own ways, every proposal taken.
 
-from collections.abc import AsyncIterator
+One is `vml`, five are `vml5`; K of them that begin like Algorithm 1's are its ablation `always-accept` (Section 4.4).
+"""
 
-from vpp.events import Event, ParticleDrawn
-from vpp.inference.drawing import first_population
-from vpp.inference.evaluation import evaluate_now
-from vpp.inference.population import Particle, Population
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from vpp.data.dataset import Row
+from vpp.inference.population import Outcome, Particle, Population, Told
 from vpp.inference.proposing import propose
+from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
+from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Problem
 from vpp.settings import Config
 
 
-async def sample(problem: Problem, config: Config, *, resume_from: Population | None = None) -> AsyncIterator[Event]:
-    """Yields every event of the run in order; goes on after `resume_from.step`."""
-    population = resume_from
-    if population is None:
-        particle = Particle(text=problem.seed_text, parent=0)
-        yield ParticleDrawn(particle=0, hypothesis=particle.id, text=particle.text, temperature=0.0, raw="")
-        population = await first_population(problem, config, (particle,))
-        yield population.finished(batch=())
+async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+    """Every hypothesis is revised once; yields what happens, then the population."""
     likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    for step in range(population.step + 1, problem.steps):
-        batch = problem.batch(step)
-        particle = population.particles[0]
-        scored = await score(problem, likelihood, 0, particle, batch, step=step, role="forward")
-        yield scored.events[0]
-        candidate = await propose(
-            problem,
-            0,
-            particle,
-            batch,
-            scored.particle.predictions,
-            step=step,
-            temperature=config.optimizer_temperature,
-        )
-        taken = candidate.text is not None
-        yield candidate.event(accepted=True, why="taken") if taken else candidate.kept()
-        particle = Particle(text=candidate.text or particle.text, parent=0)
-        population = Population(step=step, particles=(particle,), tau=population.tau)
-        async for event in evaluate_now(problem, config, population):
+    batch = problem.batch(step)
+    revisions = (
+        revise(problem, config, likelihood, k, p, batch, step=step) for k, p in enumerate(population.particles)
+    )
+    async with Round(revisions) as revising:
+        async for event in revising:
             yield event
-        yield population.finished(batch=tuple(row.id for row in batch))
+    yield replace(population, step=step, particles=revising.particles)
+
+
+async def revise(
+    problem: Problem,
+    config: Config,
+    likelihood: Likelihood,
+    slot: int,
+    particle: Particle,
+    batch: tuple[Row, ...],
+    *,
+    step: int,
+) -> Outcome:
+    """Forward pass and a proposal that is taken as it is."""
+    scored = await score(problem, likelihood, slot, particle, batch, step=step, role="forward")
+    candidate = await propose(
+        problem, config, slot, scored.particle, batch, step=step, temperature=config.optimizer_temperature
+    )
+    decision = candidate.kept() if candidate.text is None else candidate.event(accepted=True, why="taken")
+    revised = replace(scored.particle, text=candidate.text or particle.text, exchange=candidate.exchange)
+    return Outcome(slot=slot, particle=revised.settled(slot), events=(*scored.events, decision))

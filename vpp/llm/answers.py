@@ -2,17 +2,18 @@ r"""Reads what a model answered: a label, a number, or a new rule. Pure text in,
 
 A learner's answer is looked for in its `Output:` lines, then in JSON `{"output": …}`, then in `\boxed{}`, then in lines
 such as `Label: …`, then in an answer of one line: in each form the last that can be read wins. All of it is linear in
-the text's length; of each form only the last 20 are tried.
+the text's length; of each form only the last 20 are tried. An answer about several inputs is looked for in the lines
+`Output [2]: …` that carry each input's number.
 """
 
 import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vpp.llm.prompts import one_line
 
@@ -44,6 +45,26 @@ def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
 def parse_number(text: str) -> Parsed[float]:
     """The finite number that the answer gives."""
     return _parse(text, _number)
+
+
+P = TypeVar("P", bound=Parsed[Any])
+
+
+def parse_pack(text: str, numbers: Iterable[int], parse: Callable[[str], P]) -> dict[int, P]:
+    """What the answer gives for each numbered input, each line read by `parse`; the last that can be read wins.
+
+    An `Output:` that stands under no number is nobody's, unless one input alone was asked about and no number is named.
+    """
+    asked = tuple(numbers)
+    answer = _answer(text)
+    marks = _marks(answer)
+    if len(asked) == 1 and all(mark.number is None for mark in marks):
+        return {asked[0]: parse(text)}
+    outputs, explanations = _by_number(marks, "output"), _by_number(marks, "explanation")
+    return {
+        number: _parse_numbered(number, outputs.get(number, ()), explanations.get(number, ()), parse)
+        for number in asked
+    }
 
 
 def parse_rule(text: str) -> Parsed[str]:
@@ -159,7 +180,76 @@ def _explanation(answer: str) -> str:
         said = before[heading.end() :]
     else:
         said = before if output else next(_json_values(answer, _JSON_EXPLANATION), "")
+    return _shown(said)
+
+
+def _shown(said: str) -> str:
     return " ".join(said[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
+
+
+# --- an answer about several inputs ---------------------------------------------------------------------------------
+
+_MARK = re.compile(
+    r"""(?: ^ [ \t>#*_\-`]{0,12} | (?<=[.!?]) [ \t]{1,4} [*_`]{0,3} )
+        (?: (?: input [ \t] )? \\?\[ (?P<heading>\d{1,6}) \\?\] [*_`:. \t]{0,6} $
+          | (?: \\?[\[(] (?P<before>\d{1,6}) \\?[\])] [*_`:.\- \t]{0,6} )?
+            (?: (?:final|predicted|the) [ \t] )? (?P<kind>output|explanation)
+            (?: [*_`]{0,3} [ \t]{0,4} \\?[\[(\#]? (?P<after>\d{1,6}) (?: \\?[\])] )? )?
+            [*_`]{0,3} [ \t]{0,4} [:：=] (?:[*_`]{1,3}(?=\s|$))? )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """`Output [2]:` or `Explanation [2]:`, and what stands between it and the next."""
+
+    kind: str
+    """In lower case."""
+    number: int | None
+    """Its own, or that of the line `[2]` it stands under."""
+    said: str
+
+
+def _marks(answer: str) -> list[_Mark]:
+    found = list(_MARK.finditer(answer))
+    ends = [match.start() for match in found[1:]] + [len(answer)] * bool(found)
+    marks, heading = [], None
+    for match, end in zip(found, ends, strict=True):
+        if match["kind"] is None:
+            heading = int(match["heading"])
+            continue
+        own = match["after"] or match["before"]
+        number = int(own) if own else heading
+        marks.append(_Mark(kind=match["kind"].lower(), number=number, said=answer[match.end() : end]))
+    return marks
+
+
+def _by_number(marks: Sequence[_Mark], kind: str) -> Mapping[int, list[str]]:
+    """What was said of each number, the last first; an explanation without one belongs to the output after it."""
+    said: dict[int, list[str]] = {}
+    following: int | None = None
+    for mark in reversed(marks):
+        following = mark.number if mark.kind == "output" else following
+        number = following if mark.number is None and mark.kind == "explanation" else mark.number
+        if mark.kind == kind and number is not None:
+            said.setdefault(number, []).append(mark.said)
+    return said
+
+
+def _parse_numbered(number: int, outputs: Sequence[str], explanations: Sequence[str], parse: Callable[[str], P]) -> P:
+    """The last of the outputs that can be read, with the last explanation."""
+    read = [parse(f"Output: {_value_in(said)}") for said in outputs[:CANDIDATES]]
+    none = replace(parse(""), reason=f"there is no 'Output [{number}]:' line")
+    best = next((one for one in read if one.value is not None), next(iter(read), none))
+    return replace(best, explanation=_shown(explanations[0]) if explanations else "")
+
+
+def _value_in(said: str) -> str:
+    """The first line, or the next where that is bare."""
+    value, _, _ = said.strip(" \t").partition("\n")
+    below = None if value.strip("`$* ") else _NEXT_LINE.match(said)
+    return (below["value"] if below else value)[:VALUE_LIMIT]
 
 
 # --- layers around a value: bold, quotes, boxes, a full stop, a word that says what it is -------------------------

@@ -57,13 +57,32 @@ def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
 
 def learner_answer_form(dataset: Dataset) -> str:
     """How the learner is to answer."""
-    is_class = dataset.task == "classification"
     form = (
         "Answer in exactly this form:\n"
         "Explanation: one or two short sentences\n"
-        f"Output: {'one of the labels' if is_class else 'a number'}, nothing else"
+        f"Output: {_answer_kind(dataset)}, nothing else"
     )
-    return f"{_labels(dataset)}\n\n{form}" if is_class else form
+    return _after_labels(dataset, form)
+
+
+def pack_answer_form(dataset: Dataset, count: int) -> str:
+    """How the learner is to answer several inputs at once."""
+    form = (
+        f"There are {count} inputs, each under its number. Apply the rule to each of them by itself: what it gives for "
+        "one says nothing of another. Answer all of them, in their order, each in exactly this form, with the input's "
+        "own number in the brackets:\n"
+        "Explanation [1]: one or two short sentences\n"
+        f"Output [1]: {_answer_kind(dataset)}, nothing else"
+    )
+    return _after_labels(dataset, form)
+
+
+def _answer_kind(dataset: Dataset) -> str:
+    return "one of the labels" if dataset.task == "classification" else "a number"
+
+
+def _after_labels(dataset: Dataset, text: str) -> str:
+    return f"{_labels(dataset)}\n\n{text}" if dataset.task == "classification" else text
 
 
 def optimizer_task(dataset: Dataset) -> str:
@@ -83,6 +102,22 @@ def optimizer_answer_form() -> str:
         "Answer in exactly this form:\n"
         "Reasoning: a few sentences on what the current rule gets right and wrong\n"
         "New rule: the whole new rule, complete in itself, and nothing after it"
+    )
+
+
+def render_columns(dataset: Dataset) -> str:
+    """`name: kind`, a line an input column; and the labels, where the output is one of them."""
+    kinds = {column.name: column.kind for column in dataset.columns}
+    columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
+    return f"{columns}\n\n{_labels(dataset)}" if dataset.task == "classification" else columns
+
+
+def prior_answer_form() -> str:
+    """How the optimizer is to answer where no row is shown."""
+    return (
+        "Answer in exactly this form:\n"
+        "Reasoning: a few sentences on why such a rule could hold\n"
+        "New rule: the whole rule, complete in itself, and nothing after it"
     )
 
 

@@ -7,10 +7,11 @@ from typing import Literal
 
 from vpp.errors import InputError
 
-Role = Literal["learner", "optimizer"]
+Role = Literal["learner", "optimizer", "prior"]
 SLOTS: dict[Role, frozenset[str]] = {
     "learner": frozenset({"hypothesis", "input", "answer_form"}),
     "optimizer": frozenset({"hypothesis", "inputs", "predictions", "targets", "task", "answer_form"}),
+    "prior": frozenset({"hypothesis", "columns", "answer_form"}),
 }
 
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w+)\}")

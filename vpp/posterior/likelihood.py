@@ -1,5 +1,6 @@
 """How well predictions explain targets (Eq. 5 and 6). Natural logarithms; an abstention is None."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,6 +18,11 @@ class Likelihood(Protocol):
 
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
         """(M,) log-likelihood of each row."""
+        ...
+
+    @property
+    def usual_term(self) -> float:
+        """Mean log-likelihood of a row where the hypothesis is true and the noise is as supposed."""
         ...
 
 
@@ -40,6 +46,11 @@ class GaussianLikelihood:
             # log p(y | x, theta) = -(y - f(x; theta))^2 / (2 tau)                   (Eq. 5)
             return -np.square(errors) / (2 * self.tau)
 
+    @property
+    def usual_term(self) -> float:
+        """A squared error of tau."""
+        return -0.5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneLikelihood:
@@ -47,16 +58,32 @@ class ZeroOneLikelihood:
 
     epsilon: float
     """Mass of a wrong answer, in (0, 1)."""
+    n_shares: int = 1
+    """Wrong labels that share it: 1 gives each the whole, as Eq. 6; C - 1 makes the masses of C labels sum to 1."""
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
             raise ValueError(f"epsilon is {self.epsilon}: it must lie between 0 and 1")
+        if self.n_shares < 1:
+            raise ValueError(f"n_shares is {self.n_shares}: it must be at least 1")
 
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
         """(M,) terms of Eq. 6; an abstention is wrong."""
         # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
-        right, wrong = float(np.log1p(-self.epsilon)), float(np.log(self.epsilon))
-        return np.where(correct(predictions, targets), right, wrong).astype(np.float64)
+        return np.where(correct(predictions, targets), self._right, self._wrong).astype(np.float64)
+
+    @property
+    def usual_term(self) -> float:
+        """A share epsilon of wrong answers."""
+        return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
+
+    @property
+    def _right(self) -> float:
+        return math.log1p(-self.epsilon)
+
+    @property
+    def _wrong(self) -> float:
+        return math.log(self.epsilon / self.n_shares)
 
 
 def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> npt.NDArray[np.bool_]:

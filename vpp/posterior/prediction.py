@@ -21,13 +21,24 @@ def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict
     return dict(sorted(shares.items(), key=lambda item: (-item[1], str(item[0]))))
 
 
-def winner(shares: Mapping[Value, float]) -> Value | None:
-    """The label with the most weight (Eq. 8); within 1e-9 the lowest in sort order; None when all abstain."""
+def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
+    """The label with the most weight (Eq. 8); None when all abstain.
+
+    Within 1e-9, labels are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
+    """
     if not shares:
         return None
     # y(x*) = argmax_c sum_k w_k 1[f(x*; theta_k) = c]                               (Eq. 8)
     most = max(shares.values())
-    return min((label for label, share in shares.items() if share >= most - TIE), key=str)
+    tied = sorted((label for label, share in shares.items() if share >= most - TIE), key=str)
+    return tied[int(draw * len(tied))]
+
+
+def average(
+    votes: Sequence[Value | None], weights: Sequence[float], *, is_label: bool, draw: float = 0.0
+) -> Value | None:
+    """The averaged prediction of one row (Eq. 7 or 8). votes, weights: (K,); `draw` in [0, 1) decides a tied vote."""
+    return winner(vote_shares(votes, weights), draw=draw) if is_label else weighted_mean(votes, weights)
 
 
 def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float]) -> float | None:

@@ -6,11 +6,12 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 
 
-def systematic_resample(weights: npt.ArrayLike, *, u: float) -> Ints:
-    """Ancestors of the new population, in ascending order; particle k gets floor or ceil of K w_k copies.
+def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = None) -> Ints:
+    """Ancestors of the new population, in ascending order; particle k gets floor or ceil of size w_k copies.
 
     weights: (K,) non-negative, normalised here; a negative, NaN or zero total raises ValueError.
-    u: the one uniform number in [0, 1). Returns (K,) indices into the old population.
+    u: the one uniform number in [0, 1). size: of the new population, K where it is not given.
+    Returns (size,) indices into the old population.
     """
     w = np.asarray(weights, dtype=np.float64)
     total = w.sum()
@@ -21,5 +22,6 @@ def systematic_resample(weights: npt.ArrayLike, *, u: float) -> Ints:
     cumulative = np.cumsum(w / total)
     # A running sum can end below 1, a pointer can round up to 1: the last particle that has weight takes the rest.
     cumulative[np.flatnonzero(w)[-1] :] = np.inf
-    pointers = (np.arange(w.size) + u) / w.size
+    n = w.size if size is None else size
+    pointers = (np.arange(n) + u) / n
     return np.searchsorted(cumulative, pointers, side="right").astype(np.int64)

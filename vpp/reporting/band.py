@@ -1,5 +1,6 @@
 """The step band: progress, ESS and resampling in one row of bars."""
 
+from vpp.reporting.lineage import grew_at, shrank_at
 from vpp.reporting.markup import text
 from vpp.runs.view import RunView
 
@@ -18,7 +19,7 @@ def _bar(view: RunView, step: int, shown: int | None) -> str:
     at = view.steps.get(step)
     if at is None or not (at.reweighted or at.finished):
         return '<div class="b"></div>'
-    height = at.reweighted.ess / view.size if at.reweighted and view.size else 1.0
+    height = at.reweighted.ess / len(at.reweighted.weights) if at.reweighted else 1.0
     kinds = "b done" + (" rs" if at.resampled else "") + (" now" if step == shown else "")
     return f'<div class="{kinds}"><u style="--e:{height:.3f}"></u></div>'
 
@@ -32,5 +33,13 @@ def _number(step: int, total: int, shown: int | None) -> str:
 def _label(view: RunView) -> str:
     resampled = ", ".join(map(str, view.resampled_at)) or "no step"
     if not view.ess_by_step:
-        return f"{len(view.finished_steps)} of {view.total_steps} steps are whole"
-    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}"
+        done = sum(at.step >= 0 for at in view.finished_steps)
+        return f"{done} of {view.total_steps} steps are whole{_size_changes(view)}"
+    last = view.ess_by_step[-1]
+    return f"Effective sample size by step, {last:.1f} at the last; resampled at {resampled}{_size_changes(view)}"
+
+
+def _size_changes(view: RunView) -> str:
+    """Where K grew and shrank; empty where it did not."""
+    told = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
+    return "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in told if steps)

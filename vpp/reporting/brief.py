@@ -1,18 +1,21 @@
 """A run in brief: its headline, and each measure with its value and a sentence."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.posterior.weights import ess
+from vpp.reporting.ensemble import Ensemble, ensemble
 from vpp.reporting.ideas import Ideas
-from vpp.reporting.scores import Score, averaged_score, baseline, particle_scores, rows_of
+from vpp.reporting.lineage import sizes_told
+from vpp.reporting.scores import Score, averaged_score, baseline, particle_scores, rows_of, score_text
 from vpp.reporting.words import (
     EQUAL,
     MAJORITY,
     acceptance_sentence,
+    cached_words,
     capitalised,
     counted,
     fixed,
@@ -25,10 +28,12 @@ from vpp.reporting.words import (
     taken_sentence,
     uncertain_sentence,
     voices_sentence,
+    weights_sentence,
 )
 from vpp.runs.reader import Snapshot
-from vpp.runs.summary import uncertain_points
+from vpp.runs.summary import evidence, uncertain_points
 from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +48,32 @@ class Measure:
     """Text from the data, to be escaped by whoever draws it."""
 
 
-def headline(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
+def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
     """What came out, in one sentence."""
     if ideas is None:
         return "No population is whole yet: there is nothing to report but what was asked for."
     test = view.evaluated.get("test")
-    outcome = _outcome(averaged_score(test, dataset), view.size) if test else "the test rows are not evaluated yet"
-    return f"{_leading(ideas)}, and {outcome}."
+    outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
+    return f"{_leading(ideas, config)}, and {outcome}."
 
 
-def _leading(ideas: Ideas) -> str:
+_UNTESTED = "the test rows are not evaluated yet"
+
+
+def voting(config: Config, size: int) -> str:
+    """How hypotheses count in the average: `weighted`, `unweighted`; empty where there is one."""
+    if size == 1:
+        return ""
+    return "weighted" if config.is_weighted else "unweighted"
+
+
+def _leading(ideas: Ideas, config: Config) -> str:
     first, last = ideas.weights[0], ideas.weights[-1]
-    if sum(len(idea.slots) for idea in ideas) == 1:
+    n = sum(len(idea.slots) for idea in ideas)
+    if n == 1:
         return "There is one hypothesis"
+    if not config.is_weighted:
+        return f"{capitalised(in_words(n))} hypotheses without weights say {counted(len(ideas), 'different thing')}"
     if len(ideas) > 1 and first - last < EQUAL:
         return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
     if first > MAJORITY:
@@ -63,60 +81,77 @@ def _leading(ideas: Ideas) -> str:
     return f"No idea has a majority (the heaviest of {in_words(len(ideas))} holds {percent(first)} of the weight)"
 
 
-def _outcome(score: Score, size: int) -> str:
+def _outcome(score: Score, voting: str) -> str:
     """Of the averaged prediction, or of the one particle."""
     if score.n_correct is not None:
-        voter = "it" if size == 1 else "the weighted vote"
+        voter = f"the {voting} vote" if voting else "it"
         return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right"
-    voter = "its" if size == 1 else "the weighted mean's"
+    voter = f"the {voting} mean's" if voting else "its"
     return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}"
 
 
 def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
     """All that can be said so far, in the order of the table."""
-    return (*_errors(snapshot.view, dataset), *_population(snapshot, ideas), _calls(snapshot))
+    return (*_errors(snapshot, dataset), *_population(snapshot, ideas), _calls(snapshot))
 
 
-def _errors(view: RunView, dataset: Dataset) -> Iterator[Measure]:
+def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
+    view, config = snapshot.view, snapshot.spec.config
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test:
-        yield _test(test, dataset)
+        yield _test(test, dataset, voting(config, len(test.weights)))
     if train:
         yield _train(train, dataset)
     if test:
         yield _baseline(test, dataset)
-        yield from _best_particle(test, dataset)
+        five = ensemble(view, dataset) if config.method == "vml5" else None
+        yield from _picks(five, dataset) if five else _best_particle(test, dataset)
+
+
+def _picks(five: Ensemble, dataset: Dataset) -> Iterator[Measure]:
+    """Single runs of five, beside their unweighted average."""
+    n = in_words(five.size)
+    yield Measure(
+        name=f"Best of {n} on test (oracle)",
+        value=score_text(five.oracle.test),
+        words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
+    )
+    yield Measure(
+        name=f"Best of {n} on train",
+        value=score_text(five.best_on_train.test),
+        words=(
+            f"The test {_metric(dataset)} of hypothesis {five.best_on_train.slot}, the best on the training rows: "
+            "what one could really have picked."
+        ),
+    )
 
 
 def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
     """What one particle cannot have is left out where there is one only."""
-    view = snapshot.view
+    view, config = snapshot.view, snapshot.spec.config
     if ideas is None:
         return
     yield weights_measure(snapshot)
-    if view.size > 1:
+    if view.size > 1 and config.is_weighted:
         yield _ess(view)
+    yield from evidence_measure(snapshot)
+    if config.particles_max:
+        yield _sizes(view)
+    if view.size > 1:
         yield _ideas(ideas)
-    yield _proposals(view, is_judged=snapshot.spec.config.method == "mh")
+    yield _proposals(view, is_judged=config.is_filtered)
     test = view.evaluated.get("test")
     if test and view.size > 1:
         yield _uncertain(test)
-
-
-def score_text(score: Score) -> str:
-    """`98.3 %`, or the mean squared error."""
-    if score.n_correct is not None:
-        return percent(score.n_correct / score.n, decimals=1)
-    return number(score.mse or 0.0)
 
 
 def _metric(dataset: Dataset) -> str:
     return "accuracy" if dataset.task == "classification" else "mean squared error"
 
 
-def _test(test: Evaluated, dataset: Dataset) -> Measure:
+def _test(test: Evaluated, dataset: Dataset, voting: str) -> Measure:
     score = averaged_score(test, dataset)
-    voter = "" if len(test.weights) == 1 else ", weighted vote" if score.n_correct is not None else ", weighted mean"
+    voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
     return Measure(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
 
 
@@ -156,20 +191,37 @@ def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
 
 def weights_measure(snapshot: Snapshot) -> Measure:
     """Which weights predictions use, and how they were made."""
-    value, words = _WEIGHTS[snapshot.spec.config.method](snapshot)
+    value, words = _weights(snapshot)
     return Measure(name="Weights used", value=value, words=words)
 
 
-def _equal_weights(snapshot: Snapshot) -> tuple[str, str]:
-    return "equal", f"Each of the {counted(snapshot.view.size, 'chain')} counts alike."
-
-
-def _one_weight(snapshot: Snapshot) -> tuple[str, str]:
-    return "one", "There is one hypothesis, and it holds all the weight."
-
-
-def _smc_weights(snapshot: Snapshot) -> tuple[str, str]:
+def _weights(snapshot: Snapshot) -> tuple[str, str]:
     view, config = snapshot.view, snapshot.spec.config
+    if config.is_telescoping:
+        return _carried_weights(view, n_train=snapshot.spec.dataset["n_train"])
+    if config.is_weighted:
+        return _smc_weights(view, config)
+    if view.size == 1:
+        return "one", "There is one hypothesis, and it holds all the weight."
+    if config.method == "mh":
+        return "equal", f"Each of the {counted(view.size, 'chain')} counts alike."
+    return "none", f"Each of the {counted(view.size, 'hypothesis', 'hypotheses')} counts alike: nothing weighs them."
+
+
+def _carried_weights(view: RunView, *, n_train: int) -> tuple[str, str]:
+    last = view.finished_steps[-1]
+    if last.reweighted is None:
+        return "equal", "Nothing has been weighed yet."
+    if last.resampled:
+        return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
+    exponent = number(1 / last.reweighted.beta)
+    return "carried", (
+        f"Ratios of tempered posteriors on all {counted(n_train, 'training row')}, carried from step to step, "
+        f"up to the exponent φ = 1/β = {exponent}."
+    )
+
+
+def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
     if view.final is None:
         return _step_weights(view.finished_steps[-1])
     n = len(next(iter(view.final_scored.values())).rows)
@@ -189,11 +241,33 @@ def _step_weights(last: StepView) -> tuple[str, str]:
     return f"step {last.step}", words
 
 
-_WEIGHTS: dict[str, Callable[[Snapshot], tuple[str, str]]] = {
-    "smc": _smc_weights,
-    "mh": _equal_weights,
-    "vml": _one_weight,
-}
+COMPARABLE = (
+    "The likelihood leaves out constants, so evidences compare only between runs of equal rows, tau, epsilon and "
+    "exponent."
+)
+
+
+def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
+    """The log evidence of carried weights and why it is nominal; nothing where weights are made anew."""
+    view = snapshot.view
+    found = evidence(snapshot.spec, view)
+    if found is None or view.log_evidence is None:
+        return
+    yield Measure(
+        name="Log evidence",
+        value=f"{fixed(view.log_evidence)}, nominal",
+        words=(
+            f"Natural log of the average likelihood under the first draw, at φ = {number(found['exponent'])}. "
+            f"Nominal, an estimate without a guarantee: {'; '.join(found['because'])}. {COMPARABLE}"
+        ),
+    )
+
+
+def _sizes(view: RunView) -> Measure:
+    """K, where it may change."""
+    told, sizes = sizes_told(view), view.size_by_step
+    value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
+    return Measure(name="Particles K", value=value, words=f"K {'; '.join(told)}." if told else "It never changed.")
 
 
 def _ess(view: RunView) -> Measure:
@@ -205,6 +279,19 @@ def _ess(view: RunView) -> Measure:
 def _ideas(ideas: Ideas) -> Measure:
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
     return Measure(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+
+
+def shares_sentence(ideas: Ideas, config: Config) -> str:
+    """How the weight is spread over ideas, or without weights the hypotheses."""
+    if config.is_weighted:
+        return weights_sentence(ideas.weights)
+    n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
+    if n == 1:
+        return "There is one hypothesis."
+    if len(ideas) == n:
+        return f"All {in_words(n)} hypotheses answer differently; each counts alike."
+    held = f"{capitalised(in_words(n))} hypotheses hold {counted(len(ideas), 'idea')}"
+    return f"{held}; {in_words(first)} share the most common."
 
 
 def compared_sentence(ideas: Ideas) -> str:
@@ -220,7 +307,7 @@ def _proposals(view: RunView, *, is_judged: bool) -> Measure:
     verdict = acceptance_sentence(accepted, len(judged)) if is_judged else taken_sentence(accepted)
     rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
     return Measure(
-        name="Proposals accepted",
+        name=f"Proposals {'accepted' if is_judged else 'taken'}",
         value=f"{integer(accepted)} of {integer(len(proposals))}",
         words=verdict + (f" {rest} besides." if rest else ""),
     )
@@ -242,7 +329,7 @@ def _uncertain(test: Evaluated) -> Measure:
 def _calls(snapshot: Snapshot) -> Measure:
     usage = snapshot.usage
     both = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
-    words = f"{both}; the cache answered {integer(usage.cached)}."
+    words = f"{both}; {cached_words(usage.cached, of=usage.calls)}."
     return Measure(name="Calls", value=integer(usage.calls), words=words)
 
 

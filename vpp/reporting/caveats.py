@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.reporting.brief import accuracy_interval
+from vpp.reporting.target import target_words
 from vpp.reporting.words import capitalised, counted, fixed, in_words, integer, percent
 from vpp.runs.reader import Snapshot
+from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 
 FEW_TEST_ROWS = 30
@@ -19,7 +21,8 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
         *_model(snapshot),
         *_state(snapshot),
         *_evaluation(view, dataset),
-        _METHODS[snapshot.spec.config.method],
+        *target_words(snapshot.spec.config, dataset.task),
+        *_nominal(snapshot),
         *_unread(snapshot),
         *_rows(dataset),
         "This is one run with one seed: other seeds show how much of it is luck.",
@@ -93,17 +96,11 @@ def _abstentions(test: Evaluated) -> Iterator[str]:
         )
 
 
-_METHODS = {
-    "smc": (
-        "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and every text is "
-        "rewritten after it was weighed, without a correction: a pragmatic reweighting, not an exact posterior."
-    ),
-    "mh": (
-        "The chains approximate a posterior. The acceptance rule compares likelihoods on one batch and leaves out the "
-        "prior and the proposal ratios, so the chains need not settle on the exact posterior."
-    ),
-    "vml": "There is one hypothesis and no posterior: this run cannot say how sure it is.",
-}
+def _nominal(snapshot: Snapshot) -> Iterator[str]:
+    """Why the evidence has no guarantee."""
+    found = evidence(snapshot.spec, snapshot.view)
+    if found:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}."
 
 
 def _unread(snapshot: Snapshot) -> Iterator[str]:

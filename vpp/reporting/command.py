@@ -4,13 +4,17 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import Any
 
+from vpp.data.tasks import TASKS, generate
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+_GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$", re.DOTALL)
+"""The note of a task's provenance."""
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""
 
@@ -22,6 +26,13 @@ class RepeatCommand:
     line: str
     notes: tuple[str, ...]
     """Sentences."""
+    table: str = ""
+    """What writes the data file first, where it was generated; else empty."""
+
+    @property
+    def script(self) -> str:
+        """Both, a line each."""
+        return f"{self.table}\n{self.line}" if self.table else self.line
 
 
 def repeat_command(spec: RunSpec) -> RepeatCommand:
@@ -29,7 +40,23 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
     words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
     line = shlex.join(without_credentials(word) for word in words)
     environment = "" if _names_endpoint(words) else _environment(spec.endpoint)
-    return RepeatCommand(line=environment + line, notes=tuple(_notes(spec, words)))
+    table = "" if spec.command else _generating(spec)
+    notes = tuple(_notes(spec, words, is_generated=bool(table)))
+    return RepeatCommand(line=environment + line, notes=notes, table=table)
+
+
+def _generating(spec: RunSpec) -> str:
+    """The command that writes the very file a run's rows are from; empty where they were not generated."""
+    provenance, n_test = spec.dataset["provenance"], spec.dataset["n_test"]
+    n_train = provenance["n_rows"] - n_test  # all other rows of the file, used or not
+    for found in map(_GENERATED.match, provenance["notes"]):
+        if found and found["name"] in TASKS:
+            name, seed = found["name"], int(found["seed"])
+            table = generate(name, seed=seed, train_size=n_train, test_size=n_test)
+            if sha256(table).hexdigest() == provenance["sha256"]:
+                sizes = (f"--seed={seed}", f"--train-size={n_train}", f"--test-size={n_test}")
+                return shlex.join((*PROGRAM, "task", name, *sizes, f"--output={provenance['file']}"))
+    return ""
 
 
 def without_credentials(address: str) -> str:
@@ -73,7 +100,13 @@ def _config_options(config: Config) -> Iterator[str]:
     usual = asdict(Config())
     for name, value in asdict(config).items():
         if value != usual[name]:
-            yield f"--{name.replace('_', '-')}={value}"
+            yield _option(name.replace("_", "-"), value)
+
+
+def _option(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name}={value}"
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
@@ -103,8 +136,10 @@ def _environment(endpoint: EndpointSpec) -> str:
     return "".join(f"{name}={shlex.quote(without_credentials(value))} " for name, value in said.items() if value)
 
 
-def _notes(spec: RunSpec, words: Sequence[str]) -> Iterator[str]:
-    if not spec.command:
+def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterator[str]:
+    if is_generated:
+        yield "The commands were put together from the run's record; the first writes the data file."
+    elif not spec.command:
         yield "The command was put together from the run's record; give the data file's path as it is on your machine."
     if not spec.command and not _can_be_listed(spec.dataset["inputs"]):
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from vpp.reporting.cards import Card, Fold
 from vpp.reporting.markup import Mark, badge, text
 from vpp.reporting.word_diff import diff_html, is_rewritten, kept_share
+from vpp.settings import Config
 
 FAINT_BELOW = 0.02
 SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
@@ -20,8 +21,8 @@ def card_html(card: Card) -> str:
     """One card; `data-key` tells it apart from the others of its deck."""
     weight = card.weight or 0.0
     faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
-    shown = "…" if card.weight is None else f"{card.weight:.3f}"
-    label = f"Particle {card.slot}, weight {shown}"
+    shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else f"{card.weight:.3f}"
+    label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
         f'<div class="slot"><span class="wt num">{shown}</span><span class="k">particle {card.slot}</span></div>'
@@ -83,12 +84,13 @@ def squares(hits: Sequence[bool | None], label: str) -> str:
     return f'<span class="sq" role="img" aria-label="Batch: {text(label)}">{cells}</span>'
 
 
-def mark_legend() -> str:
-    """The marks and their words, once a page."""
+def mark_legend(config: Config) -> str:
+    """The marks that a run of these options can show and their words, once a page."""
+    is_dropping = config.is_weighted or config.particles_max
     kinds: tuple[tuple[Mark, str], ...] = (
-        ("acc", "accepted"),
-        ("rej", "rejected"),
-        ("gone", "resampled away"),
+        ("acc", "accepted" if config.is_filtered else "taken"),
+        *((("rej", "rejected"),) if config.is_filtered else ()),
+        *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
         ("abs", "unreadable"),
         ("same", "unchanged"),
     )

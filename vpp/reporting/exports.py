@@ -20,7 +20,7 @@ from vpp.posterior.prediction import Value, vote_shares
 from vpp.reporting.document import report_html
 from vpp.reporting.ideas import Idea, Ideas, merge_ideas
 from vpp.reporting.markdown import report_markdown
-from vpp.reporting.scores import average, rows_of
+from vpp.reporting.scores import averages, averages_asked, rows_of
 from vpp.reporting.words import shortest
 from vpp.runs.asking import Answers
 from vpp.runs.directory import RunDirectory
@@ -28,6 +28,7 @@ from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
+from vpp.settings import Config
 
 SCHEMA_VERSION = 1
 
@@ -65,7 +66,7 @@ def posterior_json(reader: RunReader) -> bytes:
         "ideas": [_idea(idea) for idea in merged] if merged else [],
         "rows_compared": merged.n_rows if merged else 0,
         "particles": _particles(view, merged),
-        "weights_are": _weights_are(view, spec.config.final_weights),
+        "weights_are": _weights_are(view, spec.config),
         "ess": view.ess_by_step,
         "final_ess": view.final.ess if view.final else None,
         "settings": view.started.config if view.started else {},
@@ -78,11 +79,13 @@ def posterior_json(reader: RunReader) -> bytes:
     return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False).encode(errors="replace") + b"\n"
 
 
-def _weights_are(view: RunView, final_weights: str) -> str | None:
+def _weights_are(view: RunView, config: Config) -> str | None:
     """Which weights stand beside the particles."""
     if not view.population:
         return None
-    return final_weights if view.final else "after_last_step"
+    if view.final:
+        return config.final_weights
+    return "carried" if config.is_telescoping else "after_last_step" if config.is_weighted else "equal"
 
 
 def _idea(idea: Idea) -> dict[str, Any]:
@@ -135,34 +138,46 @@ def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated.
 
     Columns: row, the inputs, truth, prediction; for classification its share of the weight and the vote's entropy in
-    bits, for regression the weighted standard deviation and the interval that holds 90 % of the weight; then each
-    particle's answer. An abstention is an empty cell. An own column whose name an input has gets a `_`.
+    bits, for regression the weighted standard deviation and the interval that holds 90 % of the particles' weight, both
+    of the particles' spread alone, noise not included; then each particle's answer. An abstention is an empty cell. An
+    own column whose name an input has gets a `_`.
     """
     snapshot = reader.refresh()
     dataset = reader.dataset()
     test = snapshot.view.evaluated.get("test")
-    rows = rows_of(test, dataset) if test else ()
-    return _predictions(rows, _votes(test), test.weights if test else (), dataset=dataset)
+    if test is None:
+        return _predictions((), (), (), (), dataset=dataset)
+    return _predictions(rows_of(test, dataset), _votes(test), averages(test), test.weights, dataset=dataset)
 
 
-def _votes(evaluated: Evaluated | None) -> list[Votes]:
+def _votes(evaluated: Evaluated) -> list[Votes]:
     """(N, K)."""
-    return list(zip(*evaluated.predictions, strict=True)) if evaluated else []
+    return list(zip(*evaluated.predictions, strict=True))
 
 
-def _predictions(rows: Sequence[Row], votes: Sequence[Votes], weights: Sequence[float], *, dataset: Dataset) -> bytes:
+def _predictions(
+    rows: Sequence[Row], votes: Sequence[Votes], averaged: Votes, weights: Sequence[float], *, dataset: Dataset
+) -> bytes:
     own = ("truth", *_SUMMARY[dataset.task], *_particle_columns(weights))
     lines = (
-        (row.target, *_summary(said, weights, task=dataset.task), *said) for row, said in zip(rows, votes, strict=True)
+        (row.target, *_summary(said, answer, weights, task=dataset.task), *said)
+        for row, said, answer in zip(rows, votes, averaged, strict=True)
     )
     return _csv(rows, own, lines, inputs=dataset.inputs)
 
 
-def prediction_csv(answers: Answers) -> bytes:
-    """A line for each row asked about: the columns of predictions.csv but the truth."""
+def prediction_csv(answers: Answers, config: Config | None = None) -> bytes:
+    """A line for each row asked about: the columns of predictions.csv but the truth.
+
+    config: the run's, which says how a tied vote is decided; by the lowest label where it is not given.
+    """
+    averaged = averages_asked(answers, config or Config())
     by_row: list[Votes] = list(zip(*([p.value for p in said] for said in answers.predictions), strict=True))
     own = (*_SUMMARY[answers.task], *_particle_columns(answers.weights))
-    lines = ((*_summary(said, answers.weights, task=answers.task), *said) for said in by_row)
+    lines = (
+        (*_summary(said, answer, answers.weights, task=answers.task), *said)
+        for said, answer in zip(by_row, averaged, strict=True)
+    )
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
     return _csv(answers.rows, own, lines, inputs=inputs)
 
@@ -177,9 +192,10 @@ def _particle_columns(weights: Sequence[float]) -> tuple[str, ...]:
     return tuple(f"particle_{slot}" for slot in range(len(weights)))
 
 
-def _summary(votes: Votes, weights: Sequence[float], *, task: str) -> tuple[Value | None, ...]:
+def _summary(
+    votes: Votes, prediction: Value | None, weights: Sequence[float], *, task: str
+) -> tuple[Value | None, ...]:
     """The cells under `_SUMMARY`; empty but the share where all abstain."""
-    prediction = average(votes, weights, task=task)
     if task == "classification":
         share = vote_shares(votes, weights).get(prediction, 0.0) if prediction is not None else 0.0
         return prediction, share, _known(vote_entropy(votes, weights))

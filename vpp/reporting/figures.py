@@ -1,12 +1,16 @@
 """Charts of a run over its steps (Plotly). Axes keep their full range, so nothing rescales while a run moves."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
+from vpp.reporting.lineage import why_grew
 from vpp.reporting.theme import INK, Mode, template
-from vpp.runs.view import RunView
+from vpp.reporting.words import fixed
+from vpp.runs.view import RunView, StepView
 
 HEIGHT = 240
 MOST_NAMED = 6
@@ -35,17 +39,12 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> go.F
 
 def ess_figure(view: RunView, mode: Mode) -> Figure:
     """ESS a step, with the resampling threshold and a ring where the population was resampled."""
-    c, k = INK[mode], max(1, view.size)
     weighed = [v for v in view.steps.values() if v.reweighted]
+    c, k = INK[mode], _largest(weighed, view)
     steps = [v.step for v in weighed]
     ess = [v.reweighted.ess for v in weighed if v.reweighted]
     chart = _chart(view, mode, top=k, ticks=[0, k / 2, k])
-    threshold = float(view.started.config["ess_threshold"]) * k if view.started else k / 2
-    name = "K/2" if threshold == k / 2 else f"{threshold:g}"
-    chart.add_hline(y=threshold, line={"color": c["ink3"], "width": 1, "dash": "dash"})
-    chart.add_annotation(
-        x=1, xref="paper", y=threshold, text=name, showarrow=False, yshift=-10, xanchor="right", font={"size": 12}
-    )
+    _add_threshold(chart, view, mode, weighed)
     rings = [(v.step, v.reweighted.ess) for v in weighed if v.resampled and v.reweighted]
     chart.add_scatter(
         x=[step for step, _ in rings],
@@ -63,14 +62,16 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
         hovertemplate="step %{x}: ESS %{y:.2f}<extra></extra>",
     )
     if rings:
+        # Above the highest line, where nothing crosses it, however close the rings are.
         chart.add_annotation(
-            x=rings[0][0],
-            y=rings[0][1],
-            text="resampled",
+            x=0,
+            xref="paper",
+            y=1,
+            yref="paper",
+            text="ring: resampled",
             showarrow=False,
-            yshift=-16,
-            xshift=6,
             xanchor="left",
+            yanchor="top",
             font={"size": 12, "color": c["gone"]},
         )
     if ess:
@@ -80,9 +81,39 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     resampled = {step for step, _ in rings}
     return Figure(
         chart=chart,
-        alt=_ess_alt(steps, ess, sorted(resampled), k),
-        head=("step", "ESS", "resampled"),
-        rows=tuple((str(s), f"{e:.2f}", "yes" if s in resampled else "") for s, e in zip(steps, ess, strict=True)),
+        alt=_ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k),
+        head=("step", "ESS", "of K", "resampled"),
+        rows=tuple(
+            (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
+            for v, e in zip(weighed, ess, strict=True)
+        ),
+    )
+
+
+def _size(at: StepView) -> int:
+    """K as the step was weighed."""
+    return len(at.reweighted.weights) if at.reweighted else 0
+
+
+def _largest(weighed: Sequence[StepView], view: RunView) -> int:
+    return max((_size(v) for v in weighed), default=max(1, view.size))
+
+
+def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
+    """The ESS below which a step resamples: a line, with steps where K changed."""
+    c, share = INK[mode], float(view.started.config["ess_threshold"]) if view.started else 0.5
+    ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
+    whole = [(-0.6, ends[0][1]), *ends, (max(1, view.total_steps - 1) + 0.6, ends[-1][1])]
+    chart.add_scatter(
+        x=[x for x, _ in whole],
+        y=[y for _, y in whole],
+        mode="lines",
+        line={"color": c["ink3"], "width": 1, "dash": "dash", "shape": "hvh"},
+        hoverinfo="skip",
+    )
+    name = "K/2" if share == 0.5 else f"{share:g} K"
+    chart.add_annotation(
+        x=1, xref="paper", y=ends[-1][1], text=name, showarrow=False, yshift=-10, xanchor="right", font={"size": 12}
     )
 
 
@@ -98,8 +129,8 @@ def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -
 
 def weights_figure(view: RunView, mode: Mode) -> Figure:
     """The weight of each slot at each step, as ink."""
-    c, k = INK[mode], max(1, view.size)
     weighed = [v for v in view.steps.values() if v.reweighted]
+    c, k = INK[mode], _largest(weighed, view)
     steps = list(range(view.total_steps))
     grid: list[list[float | None]] = [[None] * len(steps) for _ in range(k)]
     for v in weighed:
@@ -128,8 +159,70 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         if last
         else "Weight of each slot by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
-        rows=tuple((str(v.step), *(f"{w:.3f}" for w in v.reweighted.weights)) for v in weighed if v.reweighted),
+        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
     )
+
+
+def _padded(weights: Sequence[float], k: int) -> tuple[str, ...]:
+    """A cell a slot; empty where the step had fewer."""
+    return (*(f"{w:.3f}" for w in weights), *[""] * (k - len(weights)))
+
+
+def evidence_figure(view: RunView, mode: Mode) -> Figure:
+    """The log evidence of the tempered likelihood so far, a step each; nominal."""
+    c = INK[mode]
+    made = [v.reweighted for v in view.steps.values() if v.reweighted]
+    found = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
+    finite = [value for _, value, _ in found if math.isfinite(value)]
+    low, high = min((*finite, 0.0)), max((*finite, 0.0))
+    room = (high - low) * 0.2 or 1.0
+    chart = _chart(view, mode, top=1, ticks=[])
+    chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4)
+    chart.add_scatter(
+        x=[step for step, _, _ in found],
+        y=[value for _, value, _ in found],
+        customdata=[[exponent] for _, _, exponent in found],
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
+    )
+    now = f"{fixed(found[-1][1])} at φ = {found[-1][2]:.3g}" if found else "no step yet"
+    return Figure(
+        chart=chart,
+        alt=f"Nominal log evidence by step: {now}",
+        head=("step", "exponent φ", "log evidence, nominal"),
+        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in found),
+    )
+
+
+def size_figure(view: RunView, mode: Mode) -> Figure:
+    """K after each step, where it may change."""
+    c, whole = INK[mode], [v for v in view.finished_steps if v.step >= 0]
+    sizes = [len(v.population) for v in whole]
+    top = max((*view.size_by_step, int(view.started.config["particles_max"]) if view.started else 1))
+    chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
+    chart.add_scatter(
+        x=[v.step for v in whole],
+        y=sizes,
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8, "shape": "hv"},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="after step %{x}: %{y} particles<extra></extra>",
+    )
+    now = f"{sizes[-1]} after step {whole[-1].step}, {max(sizes)} at most" if whole else "no step yet"
+    return Figure(
+        chart=chart,
+        alt=f"Number of particles by step: {now}",
+        head=("step", "particles", "what happened"),
+        rows=tuple((str(v.step), str(n), _resized(v)) for v, n in zip(whole, sizes, strict=True)),
+    )
+
+
+def _resized(at: StepView) -> str:
+    if at.joined:
+        return f"{len(at.joined)} joined: {why_grew(at)}"
+    return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
@@ -162,8 +255,7 @@ def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, na
     c = INK[mode]
     steps = sorted(batch_error)
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
-    if name == "wrong":
-        chart.update_yaxes(tickformat=".0%")
+    chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g")
     chart.add_scatter(
         x=steps,
         y=[batch_error[s] for s in steps],

@@ -18,19 +18,21 @@ SHOWN_ROWS = 3
 FAINT_BELOW = 0.02
 
 
-def ideas_html(ideas: Ideas, *, seed_text: str) -> str:
-    """Ideas by summed weight, each with its wordings folded away."""
-    cards = "".join(_idea(idea, seed_text) for idea in ideas)
+def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True) -> str:
+    """Ideas by summed weight, or by how many hold them, each with its wordings folded away."""
+    n = sum(len(idea.slots) for idea in ideas)
+    shown = (f"{idea.weight:.3f}" if is_weighted else f"{len(idea.slots)}/{n}" for idea in ideas)
+    cards = "".join(_idea(idea, weight, seed_text) for idea, weight in zip(ideas, shown, strict=True))
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
 
 
-def _idea(idea: Idea, seed_text: str) -> str:
+def _idea(idea: Idea, weight: str, seed_text: str) -> str:
     sentence, *others = (without_seed(wording, seed_text) for wording in idea.texts)
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}">'
-        f'<div class="slot"><span class="wt num">{idea.weight:.3f}</span><span class="k">{held}</span></div>'
+        f'<div class="slot"><span class="wt num">{weight}</span><span class="k">{held}</span></div>'
         f'<div><p class="hyp">{text(sentence)}</p>{_wordings(others)}</div>'
         f'<div class="rail">{_facts(idea)}</div></article>'
     )

@@ -11,6 +11,7 @@ from vpp.reporting.brief import Measure, headline, measures
 from vpp.reporting.caveats import caveats, is_demo, steps_text
 from vpp.reporting.escaping import markdown_table, markdown_text
 from vpp.reporting.ideas import Ideas, merge_ideas
+from vpp.reporting.lineage import sizes_text
 from vpp.reporting.markdown_findings import disagreement, posterior, steps, what_was_ruled_out
 from vpp.reporting.markdown_record import calls, data, method, reproduce
 from vpp.reporting.words import capitalised
@@ -36,12 +37,12 @@ def report_markdown(reader: RunReader) -> str:
     ideas = merge_ideas(view, dataset)
     parts = (
         *_head(snapshot, reader.directory.id),
-        f"**{headline(view, dataset, ideas)}**",
+        f"**{headline(view, snapshot.spec.config, dataset, ideas)}**",
         *_section("In brief", _brief(snapshot, dataset, ideas)),
         *_section("Data", data(dataset)),
         *_section("Method and settings", method(snapshot)),
-        *_section("The posterior", posterior(snapshot, ideas)),
-        *_section("ESS and acceptance by step", steps(snapshot)),
+        *_section("The posterior", posterior(snapshot, dataset, ideas)),
+        *_section("Step by step", steps(snapshot)),
         *_section("What the data ruled out", what_was_ruled_out(view, dataset)),
         *_section("Where the particles disagree", disagreement(view, dataset)),
         *_section("How far to trust this", _trust(snapshot, dataset)),
@@ -78,7 +79,7 @@ def _what(snapshot: Snapshot, run_id: str) -> str:
     config, view = snapshot.spec.config, snapshot.view
     begun = f", begun {_moment(view.began_at)}" if view.began_at is not None else ""
     return (
-        f"{METHOD_NAMES[config.method]}, K = {config.size}, seed {config.seed}, {steps_text(view)} "
+        f"{METHOD_NAMES[config.method]}, K = {sizes_text(view, config)}, seed {config.seed}, {steps_text(view)} "
         f"({_STATES[snapshot.state]}){begun}. Run {markdown_text(run_id)}."
     )
 

@@ -1,17 +1,18 @@
 """The report's findings: the posterior, its steps, what the data ruled out, and where the particles disagree."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Dataset, Row
 from vpp.posterior.prediction import Value
-from vpp.reporting.brief import compared_sentence, weights_measure
+from vpp.reporting.brief import compared_sentence, shares_sentence, weights_measure
+from vpp.reporting.ensemble import ensemble
 from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.reporting.ideas import Idea, Ideas
 from vpp.reporting.matrix import Point, inputs_line, points
 from vpp.reporting.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
-from vpp.reporting.scores import rows_by_id
+from vpp.reporting.scores import rows_by_id, score_text
 from vpp.reporting.words import (
     capitalised,
     counted,
@@ -23,10 +24,10 @@ from vpp.reporting.words import (
     percent,
     value_text,
     weight_text,
-    weights_sentence,
 )
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
 
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""
@@ -42,24 +43,42 @@ NONE = "–"
 # The posterior
 
 
-def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
+def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
     """Ideas by weight, each with every wording in full."""
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
         yield f"No population is whole yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
         return
     weights = weights_measure(snapshot).words
-    yield (
-        weights
-        if snapshot.view.size == 1
-        else f"{weights_sentence(ideas.weights)} {compared_sentence(ideas)} {weights}"
-    )
+    config = snapshot.spec.config
+    if snapshot.view.size == 1:
+        yield weights
+    else:
+        yield f"{shares_sentence(ideas, config)} {compared_sentence(ideas)} {weights}"
+    yield from _in_five(snapshot, dataset)
     for rank, idea in enumerate(ideas, 1):
-        yield from _idea(rank, idea)
+        yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
 
 
-def _idea(rank: int, idea: Idea) -> Iterator[str]:
-    yield f"### {rank}. Weight {weight_text(idea.weight)}, {_particles(idea.slots)}"
+def _in_five(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """Five runs read in three ways."""
+    five = ensemble(snapshot.view, dataset) if snapshot.spec.config.method == "vml5" else None
+    if five is None:
+        return
+    yield markdown_table(
+        ("", "on the test rows", "which"),
+        [
+            ("all together, without weights", score_text(five.together), f"{in_words(five.size)} hypotheses"),
+            ("best on train", score_text(five.best_on_train.test), f"hypothesis {five.best_on_train.slot}"),
+            ("best on test: an oracle", score_text(five.oracle.test), f"hypothesis {five.oracle.slot}"),
+        ],
+        right=(1,),
+    )
+    yield "Best on train is what one could have picked; best on test nobody could have known."
+
+
+def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
+    yield f"### {rank}. {holds} {weight_text(idea.weight)}, {_particles(idea.slots)}"
     yield markdown_quote(idea.text)
     if idea.n_test is not None:
         yield _on_test(idea)
@@ -95,33 +114,85 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     if not whole:
         yield "No step is whole yet."
         return
-    head = ("step", "β", "ESS", "resampled", "proposed", "accepted", "unchanged", "unparsable")
-    yield markdown_table(head, [_step(step) for step in whole], right=(0, 1, 2, 4, 5, 6, 7))
-    yield _HOW_TO_READ[snapshot.spec.config.method]
+    config = snapshot.spec.config
+    columns = _columns(config)
+    right = [i for i, (name, _) in enumerate(columns) if name not in ("resampled", "K changed")]
+    head, cells = zip(*columns, strict=True)
+    yield markdown_table(head, [tuple(cell(step) for cell in cells) for step in whole], right=right)
+    yield how_to_read(config)
 
 
-_HOW_TO_READ = {
-    "smc": (
-        "β divides the log-likelihood: 10 is flat, 1 is sharp. ESS is that of the weights before resampling. "
-        "Every changed text is taken: there is no filter."
-    ),
-    "mh": "The chains have no weights, so there is no ESS. Accepted are the proposals that the likelihood let through.",
-    "vml": "One hypothesis has no weights. Every changed text is taken: there is no filter.",
-}
+_Column = tuple[str, Callable[[StepView], str]]
 
 
-def _step(view: StepView) -> tuple[str, ...]:
-    proposed, weighed = view.proposed.values(), view.reweighted
-    return (
-        str(view.step),
-        fixed(weighed.beta) if weighed else NONE,
-        fixed(weighed.ess) if weighed else NONE,
-        "yes" if view.resampled else NONE,
-        str(len(proposed)),
-        str(sum(p.accepted for p in proposed)),
-        str(sum(p.why == "unchanged" for p in proposed)),
-        str(sum(p.why == "unparsable" for p in proposed)),
-    )
+def _columns(config: Config) -> list[_Column]:
+    """What the method has, by the name of its column."""
+    counts: list[_Column] = [
+        ("proposed", lambda step: str(len(step.proposed))),
+        (
+            "accepted" if config.is_filtered else "taken",
+            lambda step: str(sum(p.accepted for p in step.proposed.values())),
+        ),
+        ("unchanged", lambda step: str(_n_why(step, "unchanged"))),
+        ("unparsable", lambda step: str(_n_why(step, "unparsable"))),
+    ]
+    return [("step", lambda step: str(step.step)), *_size_columns(config), *_weight_columns(config), *counts]
+
+
+def _size_columns(config: Config) -> list[_Column]:
+    if not config.particles_max:
+        return []
+    return [("K", lambda step: str(len(step.scored))), ("K changed", _resized)]
+
+
+def _resized(step: StepView) -> str:
+    if step.joined:
+        return f"{counted(len(step.joined), 'newcomer')}"
+    return f"{len(step.scored) - len(step.shrunk.ancestors)} dropped: all agreed" if step.shrunk else NONE
+
+
+def _weight_columns(config: Config) -> list[_Column]:
+    if not config.is_weighted:
+        return []
+    ess: list[_Column] = [
+        ("ESS", lambda step: fixed(step.reweighted.ess) if step.reweighted else NONE),
+        ("resampled", lambda step: "yes" if step.resampled else NONE),
+    ]
+    if not config.is_telescoping:
+        return [("β", lambda step: fixed(step.reweighted.beta) if step.reweighted else NONE), *ess]
+    return [
+        ("exponent φ", lambda step: number(1 / step.reweighted.beta) if step.reweighted else NONE),
+        *ess,
+        ("log evidence", lambda step: _log(step.reweighted.log_evidence) if step.reweighted else NONE),
+    ]
+
+
+def _n_why(step: StepView, why: str) -> int:
+    return sum(p.why == why for p in step.proposed.values())
+
+
+_ANEW = "β divides the log-likelihood: 10 is flat, 1 is sharp."
+_CARRIED = (
+    "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step to step, and "
+    "the log evidence is nominal."
+)
+
+
+def how_to_read(config: Config) -> str:
+    """What the columns mean for the method."""
+    accepted = "Accepted are the proposals that the likelihood let through." if config.is_filtered else _taken(config)
+    if config.is_weighted:
+        tempering = _CARRIED if config.is_telescoping else _ANEW
+        return f"{tempering} ESS is that of the weights before resampling. {accepted}"
+    if config.size == 1:
+        return f"One hypothesis has no weights. {accepted}"
+    members = "chains" if config.method == "mh" else "hypotheses"
+    return f"The {members} have no weights, so there is no ESS. {accepted}"
+
+
+def _taken(config: Config) -> str:
+    only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
+    return f"Every changed text is taken: there is no filter.{only}"
 
 
 # What the data ruled out
@@ -249,9 +320,10 @@ def _spreads(found: Sequence[Point]) -> Iterator[str]:
     shown = found[:WIDEST_POINTS]
     yield (
         f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(found))}. Spread is the "
-        "weighted standard deviation of the particles' numbers; the interval holds 90 % of the weight."
+        "weighted standard deviation of the particles' numbers; the range holds 90 % of the particles' weight. Both "
+        "say how far the particles differ; noise is not included."
     )
-    head = ("row", "inputs", "true", "prediction", "spread", "90 % interval")
+    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
     yield markdown_table(head, [_spread(point) for point in shown], right=(0, 2, 3, 4))
 
 

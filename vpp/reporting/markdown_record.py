@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from vpp.data.dataset import Column, Dataset, Provenance
 from vpp.reporting.command import repeat_command, without_credentials
 from vpp.reporting.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.reporting.options import changed_words
 from vpp.reporting.words import NBSP, integer, seconds
 from vpp.runs.reader import Snapshot
 from vpp.settings import Config, option_docs
@@ -48,6 +49,9 @@ def method(snapshot: Snapshot) -> Iterator[str]:
     """Every option, who answered, and the seed sentence."""
     started = snapshot.view.started
     yield markdown_table(("option", "value", "what it means"), _options(snapshot.spec.config))
+    changed = changed_words(snapshot.spec.config, snapshot.spec.dataset["task"])
+    if changed:
+        yield f"Not as by default: {markdown_text(', '.join(changed))}."
     yield markdown_table(("", ""), [(name, markdown_text(value)) for name, value in _answering(snapshot)])
     if started is None:
         yield "The run has not begun: its seed sentence and its templates are not recorded yet."
@@ -94,7 +98,7 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
 def reproduce(snapshot: Snapshot) -> Iterator[str]:
     """The command that repeats the run, and what must be equal for an equal result."""
     command = repeat_command(snapshot.spec)
-    yield markdown_code(command.line)
+    yield markdown_code(command.script)
     yield from command.notes
     sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
     yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."

@@ -33,6 +33,11 @@ def heading(title: str, caption: str = "") -> str:
     return f'<div class="sec"><h2>{text(title)}</h2><span class="cap">{text(caption)}</span></div>'
 
 
+def group(title: str) -> str:
+    """The head of some fields that belong together."""
+    return f'<h3 class="group">{text(title)}</h3>'
+
+
 def title(words: str, meta: str = "") -> str:
     """A page's title and the line under it."""
     under = f'<p class="meta">{text(meta)}</p>' if meta else ""
@@ -73,11 +78,11 @@ class Metric:
 
 def strip(metrics: Iterable[Metric]) -> str:
     """Numbers side by side, none alone."""
-    cells = (
+    cells = [
         f"<div><dt>{text(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd><p>{text(m.words)}</p></div>"
         for m in metrics
-    )
-    return f'<dl class="strip">{"".join(cells)}</dl>'
+    ]
+    return f'<dl class="strip" style="--n:{len(cells)}">{"".join(cells)}</dl>'
 
 
 def state(head: str, *paragraphs: str, failed: bool = False) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
+from vpp.posterior.prediction import Value, vote_shares
 from vpp.reporting.markup import badge, text, votes
+from vpp.reporting.scores import averages
 
 MOST_INPUTS = 6
 
@@ -21,13 +22,13 @@ class Point:
     """(K,) by slot."""
     prediction: Value | None
     shares: tuple[tuple[str, float], ...]
-    """Weight behind each label, heaviest first; empty for regression."""
+    """Weight behind each label, the vote's outcome first, then by weight; empty for regression."""
     abstained: float
     """Weight of those that gave no readable answer."""
     doubt: float
     """Vote entropy in bits, or for regression the weighted standard deviation."""
     interval: tuple[float, float] | None
-    """For regression, where the middle 90 % of the weight lies."""
+    """For regression, where the middle 90 % of the particles' weight lies; noise is not included."""
     is_uncertain: bool
     """Whether the voices are not unanimous (Section 4.3)."""
 
@@ -39,31 +40,31 @@ class Point:
 
 def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
     """Every evaluated row, most uncertain first."""
-    by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), strict=True)
-    found = [_point(rows[row_id], said, evaluated) for row_id, said in by_row]
+    by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
+    found = [_point(rows[row_id], said, prediction, evaluated) for row_id, said, prediction in by_row]
     return sorted(found, key=lambda point: (-point.doubt, point.row.id))
 
 
-def _point(row: Row, said: Votes, evaluated: Evaluated) -> Point:
+def _point(row: Row, said: Votes, prediction: Value | None, evaluated: Evaluated) -> Point:
     weights = evaluated.weights
     abstained = sum(w for v, w in zip(said, weights, strict=True) if v is None)
     if evaluated.metric == "mse":
         return Point(
             row=row,
             votes=said,
-            prediction=weighted_mean(said, weights),
+            prediction=prediction,
             shares=(),
             abstained=abstained,
             doubt=weighted_spread(said, weights),
             interval=weighted_interval(said, weights),
             is_uncertain=is_uncertain(said, weights),
         )
-    shares = vote_shares(said, weights)
+    shares = sorted(vote_shares(said, weights).items(), key=lambda share: share[0] != prediction)
     return Point(
         row=row,
         votes=said,
-        prediction=winner(shares),
-        shares=tuple((str(label), share) for label, share in shares.items()),
+        prediction=prediction,
+        shares=tuple((str(label), share) for label, share in shares),
         abstained=abstained,
         doubt=vote_entropy(said, weights),
         interval=None,
@@ -86,8 +87,13 @@ def code_legend(labels: Sequence[str]) -> str:
     return ", ".join(f"{sign} = {label}" for label, sign in found.items() if sign != label)
 
 
-def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequence[str]) -> str:
-    """A row a point, a column a particle, heaviest first; labels are written as their `codes`, none means numbers."""
+def matrix_html(
+    shown: Sequence[Point], weights: Sequence[float], labels: Sequence[str], *, voting: str = "weighted"
+) -> str:
+    """A row a point, a column a particle, heaviest first; labels are written as their `codes`, none means numbers.
+
+    voting: how particles count, `weighted` or `unweighted`; empty where there is one.
+    """
     signs = codes(labels)
     order = sorted(range(len(weights)), key=lambda k: (-weights[k], k))
     peak = max(weights, default=1) or 1
@@ -97,7 +103,7 @@ def matrix_html(shown: Sequence[Point], weights: Sequence[float], labels: Sequen
         for k in order
     )
     numeric = not labels
-    tail = "mean, 90 % interval" if numeric else "weighted vote"
+    tail = "mean, 90 % of the particles" if numeric else f"{voting} vote".strip()
     first = '<th scope="col">row</th><th scope="col">inputs</th>'
     head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
     body = "".join(_line(point, order, numeric, signs) for point in shown)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import INITIAL_STEP, Proposed, Resampled, Scored
+from vpp.events import Proposed, Resampled, Scored
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
-from vpp.reporting.scores import rows_by_id, target_range
+from vpp.reporting.scores import rows_by_id
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
@@ -117,9 +117,10 @@ def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 def unparsable(view: RunView) -> tuple[RuledOut, ...]:
     """The optimizer's answers in which no hypothesis could be read, newest first."""
+    newcomers = (d for step in view.steps.values() for d in step.joined.values())
     drawn = [
-        (d.raw, d.reason, Occasion(step=INITIAL_STEP, particles=(d.particle,)))
-        for d in view.drawn.values()
+        (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,)))
+        for d in (*view.drawn.values(), *newcomers)
         if d.reason is not None
     ]
     proposed = [
@@ -194,7 +195,7 @@ class _Judge:
     def __init__(self, dataset: Dataset) -> None:
         self._rows: Mapping[int, Row] = rows_by_id(dataset)
         self._is_classification = dataset.task == "classification"
-        self._abstention_error = 0.0 if self._is_classification else target_range(dataset)
+        self._abstention_error = 0.0 if self._is_classification else dataset.target_range
 
     def contradictions(self, scored: Scored, against: Scored | None = None) -> tuple[Contradiction, ...]:
         """Rows with a loss, greatest excess over `against` first; for regression only rows with an excess."""

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Evaluated
-from vpp.posterior.likelihood import correct, regression_errors
-from vpp.posterior.prediction import Value, vote_shares, weighted_mean, winner
+from vpp.events import Evaluated, Votes
+from vpp.posterior.likelihood import correct
+from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.prediction import Value, average
+from vpp.randomness import tie_draw
+from vpp.reporting.words import number, percent
+from vpp.runs.asking import Answers
+from vpp.settings import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,13 @@ class Score:
         return self.mse if self.mse is not None else 0.0
 
 
+def score_text(score: Score) -> str:
+    """`98.3 %`, or the mean squared error."""
+    if score.n_correct is not None:
+        return percent(score.n_correct / score.n, decimals=1)
+    return number(score.mse or 0.0)
+
+
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
     """Training and test rows."""
     return {row.id: row for row in (*dataset.train, *dataset.test)}
@@ -41,27 +51,32 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
         return Score(n=len(rows), n_correct=int(correct(answers, targets).sum()), n_abstained=n_abstained)
-    errors = regression_errors(answers, targets, abstention_error=target_range(dataset))
-    with np.errstate(over="ignore"):
-        return Score(n=len(rows), mse=float(np.square(errors).mean()), n_abstained=n_abstained)
+    mse = mean_squared_error(answers, targets, abstention_error=dataset.target_range)
+    return Score(n=len(rows), mse=mse, n_abstained=n_abstained)
 
 
-def target_range(dataset: Dataset) -> float:
-    """Range of the training targets of a regression: what an abstention is off by (choice 12)."""
-    targets = [float(row.target) for row in dataset.train if row.target is not None]
-    return max(targets) - min(targets)
+def averages(evaluated: Evaluated) -> Votes:
+    """(N,) the averaged predictions as the run made them; made anew for journals that do not tell them."""
+    if evaluated.averaged:
+        return evaluated.averaged
+    is_label = evaluated.metric == "accuracy"
+    by_row = zip(*evaluated.predictions, strict=True)
+    return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
 
 
-def average(votes: Sequence[Value | None], weights: Sequence[float], *, task: str) -> Value | None:
-    """The averaged prediction of one row (Eq. 7 or 8). votes, weights: (K,)."""
-    return winner(vote_shares(votes, weights)) if task == "classification" else weighted_mean(votes, weights)
+def averages_asked(answers: Answers, config: Config) -> Votes:
+    """(N,) the averaged prediction for each row asked about; a tied vote is decided by the row's place."""
+    is_label = answers.task == "classification"
+    by_row = zip(*([p.value for p in particle] for particle in answers.predictions), strict=True)
+    return tuple(
+        average(votes, answers.weights, is_label=is_label, draw=tie_draw(config.seed, place, ties=config.ties))
+        for place, votes in enumerate(by_row)
+    )
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
     """Of the averaged prediction; agrees with the event's value."""
-    by_row = zip(*evaluated.predictions, strict=True)
-    answers = [average(votes, evaluated.weights, task=dataset.task) for votes in by_row]
-    return score(answers, rows_of(evaluated, dataset), dataset)
+    return score(averages(evaluated), rows_of(evaluated, dataset), dataset)
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
@@ -88,7 +103,7 @@ class Baseline:
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
     """rows: those to be answered, at least one."""
     targets = [row.target for row in dataset.train if row.target is not None]
-    answer = average(targets, [1.0] * len(targets), task=dataset.task)
+    answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
     if answer is None:
         raise ValueError("no training row has a target")
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))

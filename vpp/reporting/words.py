@@ -36,6 +36,11 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
+def cached_words(cached: int, *, of: int) -> str:
+    """How many of the calls the cache answered: `all from the cache`, `12 from the cache`."""
+    return f"{'all' if cached == of and of else integer(cached)} from the cache"
+
+
 def number(value: float, digits: int = 4) -> str:
     """To `digits` significant digits, with a true minus sign; infinite and undefined values in words or signs."""
     if math.isnan(value):

@@ -1,42 +1,73 @@
-"""What the optimizer was asked: prompts are not stored, since template, data and journal rebuild them to the letter."""
+"""What the optimizer was asked: prompts are not stored: templates, data and journal rebuild them to the letter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
 
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.roles import optimizer_prompt
-from vpp.problem import Prediction, batch_length
-from vpp.runs.session import template_of
+from vpp.errors import RunError
+from vpp.llm.wire import Message
+from vpp.problem import Problem
+from vpp.runs.exchanges import exchange_of, remembered
+from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView
 
 
 class PromptMaker:
-    """Rebuilds the first question of each proposal of a run; a re-ask adds the answer and names its fault."""
+    """Rebuilds what each proposal of a run was first asked; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset) -> None:
-        self._dataset = dataset
-        self._template = template_of(spec.optimizer_template, role="optimizer")
+        self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
-        self._batch_size = spec.config.batch_size
+        self._batches = _batches(spec, dataset)
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """What a slot's proposal at a step answered; None where it was not proposed yet."""
+        """What a slot's proposal at a step was asked, as a text; None where that is not known (yet)."""
+        asked = self.messages(view, step, slot)
+        return None if asked is None else as_text(asked)
+
+    def messages(self, view: RunView, step: int, slot: int) -> list[Message] | None:
+        """The first conversation of a slot's proposal at a step; None where that is not known (yet)."""
         at = view.steps.get(step)
         if at is None or slot not in at.proposed:
             return None
-        scored = at.scored[_ancestor(at, slot)]
-        size = batch_length(step, n_train=len(self._dataset.train), batch_size=self._batch_size)
-        rows = scored.rows[-size:]
-        said = zip(rows, scored.predictions[-size:], strict=True)
-        return optimizer_prompt(
-            self._template,
-            self._dataset,
-            view.texts[at.proposed[slot].parent],
-            [self._rows[row] for row in rows],
-            [Prediction(row=row, value=value) for row, value in said],
-        )
+        if at.proposed[slot].origin == "prior":
+            return self._prompts.about_columns()
+        with suppress(RunError):
+            return self._about_batch(view, step, slot)
+        return None
+
+    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message]:
+        """Raises RunError where the journal does not tell all that was shown."""
+        batch = [row.id for row in self._batches.batch(step)]
+        shown = exchange_of(view, self._rows, (step, slot), batch=batch)
+        earlier = remembered(view, step, slot)
+        history = () if earlier is None else (exchange_of(view, self._rows, earlier),)
+        return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history)
 
 
-def _ancestor(step: StepView, slot: int) -> int:
-    """The slot whose score the proposal was shown."""
-    return step.resampled.ancestors[slot] if step.resampled else slot
+def as_text(messages: Sequence[Message]) -> str:
+    """A conversation to read: the question, and where there is more, each part under a plain heading."""
+    *earlier, question = messages
+    if not earlier:
+        return question["content"]
+    headings = {"user": "Earlier question", "assistant": "Earlier answer"}
+    parts = [(headings[message["role"]], message["content"]) for message in earlier]
+    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
+
+
+def _batches(spec: RunSpec, dataset: Dataset) -> Problem:
+    """The run's rows in the order in which they come; nobody is asked anything."""
+    nobody = cast(Any, None)
+    return Problem(
+        dataset=dataset,
+        learner=nobody,
+        optimizer=nobody,
+        seed_text="",
+        batch_size=spec.config.batch_size,
+        epochs=spec.config.epochs,
+        seed=spec.config.seed,
+        batch_order=spec.config.batch_order,
+        deduplicate_buffer=spec.config.deduplicate_buffer,
+    )

@@ -5,7 +5,7 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,15 +20,15 @@ from vpp.events import RunStarted
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, warm_up
+from vpp.llm.learner import LlmLearner, OnAnswer
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.roles import LlmLearner, LlmOptimizer
 from vpp.llm.templates import Role, Template
-from vpp.problem import Prediction, Problem
+from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import EndpointSpec, RunSpec
 
 DEMO_READY_S = 20.0
-OnAnswer = Callable[[str, Prediction, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +88,7 @@ async def open_session(
         cache = await _cache(stack, cache_dir) if spec.endpoint.cache else None
         learner_end, optimizer_end = await _endpoints(stack, spec.endpoint, keys, cache, counters)
         for_learner = template_of(spec.learner_template, role="learner")
-        for_optimizer = template_of(spec.optimizer_template, role="optimizer")
-        seed_text = seed_sentence(dataset, spec.config.prior)
+        prompts = optimizer_prompts(spec, dataset)
         learner = LlmLearner(
             learner_end,
             for_learner,
@@ -97,32 +96,46 @@ async def open_session(
             seed=spec.config.seed,
             max_tokens=spec.endpoint.learner_max_tokens,
             counters=counters,
+            points_per_call=spec.config.points_per_call,
+            temperature=spec.config.learner_temperature,
             on_answer=on_answer,
         )
         optimizer = LlmOptimizer(
-            optimizer_end,
-            for_optimizer,
-            dataset,
-            seed_text=seed_text,
-            max_tokens=spec.endpoint.optimizer_max_tokens,
-            counters=counters,
+            optimizer_end, prompts, max_tokens=spec.endpoint.optimizer_max_tokens, counters=counters
         )
         problem = Problem(
             dataset=dataset,
             learner=learner,
             optimizer=optimizer,
-            seed_text=seed_text,
+            seed_text=prompts.seed_text,
             batch_size=spec.config.batch_size,
             epochs=spec.config.epochs,
             seed=spec.config.seed,
+            batch_order=spec.config.batch_order,
+            deduplicate_buffer=spec.config.deduplicate_buffer,
+            error_mass=spec.config.error_mass,
         )
         await warming
         yield Session(
             problem=problem,
             learner=learner,
             endpoints=(learner_end, optimizer_end),
-            templates={"learner": for_learner.sha256, "optimizer": for_optimizer.sha256},
+            templates={
+                "learner": for_learner.sha256,
+                "optimizer": prompts.refining.sha256,
+                "prior": prompts.drawing.sha256,
+            },
         )
+
+
+def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
+    """What the run's optimizer is asked."""
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=template_of(spec.optimizer_template, role="optimizer"),
+        drawing=Template.shipped("prior"),
+        seed_text=seed_sentence(dataset, spec.config.prior),
+    )
 
 
 def template_of(text: str | None, *, role: Role) -> Template:

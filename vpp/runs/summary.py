@@ -3,10 +3,15 @@
 import math
 from typing import Any
 
+from vpp.data.dataset import Dataset
+from vpp.errors import DataError
 from vpp.events import Evaluated
-from vpp.inference.plan import rounds_a_step
+from vpp.inference.evidence import why_nominal
+from vpp.inference.plan import first_rounds, growth_rounds, step_rounds
 from vpp.posterior.disagreement import is_uncertain
+from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.runs.directory import RunDirectory
+from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -15,6 +20,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Counts are of calls needed, cached or not: only times, ids and `calls.cached` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    own_test, own_train = _individual(directory, spec, view) if view.evaluated else (None, None)
     return {
         "run": directory.id,
         "dir": str(directory.path),
@@ -41,14 +47,74 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "acceptance_rate": view.acceptance_rate,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
+        "log_evidence": evidence(spec, view),
+        "individual": {"test": _numbers(own_test), "train": _numbers(own_train)},
+        **(picked(own_test, own_train, is_error=_metric_name(spec) == "mse") if spec.config.method == "vml5" else {}),
     }
 
 
 def _number(evaluated: Evaluated | None) -> float | str | None:
+    return None if evaluated is None else _json(evaluated.value)
+
+
+def _numbers(values: list[float] | None) -> list[float | str] | None:
+    return None if values is None else [_json(value) for value in values]
+
+
+def _json(value: float) -> float | str:
     """JSON has no infinity: a mean squared error that overflows is written as in the journal."""
+    return value if math.isfinite(value) else "-Infinity" if value < 0 else "Infinity"
+
+
+def _individual(directory: RunDirectory, spec: RunSpec, view: RunView) -> tuple[list[float] | None, list[float] | None]:
+    """(K,) each particle's own metric on the test and on the training rows.
+
+    None before they are evaluated, and where the rows cannot be read any more.
+    """
+    try:
+        dataset = load_dataset(directory, spec)
+    except (OSError, DataError):
+        return None, None
+    return own_metrics(dataset, view.evaluated.get("test")), own_metrics(dataset, view.evaluated.get("train"))
+
+
+def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | None:
+    """(K,) accuracy, a fraction, or mean squared error of each particle alone; None for None."""
     if evaluated is None:
         return None
-    return evaluated.value if math.isfinite(evaluated.value) else "Infinity"
+    by_id = {row.id: row.target for row in (*dataset.train, *dataset.test)}
+    targets = [by_id[row] for row in evaluated.rows]
+    if evaluated.metric == "accuracy":
+        return [accuracy(answers, targets) for answers in evaluated.predictions]
+    return [
+        mean_squared_error(answers, targets, abstention_error=dataset.target_range) for answers in evaluated.predictions
+    ]
+
+
+def picked(test: list[float] | None, train: list[float] | None, *, is_error: bool) -> dict[str, float | str | None]:
+    """Of five runs: the test metric of the one that is best on test, an oracle's choice, and best on train."""
+    if test is None or train is None:
+        return {"oracle_best_test": None, "best_on_train": None}
+    best = min if is_error else max
+    chosen = train.index(best(train))
+    return {"oracle_best_test": _json(best(test)), "best_on_train": _json(test[chosen])}
+
+
+def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
+    """The evidence of a run with carried weights, and why it is nominal: no model's draws can be shown independent."""
+    if view.log_evidence is None:
+        return None
+    made = [step.reweighted for step in view.finished_steps if step.reweighted]
+    bare = sum(drawn.reason is not None for drawn in view.drawn.values())
+    because = [*why_nominal(spec.config, spec.dataset["task"])]
+    because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
+    because += ["a model's draws cannot be shown to be independent"]
+    return {
+        "value": _json(view.log_evidence),
+        "exponent": 1 / made[-1].beta,
+        "label": "nominal",
+        "because": because,
+    }
 
 
 def _metric_name(spec: RunSpec) -> str:
@@ -56,11 +122,12 @@ def _metric_name(spec: RunSpec) -> str:
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:
-    """Rounds in sequence that the events tell of: the initial draw, whole steps, final weights, evaluations."""
+    """Rounds in sequence that the events tell of: first draw, whole steps, newcomers, final weights, evaluations."""
     done = [step for step in view.finished_steps if step.step >= 0]
-    drawn = 2 if view.finished_steps and spec.config.method != "vml" else 0
-    steps = len(done) * rounds_a_step(spec.config, n_train=spec.dataset["n_train"])
-    return drawn + steps + (view.final is not None) + len(view.evaluations)
+    drawn = first_rounds(spec.config) if view.finished_steps else 0
+    steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
+    grown = growth_rounds(spec.config) * sum(bool(step.joined) for step in done)
+    return drawn + steps + grown + (view.final is not None) + len(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

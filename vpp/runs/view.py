@@ -38,6 +38,11 @@ class StepView:
     """By slot: the proposal's score, where one was needed."""
     reweighted: Reweighted | None = None
     resampled: Resampled | None = None
+    """Before the rewriting, where ESS was low."""
+    shrunk: Resampled | None = None
+    """At the step's end, where all agreed and K fell."""
+    joined: dict[int, ParticleDrawn] = field(default_factory=dict)
+    """By slot: who came in at the step's end, where K grew."""
     proposed: dict[int, Proposed] = field(default_factory=dict)
     """By slot."""
     finished: StepFinished | None = None
@@ -57,7 +62,11 @@ class StepView:
         if self.finished:
             return self
         return replace(
-            self, scored=dict(self.scored), proposals_scored=dict(self.proposals_scored), proposed=dict(self.proposed)
+            self,
+            scored=dict(self.scored),
+            proposals_scored=dict(self.proposals_scored),
+            proposed=dict(self.proposed),
+            joined=dict(self.joined),
         )
 
 
@@ -105,14 +114,13 @@ class RunView:
             case RunStarted():
                 self.started, self.phase = event, "running"
             case ParticleDrawn():
-                self.drawn[event.particle] = event
-                self.texts[event.hypothesis] = event.text
+                self._draw(event)
             case Scored():
                 self._score(event)
             case Reweighted():
                 self._reweight(event)
             case Resampled():
-                self._step(event.step).resampled = event
+                self._resample(event)
             case Proposed():
                 self._propose(event)
             case StepFinished():
@@ -142,6 +150,17 @@ class RunView:
 
     def _step(self, step: int) -> StepView:
         return self.steps.setdefault(step, StepView(step=step))
+
+    def _draw(self, event: ParticleDrawn) -> None:
+        drawn = self.drawn if event.step == INITIAL_STEP else self._step(event.step).joined
+        drawn[event.particle] = event
+        self.texts[event.hypothesis] = event.text
+
+    def _resample(self, event: Resampled) -> None:
+        if event.why == "ess":
+            self._step(event.step).resampled = event
+        else:
+            self._step(event.step).shrunk = event
 
     def _score(self, event: Scored) -> None:
         if event.role == "final":
@@ -211,8 +230,8 @@ class RunView:
 
     @property
     def size(self) -> int:
-        """K; 0 before the first population is whole."""
-        return len(self.finished_steps[0].population) if self.finished_steps else 0
+        """K of the last whole population; 0 before the first."""
+        return len(self.population)
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
@@ -230,6 +249,17 @@ class RunView:
     def ess_by_step(self) -> list[float]:
         """ESS of the weights before resampling, a value a step; empty for methods without weights."""
         return [v.reweighted.ess for v in self.finished_steps if v.reweighted]
+
+    @property
+    def size_by_step(self) -> list[int]:
+        """K after each whole step, the initial population first."""
+        return [len(v.population) for v in self.finished_steps]
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Natural log of the evidence after the last whole step; None where weights are made anew each step."""
+        made = [v.reweighted for v in self.finished_steps if v.reweighted]
+        return made[-1].log_evidence if made else None
 
     @property
     def resampled_at(self) -> list[int]:

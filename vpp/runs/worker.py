@@ -4,20 +4,23 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from vpp.data.dataset import Dataset
 from vpp.errors import EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
+from vpp.events import Event, ParticleState, RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
 from vpp.llm.counters import Counters
-from vpp.runs.answers import AnswerLog, read_answers
+from vpp.problem import Exchange
+from vpp.runs.answers import Answer, AnswerLog, read_answers
 from vpp.runs.directory import Command, RunDirectory
+from vpp.runs.exchanges import Address, exchange_of
 from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
 from vpp.runs.session import Keys, Session, open_session, started
 from vpp.runs.slots import Slots
@@ -184,7 +187,7 @@ class _Worker:
 
     async def _sample(self, session: Session) -> None:
         """The steps, then the end; a stop cuts the steps short and keeps the last whole one."""
-        events = sample(session.problem, self._spec.config, resume_from=population_of(self._view))
+        events = sample(session.problem, self._spec.config, resume_from=self._population(session))
         try:
             await self._consume(session, events)
         except _Stopped:
@@ -204,9 +207,12 @@ class _Worker:
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
-        population = population_of(self._view)
+        population = self._population(session)
         if population is not None:
             await self._consume(session, conclude(session.problem, self._spec.config, population))
+
+    def _population(self, session: Session) -> Population | None:
+        return population_of(self._view, session.problem.dataset, answers=read_answers(self._directory.answers))
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Keeps events until there are no more. Raises _Stopped, with every call cancelled, at a user's word."""
@@ -306,19 +312,41 @@ async def _ended(tasks: Sequence[asyncio.Future[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def population_of(view: RunView) -> Population | None:
-    """The last whole population, to go on from; None where there is none."""
+def population_of(view: RunView, dataset: Dataset, *, answers: Iterable[Answer] = ()) -> Population | None:
+    """The last whole population, to go on from; None where there is none. Raises RunError."""
     if not view.finished_steps:
         return None
     last = view.finished_steps[-1]
     assert last.finished is not None
+    exchanges = _exchanges(view, dataset, last.population, answers)
     particles = tuple(
         Particle(
             text=view.texts[state.hypothesis],
             parent=state.parent,
             log_likelihood=state.log_likelihood,
             log_weight=state.log_weight,
+            exchange=exchanges.get(state.exchange),
         )
-        for state in last.finished.population
+        for state in last.population
     )
-    return Population(step=last.step, particles=particles, tau=last.finished.tau)
+    return Population(
+        step=last.step,
+        particles=particles,
+        tau=last.finished.tau,
+        exponent=last.finished.exponent,
+        log_evidence=last.finished.log_evidence,
+        few_for=last.finished.few_for,
+        agreed_for=last.finished.agreed_for,
+    )
+
+
+def _exchanges(
+    view: RunView, dataset: Dataset, population: Sequence[ParticleState], answers: Iterable[Answer]
+) -> dict[Address | None, Exchange]:
+    """What the optimizer is to be reminded of, by step and slot."""
+    addresses = {state.exchange for state in population if state.exchange is not None}
+    if not addresses:
+        return {}
+    rows = {row.id: row for row in dataset.train}
+    said = {(a.hypothesis, a.prediction.row): a.prediction.value for a in answers}
+    return {address: exchange_of(view, rows, address, said=said) for address in addresses}

@@ -1,0 +1,342 @@
+"""Paper: the paper's experiments with your model, its own numbers beside yours."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.parts import endpoint as model
+from pages.parts import frame
+from vpp.bench.cells import Cell, Sizes, calls_at_most
+from vpp.bench.launch import launch
+from vpp.bench.outcome import Outcome, results_csv
+from vpp.bench.pace import TimeLeft, time_left
+from vpp.bench.sweep import (
+    CellView,
+    SweepDirectory,
+    SweepReader,
+    SweepSpec,
+    SweepView,
+    extended,
+    folder_name,
+    sweeps,
+)
+from vpp.bench.table import Table, value_text
+from vpp.bench.tables import heading, left_out, tables, tables_markdown
+from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
+from vpp.data.tasks import TASKS
+from vpp.errors import VppError
+from vpp.reporting import markup
+from vpp.reporting.words import counted, integer, listed, seconds
+from vpp.runs.spec import EndpointSpec
+
+NEW = "A new sweep"
+SEEDS = 3
+STOPPING = "Stopping: the cells in flight keep their last whole step."
+STARTING_S = 10.0  # a sweep asked for takes a moment to hold its folder
+
+
+@st.cache_resource(max_entries=50, show_spinner=False)
+def reader(path: str) -> SweepReader:
+    """One fold a sweep, shared by every watcher: a finished cell is read once."""
+    return SweepReader(SweepDirectory(path))
+
+
+def page() -> None:
+    """The sweep that is chosen, its tables, and how to start or extend one."""
+    found = {sweep.path.name: sweep for sweep in sweeps(frame.store().folder)}
+    st.html(markup.block(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s.")))
+    chosen = NEW
+    if started := st.session_state.pop("paper.open", None):
+        st.session_state["paper.sweep"] = started
+    if found:
+        chosen = st.selectbox("Sweep", [*found, NEW], key="paper.sweep")
+    if chosen not in found:
+        nothing_yet(is_first=not found)
+        choose_new()
+        return
+    try:
+        view = reader(str(found[chosen].path)).refresh()
+    except VppError as error:
+        refuse("This sweep cannot be read", error)
+    show(found[chosen], view)
+
+
+def nothing_yet(*, is_first: bool) -> None:
+    """What a sweep would show, and what it costs."""
+    spec = whole(EndpointSpec(demo=True, model="demo"))
+    st.html(
+        markup.block(
+            markup.state(
+                "No sweep yet" if is_first else "A new sweep",
+                "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
+                f"The paper’s own, {cost(spec)}. On the demo model it takes a quarter of an hour and costs nothing; "
+                "that shows how the methods work, not what a language model reaches.",
+                "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
+            )
+        )
+    )
+
+
+def cost(spec: SweepSpec) -> str:
+    """Cells and calls, before anything is asked."""
+    return f"{counted(len(spec.cells), 'cell')}: at most {calls_of(spec.cells, spec.sizes)}"
+
+
+def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
+    """What the cells may need at most."""
+    return f"{integer(sum(calls_at_most(cell, sizes) for cell in cells))} calls"
+
+
+def show(sweep: SweepDirectory, view: SweepView) -> None:
+    """Who answered, how far it is, how to go on, and the tables; what moves is drawn again only while it does."""
+    live = sweep.is_held()
+    if view.spec.endpoint.is_demo:
+        st.html(markup.block(markup.DEMO_BANNER))
+
+    @st.fragment(run_every=2.0 if live else None)
+    def now() -> None:
+        progress(sweep, reader(str(sweep.path)).refresh())
+        if live != sweep.is_held():
+            st.rerun()
+
+    @st.fragment(run_every=6.0 if live else None)
+    def numbers() -> None:
+        latest = reader(str(sweep.path)).refresh()
+        draw_tables(latest)
+        choose_cell(sweep, latest.outcomes)
+
+    above, form, below = st.container(), st.container(), st.container()
+    with above:
+        now()
+    with below:
+        numbers()
+    with form:  # last, since a form that cannot be ends the page
+        if not live:
+            extend(sweep, view)
+
+
+def progress(sweep: SweepDirectory, view: SweepView) -> None:
+    """Who answers; cells done, in flight and left."""
+    about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
+    st.html(markup.block(f'<div class="about">{about}</div>'))
+    held, stopping = sweep.is_held(), sweep.is_stopping()
+    words = counted(len(view.left), "cell") + " left." if view.left else "Everything asked for is done."
+    st.html(
+        markup.block(
+            markup.strip(
+                (
+                    markup.Metric(
+                        name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words
+                    ),
+                    in_flight(view.live, held=held, stopping=stopping),
+                    remaining(view, held=held, stopping=stopping),
+                    markup.Metric(name="Failed", value=str(len(view.failed)), words=failures(view.failed)),
+                )
+            )
+        )
+    )
+    if not held and (why := last_complaint(sweep)):
+        st.html(markup.block(markup.state("The sweep ended early", why, "What is finished is kept.", failed=True)))
+    if held:
+        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
+        said = STOPPING if stopping else "Stop it to change what it covers."
+        st.html(markup.block(markup.caption(said)))
+
+
+def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
+    """Which cells, and how far."""
+    told = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
+    idle = "Starting." if held else "Nothing runs."
+    words = "Stopping." if stopping else f"{listed(told)}." if told else idle
+    return markup.Metric(name="In flight", value=str(len(live)), words=words)
+
+
+def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
+    """How long it will take, and what that rests on."""
+    if not view.left:
+        return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
+    if not held or stopping:
+        return markup.Metric(name="Time left", value="–", words="Stopping." if stopping else "Nothing runs.")
+    return paced(time_left(view, view.left, jobs=max(1, len(view.live))))
+
+
+def paced(until: TimeLeft | None) -> markup.Metric:
+    """The time left; a lower bound says so."""
+    if until is None:
+        return markup.Metric(name="Time left", value="–", words="No finished cell of these methods yet.")
+    scale = "at least" if until.rest else ""
+    words = f"And what {until.rest} will take." if until.rest else "At the pace of finished cells, method by method."
+    return markup.Metric(name="Time left", value=seconds(until.seconds), scale=scale, words=words)
+
+
+def failures(failed: Sequence[CellView]) -> str:
+    """Which, and why the first."""
+    if not failed:
+        return "None."
+    first = failed[0]
+    return f"{listed([each.cell.name for each in failed])}: {first.detail or 'see worker.log'}. Continue tries again."
+
+
+def last_complaint(sweep: SweepDirectory) -> str:
+    """The line with which the last sweep started here gave up; empty where it did not, or one worked since."""
+    log = sweep.log
+    if not log.exists() or (sweep.results.exists() and sweep.results.stat().st_mtime > log.stat().st_mtime):
+        return ""
+    last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    return last.removeprefix("vpp: ") if last.startswith("vpp: ") else ""
+
+
+def draw_tables(view: SweepView) -> None:
+    """Downloads, then every table; the paper's numbers in quieter type."""
+    if not view.outcomes:
+        st.html(markup.block(markup.caption("Tables appear with the first finished cell.")))
+        return
+    files = (
+        ("results.csv", results_csv(view.outcomes), "text/csv"),
+        ("tables.md", tables_markdown(view.spec, view.outcomes).encode(), "text/markdown"),
+    )
+    for column, (name, content, mime) in zip(st.columns([1, 1, 2]), files, strict=False):
+        column.download_button(
+            f"Download {name}", content, file_name=name, mime=mime, key=f"paper.{name}", on_click="ignore"
+        )
+    parts = [*map(drawn, tables(view.spec, view.outcomes)), markup.caption(left_out(view.spec))]
+    st.html(markup.block(*parts))
+
+
+def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
+    """A finished cell: what it came to, where its run is, and the command that tells all of it."""
+    if not outcomes:
+        return
+    st.html(markup.block(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished")))
+    by_name = {Cell(task=o.task, method=o.method, seed=o.seed).name: o for o in outcomes}
+    name = st.selectbox("Finished cell", list(by_name), key=f"paper.cell.{sweep.path.name}")
+    found = by_name[name]
+    st.html(markup.block(markup.caption(headline(found))))
+    path = str(sweep.run_of(Cell(task=found.task, method=found.method, seed=found.seed)).path)
+    st.code(f"{path}\n{shlex.join(('python', '-m', 'vpp', 'report', path))}", language=None, wrap_lines=True)
+
+
+def headline(outcome: Outcome) -> str:
+    """What it came to, and what it took."""
+    unit = "" if outcome.is_error else " %"
+    test, train = (value_text(v, is_error=outcome.is_error) + unit for v in (outcome.test, outcome.train))
+    return (
+        f"{'Mean squared error' if outcome.is_error else 'Accuracy'} {test} on the test rows, {train} on the training "
+        f"rows; {outcome.n_unique} distinct of {outcome.K}; {integer(outcome.calls)} calls in "
+        f"{seconds(outcome.wall_s)}. The command writes its report there."
+    )
+
+
+def drawn(table: Table) -> str:
+    """One table with its head and note."""
+    inner = markup.table(table.head, table.rows, right=range(table.labels, len(table.head)))
+    beside = f'<div class="beside {table.quiet}">{inner}</div>'
+    return markup.heading(table.title) + markup.caption(table.note) + beside
+
+
+def choose_new() -> None:
+    """Asks for a new sweep."""
+    st.html(markup.block(markup.heading("Start a sweep")))
+    answering = choose_endpoint()
+    ready = answering.demo or bool(answering.base_url and answering.model and st.session_state.get("new.sent_ok"))
+    spec = choose_cells(whole(answering), key="new")
+    sweep = SweepDirectory(frame.store().folder / folder_name(answering))
+    lead = f"This adds to {sweep.path.name}: " if sweep.exists else ""
+    offer("Start the sweep", sweep, spec, ready=ready, lead=lead)
+
+
+def whole(answering: EndpointSpec) -> SweepSpec:
+    """All of the paper's."""
+    return SweepSpec(endpoint=answering, tasks=tuple(TASKS), methods=PAPER, seeds=SEEDS)
+
+
+def choose_endpoint() -> EndpointSpec:
+    """The demo model at full speed, or a server as on New run."""
+    who = st.segmented_control(
+        "Who answers", (model.DEMO, model.SERVER), default=model.DEMO, key="paper.who", required=True
+    )
+    return (
+        EndpointSpec(demo=True, model="demo", cache=False)
+        if who == model.DEMO
+        else replace(model.server(), cache=False)
+    )
+
+
+def extend(sweep: SweepDirectory, view: SweepView) -> None:
+    """Goes on with a sweep, or adds to it; who answers stays."""
+    with st.expander("Add tasks, methods or seeds", key=f"paper.covers.{sweep.path.name}"):
+        wanted = choose_cells(view.spec, key=sweep.path.name)
+    if not view.spec.endpoint.is_demo:
+        frame.ask_keys(view.spec.endpoint)
+    offer("Continue the sweep", sweep, wanted, ready=True)
+
+
+def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
+    """Tasks, methods and seeds; those of `spec` unless changed."""
+    with st.container(key=f"paper_cells_{key}"):
+        left, right, last = st.columns([2, 3, 1])
+        tasks = left.multiselect("Tasks", list(TASKS), default=list(spec.tasks), key=f"paper.tasks.{key}")
+        methods = right.multiselect("Methods", list(VARIANTS), default=list(spec.methods), key=f"paper.methods.{key}")
+        seeds = last.number_input("Seeds", 1, 100, spec.seeds, key=f"paper.seeds.{key}")
+        st.html(markup.block(*map(markup.caption, explained(methods))))
+    if not (tasks and methods):
+        st.html(markup.block(markup.caption("Name at least one task and one method.")))
+        st.stop()
+    return replace(spec, tasks=tuple(tasks), methods=tuple(methods), seeds=int(seeds))
+
+
+def explained(methods: Sequence[str]) -> list[str]:
+    """What a name does not say by itself: the sweep of K on one line, what is beyond the paper on one each."""
+    swept = [name for name in methods if VARIANTS[name].tasks == SWEPT_TASKS]
+    sizes = listed([VARIANTS[name].options["particles"] for name in swept])
+    about = [f"{listed(swept)}: mh with K = {sizes} (particles), on {listed(SWEPT_TASKS)} only."] if swept else []
+    return about + [f"{name}: {VARIANTS[name].about}" for name in methods if VARIANTS[name].base]
+
+
+def offer(words: str, sweep: SweepDirectory, spec: SweepSpec, *, ready: bool, lead: str = "") -> None:
+    """What it will take, and the button."""
+    try:
+        takes, left = price(sweep, spec)
+    except VppError as error:
+        refuse("This sweep cannot be", error)
+    st.html(markup.block(markup.caption(f"{lead}{takes}")))
+    if st.button(words, type="primary", key="paper.start", disabled=not (ready and left)):
+        begin(sweep, spec)
+
+
+def price(sweep: SweepDirectory, spec: SweepSpec) -> tuple[str, int]:
+    """What it will take in words, and how many cells would run. Raises InputError and RunError."""
+    less = "texts that come again cost nothing, so it is usually less."
+    if not sweep.exists:
+        sweep.check_is_ours()
+        return f"{cost(spec)}; {less}", len(spec.cells)
+    extended(sweep.spec(), spec, sweep.path)
+    left = [cell for cell in spec.cells if reader(str(sweep.path)).look(cell).outcome is None]
+    n, done = counted(len(spec.cells), "cell"), len(spec.cells) - len(left)
+    if not left:
+        return f"{n}, all finished: nothing would run. Add tasks, methods or seeds.", 0
+    finished = f"{n}, of which {integer(done)} {'is' if done == 1 else 'are'} finished"
+    return f"{finished}; {integer(len(left))} will run: at most {calls_of(left, spec.sizes)}; {less}", len(left)
+
+
+def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
+    """Starts it, waits a moment until it is on disk, and opens it."""
+    st.session_state["paper.open"] = sweep.path.name
+    launch(sweep, spec, keys=frame.session_keys())
+    deadline = time.monotonic() + STARTING_S
+    while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    st.rerun()
+
+
+def refuse(head: str, error: VppError) -> None:
+    """One line: what, where, the mend."""
+    st.html(markup.block(markup.state(head, str(error), failed=True)))
+    st.stop()
+
+
+frame.enter()
+page()

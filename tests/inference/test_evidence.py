@@ -1,0 +1,335 @@
+"""Tempered SMC on a space that can be enumerated: its evidence is unbiased within the bounds, and biased outside.
+
+The bounds are those of vpp/inference/evidence.py: particles and proposals from the prior, fixed rows, fixed exponents.
+"""
+
+import asyncio
+import math
+from functools import cache
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from vpp.events import Resampled, Reweighted
+from vpp.inference import deciding, proposing, sequential_monte_carlo, tempered
+from vpp.inference.evidence import why_nominal
+from vpp.inference.population import Particle, Population
+from vpp.posterior.resampling import systematic_resample
+from vpp.posterior.tempering import log_mean_weight
+
+from . import scripted
+
+FALSE_ALARM = 1e-6
+"""Of each statistical test, whatever the distribution of what is averaged."""
+
+
+def configure(**options):
+    within = {"tempering": "incremental", "initial": "prior", "restart": 1.0, "epsilon": 0.3, "beta_start": 4.0}
+    return scripted.paper(method="smc", **{"batch_size": 3, "epochs": 1, **within, **options})
+
+
+def make(config, *, n_train=6, **script):
+    return scripted.make_problem(config, scripted.Script("classification", **script), n_train=n_train)
+
+
+def log_liks(problem, config, texts):
+    """(S,) of the training rows, written out."""
+
+    def one(text):
+        right = [scripted.answer(text, r, task="classification") == r.target for r in problem.dataset.train]
+        return sum(math.log(1 - config.epsilon) if hit else math.log(config.epsilon) for hit in right)
+
+    return np.array([one(text) for text in texts])
+
+
+# --- every random choice enumerated ------------------------------------------------------------------------------
+
+PRIORS = {2: (0.7, 0.3), 3: (0.5, 0.3, 0.2)}
+SPACES = {2: (scripted.TEXTS[4], scripted.TEXTS[14]), 3: (scripted.TEXTS[14], scripted.TEXTS[9], scripted.TEXTS[4])}
+
+
+class Given:
+    """A generator that gives one number."""
+
+    def __init__(self, u):
+        self._u = u
+
+    def random(self):
+        return self._u
+
+
+def resamplings(weights):
+    """Every outcome of the shipped scheme, as (u, probability, ancestors), a piece of [0, 1) each."""
+    marks = sorted({0.0, 1.0, *(float(x % 1) for x in len(weights) * np.cumsum(weights))})
+    for low, high in pairwise(marks):
+        middle = (low + high) / 2
+        if high - low > 1e-15:
+            yield middle, high - low, systematic_resample(weights, u=middle).tolist()
+
+
+class Enumeration:
+    """All that can become of K = 2 particles, through the shipped step."""
+
+    def __init__(self, patch, runner, size, **options):
+        self.texts, self.prior, self.drawn = SPACES[size], PRIORS[size], {}
+        self.config = configure(particles=2, ess_threshold=0.9, **options)
+        self.problem = make(self.config, imagine=lambda temperature, seed: (self.drawn[seed], "raw"))
+        self.log_lik = dict(zip(self.texts, log_liks(self.problem, self.config, self.texts), strict=True))
+        self.resampled = self.not_resampled = 0
+        self.ends = None
+        self._u, self._accepts = 0.5, {}
+        self._runner = runner
+        patch.setattr(sequential_monte_carlo, "rng", lambda *_: Given(self._u))
+        patch.setattr(deciding, "rng", lambda seed, purpose, step, slot: Given(self._accepts[slot]))
+        patch.setattr(proposing, "call_seed", lambda seed, purpose, step, slot: slot)
+
+    @property
+    def truth(self):
+        """sum_theta p(theta) p(D | theta)."""
+        return sum(p * math.exp(self.log_lik[text]) for p, text in zip(self.prior, self.texts, strict=True))
+
+    def expectation(self, value):
+        """E[Z^ sum_k w_k value(theta_k)]: of an unbiased sampler, sum_theta p(theta) p(D | theta) value(theta)."""
+        self.ends = self.ends or self.run()
+        total = 0.0
+        for population, mass in self.ends.values():
+            w = [math.exp(p.log_weight) for p in population.particles]
+            total += mass * np.mean([w_k * value(p.text) for w_k, p in zip(w, population.particles, strict=True)])
+        return total
+
+    def run(self):
+        """{what matters of a population: (population, probability times evidence so far)}."""
+        states = {}
+        for (i, p), (j, q) in product(enumerate(self.prior), repeat=2):
+            particles = tuple(Particle(text=self.texts[index], parent=k) for k, index in enumerate((i, j)))
+            _add(states, Population(step=-1, particles=particles, tau=None), p * q)
+        for step in range(self.problem.steps):
+            nexts = {}
+            for population, mass in states.values():
+                for after, probability in self.successors(population, step):
+                    _add(nexts, after, mass * probability * math.exp(after.log_evidence))
+            states = nexts
+        return states
+
+    def successors(self, population, step):
+        """Every population that the step can lead to, its evidence counted from this step, with its probability."""
+        population = Population(
+            step=step - 1, particles=population.particles, tau=None, exponent=population.exponent, log_evidence=0.0
+        )
+        reweighted, before, exponent = self.reweighted(population, step)
+        is_due = tempered.is_resampled(reweighted, self.config, exponent=exponent, size=2)
+        self.resampled, self.not_resampled = self.resampled + is_due, self.not_resampled + (not is_due)
+        outcomes = list(resamplings(reweighted.weights)) if is_due else [(0.5, 1.0, [0, 1])]
+        for u, share, ancestors in outcomes:
+            for draw in product(range(len(self.texts)), repeat=2):
+                options = [
+                    self.decisions(before[a].text, self.texts[j], exponent)
+                    for a, j in zip(ancestors, draw, strict=True)
+                ]
+                drawn = math.prod(self.prior[j] for j in draw)
+                for choice in product(*options):
+                    self._u = u
+                    self._accepts = {slot: number for slot, (number, _, _) in enumerate(choice)}
+                    self.drawn = {slot: self.texts[j] for slot, j in enumerate(draw)}
+                    after, events = self.step(population, step)
+                    assert [p.text for p in after.particles] == [text for _, _, text in choice]
+                    assert [list(e.ancestors) for e in scripted.of_kind(events, Resampled)] == [ancestors] * is_due
+                    yield after, share * drawn * math.prod(chance for _, chance, _ in choice)
+
+    def reweighted(self, population, step):
+        """The step's weights, which no choice decides; its particles and exponent."""
+        self._u, self._accepts = 0.5, {0: 0.5, 1: 0.5}
+        self.drawn = {0: self.texts[0], 1: self.texts[0]}
+        after, events = self.step(population, step)
+        return scripted.of_kind(events, Reweighted)[0], population.particles, after.exponent
+
+    def decisions(self, text, proposal, exponent):
+        """(u, probability, text kept): accepted, and where that is not certain, rejected."""
+        if text == proposal:
+            return [(0.5, 1.0, text)]
+        alpha = min(1.0, math.exp(exponent * (self.log_lik[proposal] - self.log_lik[text])))
+        rejected = [((1 + alpha) / 2, 1 - alpha, text)] if alpha < 1 else []
+        return [(alpha / 2, alpha, proposal), *rejected]
+
+    def step(self, population, step):
+        told = self._runner.run(scripted.collect(tempered.step(self.problem, self.config, population, step=step)))
+        return told[-1], told[:-1]
+
+
+def _add(states, population, mass):
+    key = tuple((p.text, p.log_weight) for p in population.particles)
+    _, before = states.get(key, (population, 0.0))
+    states[key] = population, before + mass
+
+
+@pytest.fixture
+def enumerate_all(monkeypatch):
+    """Makes an Enumeration, and ends its event loop."""
+    with asyncio.Runner() as runner:
+        yield lambda size, **options: Enumeration(monkeypatch, runner, size, **options)
+
+
+SIZES = pytest.mark.parametrize(("size", "batch_size"), [(3, 3), (2, 2)], ids=["3 in 2 steps", "2 in 3 steps"])
+
+
+@SIZES
+def test_the_expected_evidence_over_every_random_choice_is_the_truth(size, batch_size, enumerate_all):
+    every = enumerate_all(size, batch_size=batch_size)
+    assert every.expectation(lambda text: 1.0) == pytest.approx(every.truth, rel=1e-12)
+    assert every.resampled > 10, "some resample"
+    assert every.not_resampled > 10, "some do not"
+
+
+@SIZES
+def test_the_expected_weights_of_every_hypothesis_are_prior_times_likelihood(size, batch_size, enumerate_all):
+    every = enumerate_all(size, batch_size=batch_size)
+    for prior, text in zip(every.prior, every.texts, strict=True):
+        expected = prior * math.exp(every.log_lik[text])
+        assert every.expectation(lambda said, text=text: said == text) == pytest.approx(expected, rel=1e-12)
+
+
+def test_exponents_found_from_the_weights_bias_the_evidence(enumerate_all):
+    every = enumerate_all(2, batch_size=2, tempering="adaptive")
+    assert abs(every.expectation(lambda text: 1.0) / every.truth - 1) > 1e-3
+
+
+def test_proposals_that_know_the_data_bias_the_evidence(enumerate_all, monkeypatch):
+    # The proposal favours one text as a refinement would, and its density stays out of the ratio.
+    every = enumerate_all(2, batch_size=2)
+    informed = (0.2, 0.8)
+    real = every.prior
+
+    def successors(self, population, step, shipped=Enumeration.successors):
+        self.prior = informed
+        yield from shipped(self, population, step)
+        self.prior = real
+
+    monkeypatch.setattr(Enumeration, "successors", successors)
+    assert abs(every.expectation(lambda text: 1.0) / every.truth - 1) > 1e-2
+
+
+# --- many seeds --------------------------------------------------------------------------------------------------
+
+SIZES_OF_K = (8, 32, 128)
+SEEDS = {8: 600, 32: 240, 128: 140}
+
+
+@cache
+def estimates(particles):
+    """(n, 1 + 16): evidence over the truth, and the estimated posterior."""
+    rows = [estimate(configure(particles=particles, seed=seed)) for seed in range(SEEDS[particles])]
+    return np.array(rows)
+
+
+def estimate(config, **script):
+    """(1 + 16,) of one run."""
+    problem = make(config, **script)
+    log_lik = log_liks(problem, config, scripted.TEXTS)
+    last = scripted.populations(scripted.run(problem, config))[-1]
+    log_evidence = last.log_evidence + log_mean_weight([p.log_weight for p in last.particles])
+    shares = np.zeros(len(scripted.TEXTS))
+    for weight, particle in zip(last.weights, last.particles, strict=True):
+        shares[scripted.TEXTS.index(particle.text)] += weight
+    return [math.exp(log_evidence) / np.exp(log_lik).mean(), *shares]
+
+
+@cache
+def exact():
+    """Largest ratio that can come out, and the posterior."""
+    config = configure()
+    likelihood = np.exp(log_liks(make(config), config, scripted.TEXTS))
+    return likelihood.max() / likelihood.mean(), likelihood / likelihood.sum()
+
+
+def capital(values, *, mean, bound):
+    """What betting against `mean` gains, from 1: values in [0, bound], in any distribution with that mean, bring it
+
+    to 1 / delta with probability delta at most (Ville; Waudby-Smith and Ramdas 2024). Bets are set by earlier values.
+    """
+    up = down = 1.0
+    total, squares = 0.25 * bound, 0.25 * bound**2  # one value's worth of ignorance
+    best = 1.0
+    for n, x in enumerate(values, 1):
+        variance = max(squares / n, 1e-12)
+        stake = math.sqrt(2 * math.log(2 / FALSE_ALARM) / (len(values) * variance))
+        up *= 1 + min(stake, 0.9 / mean) * (x - mean)
+        down *= 1 - min(stake, 0.9 / (bound - mean)) * (x - mean)
+        best = max(best, (up + down) / 2)
+        total += x
+        squares += (x - total / (n + 1)) ** 2
+    return best
+
+
+@pytest.mark.parametrize("particles", SIZES_OF_K)
+def test_the_mean_evidence_over_seeds_is_the_truth(particles):
+    """False-alarm rate 1e-6 a size, for any distribution on [0, the largest ratio]: no normal tail is assumed."""
+    bound, _ = exact()
+    ratios = estimates(particles)[:, 0]
+    assert ratios.max() <= bound * (1 + 1e-9)
+    assert capital(ratios, mean=1.0, bound=bound) < 1 / FALSE_ALARM
+    for bias in (0.7, 1.3):
+        assert capital(ratios * bias, mean=1.0, bound=1.3 * bound) > 1 / FALSE_ALARM, "a bias of three tenths is found"
+
+
+LOW, HIGH, CUT = 0.8, 1.4, 4.0
+"""What K times the mean squared error of the posterior lies between at every K, and where a single one is cut off."""
+
+
+@pytest.mark.parametrize("particles", SIZES_OF_K)
+def test_the_posterior_converges_as_one_over_the_square_root_of_k(particles):
+    """The mean squared error of all 16 shares is about 1.1 / K from K = 8 to 128, so its root falls as 1 / sqrt(K).
+
+    False-alarm rate 1e-6 a size, for any distribution whose mean lies within the bounds.
+    """
+    _, truth = exact()
+    scaled = np.minimum(particles * np.square(estimates(particles)[:, 1:] - truth).sum(axis=1), CUT)
+    assert capital_up(scaled, mean=HIGH) < 1 / FALSE_ALARM
+    assert capital_up(CUT - scaled, mean=CUT - LOW) < 1 / FALSE_ALARM
+    # From K = 8 to 128, an error that fell as K^-1/4 would be left 4 times as large, one that fell as 1/K a sixteenth.
+    assert capital_up(np.minimum(2 * scaled, CUT), mean=HIGH) > 1 / FALSE_ALARM, "twice the error is found"
+    assert capital_up(CUT - scaled / 4, mean=CUT - LOW) > 1 / FALSE_ALARM, "a quarter of it too"
+
+
+def capital_up(values, *, mean):
+    """What betting on values above `mean` gains, from 1; at most `mean`, they bring it to 1 / delta with probability
+
+    delta at most. values: in [0, CUT].
+    """
+    capital, best, spread = 1.0, 1.0, CUT**2 / 16
+    for n, x in enumerate(values, 1):
+        stake = math.sqrt(2 * math.log(1 / FALSE_ALARM) * n / (len(values) * spread))
+        capital *= 1 + min(stake, 0.9 / mean) * (x - mean)
+        best = max(best, capital)
+        spread += (x - mean) ** 2
+    return best
+
+
+def test_draws_that_cannot_be_read_leave_the_evidence_of_the_readable_ones():
+    """Three draws of ten cannot be read. False-alarm rate 1e-6, beside 7e-5 that a first hypothesis stays unread."""
+
+    def imagine(temperature, seed):
+        text, raw = scripted.uniformly(temperature, seed)
+        return (None if scripted.digest("unread", seed) % 10 < 3 else text), raw
+
+    bound, _ = exact()
+    seeds = range(1000, 1000 + SEEDS[8])
+    ratios = [estimate(configure(particles=8, seed=seed), imagine=imagine)[0] for seed in seeds]
+    assert capital(ratios, mean=1.0, bound=bound) < 1 / FALSE_ALARM
+
+
+def test_the_bounds_are_told_apart():
+    assert why_nominal(configure(), "classification") == ()
+    assert why_nominal(configure(tau="1.0"), "regression") == ()
+    broken = (
+        {"initial": "batch"},
+        {"tempering": "adaptive"},
+        {"restart": 0.5},
+        {"restart": 0.99},
+        {"mutate": "duplicates"},
+        {"learner_temperature": 0.5},
+        {"points_per_call": 4},
+    )
+    for options in broken:
+        assert why_nominal(configure(**options), "classification"), options
+    assert why_nominal(configure(tau="auto"), "regression")

@@ -1,0 +1,364 @@
+"""What each option of a sampler changes, and what it leaves alone."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vpp.errors import InputError
+from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored, StepFinished
+from vpp.inference.drawing import PRIOR_DRAWS
+from vpp.posterior.prediction import vote_shares
+from vpp.posterior.weights import ess
+from vpp.randomness import rng
+from vpp.settings import Config
+
+from . import scripted
+
+TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
+
+
+def finished_run(name, task="classification", *, n_train=20, script=None, **options):
+    config = scripted.variant(name, **options)
+    script = script or scripted.Script(task)
+    problem = scripted.make_problem(config, script, n_train=n_train)
+    return problem, script, scripted.run(problem, config)
+
+
+def steps_of(events, kind, step):
+    return scripted.of_kind(events, kind, step=step)
+
+
+# --- vml5, always-accept -----------------------------------------------------------------------------------------
+
+
+@TASKS
+def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything(task):
+    _, _, events = finished_run("vml5", task, particles=3)
+    first, *later = scripted.populations(events)
+    assert [p.text for p in first.particles] == [scripted.SEED_TEXT] * 5
+    assert all(len(population.particles) == 5 for population in later)
+    assert {p.why for p in scripted.of_kind(events, Proposed)} == {"taken", "unchanged", "unparsable"}
+    assert len({tuple(p.particles[k].text for p in later) for k in range(5)}) == 5, "each goes its own way"
+
+
+@TASKS
+def test_vml_is_the_first_of_the_five(task):
+    *_, one = finished_run("vml", task)
+    *_, five = finished_run("vml5", task)
+    assert [e for e in five if getattr(e, "particle", None) == 0] == [e for e in one if hasattr(e, "particle")]
+
+
+@TASKS
+def test_always_accept_begins_as_mh_and_evaluates_no_proposal(task):
+    *_, events = finished_run("always-accept", task)
+    *_, mh = finished_run("mh", task)
+    assert scripted.content(scripted.of_kind(events, ParticleDrawn)) == scripted.content(
+        scripted.of_kind(mh, ParticleDrawn)
+    )
+    assert not scripted.of_kind(events, Scored, role="proposal")
+    for proposed in scripted.of_kind(events, Proposed):
+        assert proposed.accepted == (proposed.why == "taken")
+    assert {tuple(p.weights) for p in scripted.populations(events)} == {(0.2,) * 5}
+
+
+# --- the rows of mh's decision -----------------------------------------------------------------------------------
+
+
+@TASKS
+@pytest.mark.parametrize("rows", ["batch", "buffer", "train"])
+def test_both_sides_of_a_ratio_are_of_the_rows_asked_for(rows, task):
+    problem, _, events = finished_run("mh", task, mh_rows=rows, buffer_size=12)
+    for proposed in scripted.of_kind(events, Proposed, why="likelihood"):
+        step, slot = proposed.step, proposed.particle
+        expected = {
+            "batch": problem.batch(step),
+            "buffer": problem.buffer(step, size=12),
+            "train": problem.dataset.train,
+        }[rows]
+        sides = [e for e in steps_of(events, Scored, step) if e.particle == slot]
+        assert [e.role for e in sides] == ["forward", "proposal"]
+        assert {e.rows for e in sides} == {tuple(row.id for row in expected)}
+        assert [e.log_likelihood for e in sides] == [proposed.log_likelihood, proposed.log_likelihood_proposal]
+
+
+# --- smc's mutation ----------------------------------------------------------------------------------------------
+
+
+@TASKS
+def test_a_filtered_mutation_is_decided_on_the_buffer_without_tempering(task):
+    problem, _, events = finished_run("smc", task, mutate="filtered")
+    judged = scripted.of_kind(events, Proposed, why="likelihood")
+    assert {p.accepted for p in judged} == {True, False}
+    assert not scripted.of_kind(events, Proposed, why="taken")
+    for proposed in judged:
+        scored = [e for e in steps_of(events, Scored, proposed.step) if e.particle == proposed.particle]
+        assert scored[-1].role == "proposal"
+        assert scored[-1].rows == tuple(row.id for row in problem.buffer(proposed.step, size=12))
+        ratio = proposed.log_likelihood_proposal - proposed.log_likelihood
+        assert proposed.log_alpha == pytest.approx(min(0.0, ratio))
+
+
+def test_only_copies_are_rewritten_where_duplicates_are_asked_for():
+    _, _, events = finished_run("smc of duplicates", particles=8)
+    for finished in scripted.of_kind(events, StepFinished)[1:]:
+        resampled = steps_of(events, Resampled, finished.step)
+        ancestors = list(resampled[0].ancestors) if resampled else []
+        copies = {k for k, a in enumerate(ancestors) if a in ancestors[:k]}
+        assert {p.particle for p in steps_of(events, Proposed, finished.step)} == copies
+    assert scripted.of_kind(events, Resampled)
+    assert len(scripted.of_kind(events, Resampled)) < len(scripted.of_kind(events, StepFinished)) - 1
+
+
+# --- tempering ---------------------------------------------------------------------------------------------------
+
+
+@TASKS
+@pytest.mark.parametrize("tempering", ["incremental", "adaptive"])
+def test_carried_weights_are_the_products_of_the_steps_since_they_were_last_equal(tempering, task):
+    problem, _, events = finished_run("smc", task, tempering=tempering, particles=6, ess_threshold=0.8)
+    exponent, log_evidence = 0.0, 0.0
+    log_w = np.zeros(6)
+    for reweighted in scripted.of_kind(events, Reweighted):
+        step = reweighted.step
+        scored = sorted(scripted.of_kind(events, Scored, step=step, role="buffer"), key=lambda e: e.particle)
+        assert all(e.rows == tuple(row.id for row in problem.dataset.train) for e in scored)
+        log_lik = np.array([e.log_likelihood for e in scored])
+        log_w = log_w + (1 / reweighted.beta - exponent) * log_lik
+        exponent = 1 / reweighted.beta
+        assert list(reweighted.log_weights) == pytest.approx(log_w.tolist(), rel=1e-9)
+        assert reweighted.ess == pytest.approx(ess(reweighted.weights))
+        mean = math.log(np.mean(np.exp(log_w - log_w.max()))) + log_w.max()
+        assert reweighted.log_evidence == pytest.approx(log_evidence + mean)
+        if steps_of(events, Resampled, step):
+            log_evidence, log_w = log_evidence + mean, np.zeros(6)
+        for proposed in scripted.of_kind(events, Proposed, step=step, why="likelihood"):
+            ratio = proposed.log_likelihood_proposal - proposed.log_likelihood
+            assert proposed.log_alpha == pytest.approx(min(0.0, exponent * ratio))
+    assert exponent == 1.0
+    assert scripted.of_kind(events, Resampled)
+
+
+def test_incremental_exponents_are_the_papers_schedule():
+    _, _, events = finished_run("smc incremental")
+    betas = [e.beta for e in scripted.of_kind(events, Reweighted)]
+    assert betas == pytest.approx(np.linspace(10, 1, 8).tolist())
+
+
+def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reached():
+    _, _, events = finished_run("smc", tempering="adaptive", particles=10)
+    exponents = [1 / e.beta for e in scripted.of_kind(events, Reweighted)]
+    assert exponents == sorted(exponents)
+    assert exponents[-1] == 1.0
+    short = [e for e in scripted.of_kind(events, Reweighted) if e.beta > 1 and e.step < 7]
+    assert short
+    for reweighted in short:
+        assert reweighted.ess == pytest.approx(5.0, rel=1e-6)
+        assert steps_of(events, Resampled, reweighted.step)
+
+
+def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
+    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
+    (reweighted,) = scripted.of_kind(events, Reweighted)
+    assert reweighted.beta == 1.0
+    assert reweighted.ess < 5.0, "bisection would have stopped short"
+
+
+def test_carried_weights_are_used_as_they_are_at_the_end():
+    problem, _, events = finished_run("smc incremental", final_weights="rescored")
+    last = scripted.populations(events)[-1]
+    end = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="rescored"), last)
+    assert [type(e) for e in end] == [Evaluated, Evaluated]
+    assert end[0].weights == tuple(last.weights)
+
+
+# --- draws from the prior ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mh", "smc filtered", "smc incremental"])
+def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
+    _, script, events = finished_run(name, restart=0.3, particles=60, epochs=3)
+    origins = [e.origin for e in scripted.of_kind(events, Proposed)]
+    n = len(origins)
+    # Hoeffding: false-alarm rate 1e-6 for n draws of chance 0.3.
+    assert abs(origins.count("prior") / n - 0.3) < math.sqrt(math.log(2e6) / (2 * n))
+    assert len(script.drawn) == origins.count("prior")
+    for proposed in scripted.of_kind(events, Proposed):
+        chosen = rng(0, "restart", proposed.step, proposed.particle).random() < 0.3
+        assert (proposed.origin == "prior") == chosen, "decided by the address alone"
+    assert {temperature for temperature, _ in script.drawn} == {1.0}
+    assert len({seed for _, seed in script.drawn}) == len(script.drawn), "each has a seed of its own"
+
+
+def test_which_proposals_restart_depends_on_the_address_alone():
+    *_, one = finished_run("mh", restart=0.4)
+    *_, other = finished_run("mh", restart=0.4, script=scripted.Script("classification", write=scripted.rewrite_anew))
+    where = [{(e.step, e.particle) for e in scripted.of_kind(run, Proposed, origin="prior")} for run in (one, other)]
+    assert where[0] == where[1]
+    assert where[0]
+
+
+@pytest.mark.parametrize("name", ["always-accept", "vml", "smc", "smc of duplicates"])
+def test_what_is_not_judged_is_never_a_restart(name):
+    _, script, _ = finished_run(name, restart=1.0)
+    assert not script.drawn
+
+
+def test_first_hypotheses_from_the_prior_see_no_row():
+    _, script, events = finished_run("mh", initial="prior", particles=7)
+    drawn = scripted.of_kind(events, ParticleDrawn)
+    assert [e.temperature for e in drawn] == [1.0] * 7
+    assert len(script.drawn) == 7
+    assert script.predicted[0][0] != scripted.SEED_TEXT, "nobody asked what the seed sentence gives"
+
+
+def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_is_kept():
+    def seldom(temperature, seed):
+        return (scripted.TEXTS[seed % 16], "read") if scripted.digest("seldom", seed) % 4 == 0 else (None, "unread")
+
+    def never(temperature, seed):
+        return None, "unread"
+
+    _, script, events = finished_run(
+        "mh", initial="prior", particles=12, script=scripted.Script("classification", imagine=seldom)
+    )
+    drawn = scripted.of_kind(events, ParticleDrawn)
+    assert 12 < len(script.drawn) <= 12 * PRIOR_DRAWS
+    assert len({seed for _, seed in script.drawn}) == len(script.drawn), "each try has a seed of its own"
+    assert sum(e.reason is None for e in drawn) > 6
+    *_, events = finished_run("mh", initial="prior", script=scripted.Script("classification", imagine=never))
+    assert {e.text for e in scripted.of_kind(events, ParticleDrawn)} == {scripted.SEED_TEXT}
+    assert all(e.reason for e in scripted.of_kind(events, ParticleDrawn))
+
+
+# --- history -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["vml", "mh", "smc", "smc filtered"])
+def test_without_history_the_optimizer_is_reminded_of_nothing(name):
+    _, script, _ = finished_run(name, history=0)
+    assert set(script.reminded) == {()}
+
+
+@pytest.mark.parametrize("name", ["vml", "mh", "smc", "smc filtered", "smc incremental"])
+def test_the_optimizer_is_reminded_of_the_last_readable_exchange_of_the_particles_line(name):
+    _, script, events = finished_run(name, history=1, particles=6, restart=0.0)
+    texts = {**scripted.texts_of(events)}
+    memory = dict.fromkeys(range(6))
+    asked = iter_by_address(script, events)
+    for finished in scripted.of_kind(events, StepFinished)[1:]:
+        step = finished.step
+        ancestors = next((e.ancestors for e in steps_of(events, Resampled, step)), range(6))
+        memory = {slot: memory[ancestor] for slot, ancestor in zip(range(6), ancestors, strict=True)}
+        for proposed in steps_of(events, Proposed, step):
+            reminded = asked[step, proposed.particle]
+            assert reminded == (() if memory[proposed.particle] is None else (memory[proposed.particle],))
+        for proposed in steps_of(events, Proposed, step):
+            if proposed.why != "unparsable":
+                memory[proposed.particle] = (step, proposed.particle, texts[proposed.parent], proposed.raw)
+    assert any(r for r in asked.values())
+    if name == "smc":
+        assert scripted.of_kind(events, Resampled), "some memories were inherited"
+
+
+def iter_by_address(script, events):
+    """{(step, slot): the exchanges that proposal was reminded of}, matched by what was asked."""
+    reminded = {
+        (text, rows, seed): tuple((e.step, e.slot, e.hypothesis, e.raw) for e in history)
+        for (text, rows, _, _, seed), history in zip(script.proposed, script.reminded, strict=True)
+    }
+    texts = scripted.texts_of(events)
+    batches = {e.step: e.batch for e in scripted.of_kind(events, StepFinished)}
+    seeds = {
+        (e.step, e.particle): scripted.call_seed_of(e.step, e.particle) for e in scripted.of_kind(events, Proposed)
+    }
+    return {
+        address: reminded[texts[e.parent], batches[e.step], seeds[address]]
+        for e in scripted.of_kind(events, Proposed)
+        for address in [(e.step, e.particle)]
+    }
+
+
+def test_a_particle_from_the_prior_begins_without_memory():
+    *_, events = finished_run("mh", history=1, restart=0.5, epochs=3)
+    fresh = scripted.of_kind(events, Proposed, origin="prior", accepted=True)
+    assert fresh
+    states = {e.step: e.population for e in scripted.of_kind(events, StepFinished)}
+    for proposed in fresh:
+        assert states[proposed.step][proposed.particle].exchange is None
+
+
+# --- batches, buffer, ties ---------------------------------------------------------------------------------------
+
+
+def test_a_fixed_order_takes_the_rows_as_they_stand_in_every_epoch():
+    problem, *_ = finished_run("mh", batch_order="fixed", epochs=2)
+    ids = [row.id for step in range(problem.steps) for row in problem.batch(step)]
+    assert ids == [row.id for row in problem.dataset.train] * 2
+
+
+@pytest.mark.parametrize("size", [3, 12, 1000])
+def test_a_deduplicated_buffer_keeps_each_row_once_where_it_was_seen_last(size):
+    problem, *_ = finished_run("smc deduplicated", batch_order="shuffled", epochs=3)
+    for step in range(problem.steps):
+        seen = [row.id for t in range(step + 1) for row in problem.batch(t)]
+        last = list(dict.fromkeys(reversed(seen)))[::-1]
+        assert [row.id for row in problem.buffer(step, size=size)] == last[-size:]
+
+
+def test_seeded_ties_are_not_always_the_lowest_label_and_are_the_same_each_time():
+    def split(text, row, *, task):
+        return "yes" if text.endswith("a") else "no"
+
+    def averaged(ties, seed):
+        config = scripted.paper(method="mh", particles=2, ties=ties, seed=seed, epochs=1)
+        script = scripted.Script("classification", answer=split, write=lambda *_: (None, ""))
+        problem = scripted.make_problem(config, script, dataset=scripted.make_dataset("classification", n_test=40))
+        population = scripted.populations(scripted.run(problem, config))[-1]
+        ab = tuple(replace(p, text=t) for p, t in zip(population.particles, ("a", "b"), strict=True))
+        return scripted.run_conclusion(problem, config, replace(population, particles=ab))[0].averaged
+
+    assert vote_shares(["yes", "no"], [0.5, 0.5]) == {"no": 0.5, "yes": 0.5}
+    assert set(averaged("lowest", 1)) == {"no"}
+    # Both labels appear among 40 fair draws: false-alarm rate 2^-39.
+    assert set(averaged("seeded", 1)) == {"no", "yes"}
+    assert averaged("seeded", 1) == averaged("seeded", 1)
+    assert averaged("seeded", 1) != averaged("seeded", 2)
+
+
+# --- what does not go together -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"restart": 1.5}, "probability"),
+        ({"history": 2}, "0 or 1"),
+        ({"points_per_call": 0}, "at least 1"),
+        ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
+        ({"mutate": "never"}, "choose one of every, filtered, duplicates"),
+        ({"learner_temperature": 3.0}, "sampling temperature"),
+        ({"particles_max": 5}, "particles is 10"),
+        ({"growth_budget": 100}, "give particles_max too"),
+        ({"particles_max": 20, "particles_min": 12}, "particles is 10"),
+        ({"particles_max": 20, "method": "vml5"}, "fixed number"),
+        ({"particles_max": 20, "tempering": "incremental"}, "carries weights"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):
+    with pytest.raises(InputError, match=said) as refused:
+        Config(**options)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_shared_error_mass_weighs_each_wrong_label_by_its_share():
+    three = replace(scripted.make_dataset("classification"), classes=("maybe", "no", "yes"))
+    found = {}
+    for mass in ("whole", "shared"):
+        config = scripted.paper(method="mh", error_mass=mass)
+        problem = scripted.make_problem(config, scripted.Script("classification"), dataset=three)
+        likelihood = problem.likelihood(epsilon=config.epsilon, tau=None)
+        found[mass] = likelihood.terms(["yes", "no"], ["yes", "yes"]).tolist()
+    assert found["whole"] == pytest.approx([math.log(0.95), math.log(0.05)])
+    assert found["shared"] == pytest.approx([math.log(0.95), math.log(0.025)])

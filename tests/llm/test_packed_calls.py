@@ -1,0 +1,212 @@
+"""Several rows a request: who shares one, what is asked again, and what is remembered, whatever the order of calls."""
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from vpp.errors import EndpointRefused
+from vpp.hypothesis import hypothesis_id
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LlmLearner
+from vpp.problem import Prediction
+
+from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script
+from .tables import row, table
+from .test_roles import RULE, Held, with_learner
+
+ROWS = tuple(row(at, str(at % 2), a=str(at), b="2") for at in range(8))
+TABLE = table("classification", ROWS, target="even", classes=("0", "1"))
+
+
+def ids(request: dict[str, Any]) -> list[int]:
+    """Which rows a request shows, by their column a."""
+    return [int(cell) for cell in re.findall(r"(?m)^a: (\d+)$", request["messages"][0]["content"])]
+
+
+def said(*values: int | str) -> str:
+    return "\n".join(f"Explanation [{at}]: so\nOutput [{at}]: {value}" for at, value in enumerate(values, 1))
+
+
+async def parity(request: Request) -> Reply:
+    """Applies the rule to every row it is shown, a single one in the single form."""
+    values = [at % 2 for at in ids(request.body)]
+    return chat(said(*values)) if len(values) > 1 else chat(f"Output: {values[0]}")
+
+
+def asked(behaviour: Behaviour, use: Any, *, rows_a_call: int = 3, **options: Any) -> None:
+    with_learner(behaviour, use, dataset=TABLE, points_per_call=rows_a_call, **options)
+
+
+def test_missing_rows_share_requests_in_the_order_of_the_call_without_repeats() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        learner.preload([(hypothesis_id(RULE), Prediction(row=4, value="1"))])
+        wanted = [ROWS[at] for at in (5, 2, 4, 5, 0, 7, 1, 3)]
+        predictions = await learner.predict(RULE, wanted)
+        assert [(p.row, p.value) for p in predictions] == [
+            (5, "1"), (2, "0"), (4, "1"), (5, "1"), (0, "0"), (7, "1"), (1, "1"), (3, "1")
+        ]  # fmt: skip
+        assert sorted(map(ids, stub.bodies)) == [[5, 2, 0], [7, 1, 3]]
+        assert counters.snapshot().learner == 2
+        assert {body["max_completion_tokens"] for body in stub.bodies} == {3 * 64}
+
+    asked(parity, use)
+
+
+def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        await learner.predict(RULE, ROWS[:2])
+        prompt = stub.bodies[0]["messages"][0]["content"]
+        assert "<<<\n[1]\na: 0\nb: 2\n[2]\na: 1\nb: 2\n>>>" in prompt
+        assert prompt.index(RULE) < prompt.index("[1]") < prompt.index("Output [1]:")
+
+    asked(parity, use)
+
+
+def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        await learner.predict(RULE, ROWS[:1])
+        assert stub.bodies[0]["messages"] == learner.messages(RULE, ROWS[:1])
+        assert "[1]" not in stub.bodies[0]["messages"][0]["content"]
+        assert stub.bodies[0]["max_completion_tokens"] == 64
+
+    asked(parity, use)
+
+
+def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
+    told: list[tuple[int, int]] = []
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        predictions = await learner.predict(RULE, ROWS[:3])
+        assert [p.value for p in predictions] == ["0", "1", "1"]
+        first, second, third = (body["messages"] for body in stub.bodies)
+        assert second[: len(first)] == first
+        assert second[1] == {"role": "assistant", "content": said(0, "perhaps", "").strip()}
+        assert second[2]["content"].split("\n")[1:3] == [
+            "[2]: 'perhaps' is none of the labels 0, 1",
+            "[3]: '' is none of the labels 0, 1",
+        ]
+        assert third[-1]["content"].split("\n")[1:-1] == ["[3]: there is no 'Output [3]:' line"]
+        assert [body["max_completion_tokens"] for body in stub.bodies] == [3 * 64, 2 * 64, 64]
+        assert sorted(told) == [(0, 1), (1, 2), (2, 3)]
+        assert (counters.snapshot().learner, counters.snapshot().unparsable) == (3, 2)
+
+    replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
+    asked(script(*replies), use, on_answer=lambda hypothesis, p, attempts: told.append((p.row, attempts)))
+
+
+def test_after_two_re_asks_the_rows_that_are_left_abstain() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        predictions = await learner.predict(RULE, ROWS[:3])
+        assert [p.value for p in predictions] == ["1", None, None]
+        assert predictions[1].raw == "Output [1]: 1\nOutput: 0"
+        assert predictions[1].reason == "there is no 'Output [2]:' line"
+        assert await learner.predict(RULE, ROWS[:3]) == predictions
+        assert len(stub.requests) == 3
+
+    asked(script(chat("Output [1]: 1\nOutput: 0")), use)
+
+
+def test_of_an_answer_cut_off_the_whole_lines_count() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        predictions = await learner.predict(RULE, ROWS[:2])
+        assert [p.value for p in predictions] == ["1", "0"]
+        fault = "[2]: there is no 'Output [2]:' line (the answer was cut off at its limit of tokens)"
+        assert fault in stub.bodies[1]["messages"][-1]["content"].split("\n")
+        assert "[1]" not in stub.bodies[1]["messages"][-1]["content"]
+
+    asked(script(chat("Output [1]: 1\nOutput [2]: 1", finish="length"), chat("Output: 0")), use)
+
+
+def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:
+    held = Held(parity)
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
+        second = asyncio.create_task(learner.predict(RULE, ROWS[2:5]))
+        await held.arrived.get()
+        held.free.set()
+        assert [p.value for p in (*await first, *await second)] == ["0", "1", "0", "0", "1", "0"]
+        assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4]]
+
+    asked(held, use)
+
+
+def test_a_request_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
+    held = Held(parity)
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
+        second = asyncio.create_task(learner.predict(RULE, ROWS[1:2]))
+        await held.arrived.get()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        held.free.set()
+        assert (await second)[0].value == "1"
+        assert [p.value for p in await learner.predict(RULE, ROWS[:3])] == ["0", "1", "0"]
+        assert len(stub.requests) == 1
+
+    asked(held, use)
+
+
+def test_a_request_nobody_waits_for_ends_and_its_rows_can_be_asked_again() -> None:
+    held = Held(parity)
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
+        await held.arrived.get()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        held.free.set()
+        assert [p.value for p in await learner.predict(RULE, ROWS[1:3])] == ["1", "0"]
+        assert list(map(ids, stub.bodies)) == [[0, 1, 2], [1, 2]]
+        assert counters.snapshot().learner == 1
+
+    asked(held, use)
+
+
+def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
+    held = Held(script(refusal(401)))
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        asking = [asyncio.create_task(learner.predict(RULE, ROWS[at : at + 2])) for at in range(2)]
+        await held.arrived.get()
+        held.free.set()
+        for each in asking:
+            with pytest.raises(EndpointRefused):
+                await each
+        held.then = script(chat(said(0, 1, 0)))
+        assert len(await learner.predict(RULE, ROWS[:3])) == 3
+
+    asked(held, use)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tuple[int, ...]) -> None:
+    """The model's answer about a row depends on what else is in its request."""
+
+    async def slowly(request: Request) -> Reply:
+        shown = ids(request.body)
+        await asyncio.sleep(0.03 * order[shown[0] // 3])
+        return chat(said(*(sum(shown) * at // 3 % 2 for at in shown)))
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        several = await asyncio.gather(*(learner.predict(RULE, rows) for rows in (ROWS[:6], ROWS[3:8], ROWS)))
+        found.append(tuple(p.value for p in several[-1]))
+        assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
+
+    found: list[tuple[Any, ...]] = []
+    asked(slowly, use)
+    expected = [str(sum(pack) * at // 3 % 2) for pack in ((0, 1, 2), (3, 4, 5), (6, 7)) for at in pack]
+    assert found == [tuple(expected)]
+
+
+def test_the_learners_temperature_is_sent_with_the_runs_seed() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        await learner.predict(RULE, ROWS[:4])
+        assert {(body["temperature"], body["seed"]) for body in stub.bodies} == {(0.4, 9)}
+
+    asked(parity, use, temperature=0.4)

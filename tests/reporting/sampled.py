@@ -1,0 +1,72 @@
+"""Whole runs of the real samplers on the scripted world, as they stand on disk: no server is asked."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.inference.scripted import SEED_TEXT, Script, make_dataset, make_problem, run_conclusion, texts_of
+from tests.inference.scripted import run as events_of
+from vpp.data.dataset import Column, Dataset
+from vpp.events import Event, RunFinished, RunStarted, StepFinished
+from vpp.inference.population import Particle, Population
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+from . import builders
+
+SMALL = {"particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
+VARIANTS: dict[str, Config] = {
+    "smc": Config(**SMALL),
+    "smc filtered": Config(**SMALL, mutate="filtered"),
+    "smc duplicates": Config(**SMALL, mutate="duplicates"),
+    "incremental": Config(**SMALL, tempering="incremental"),
+    "adaptive": Config(**SMALL, tempering="adaptive", restart=0.5, initial="prior"),
+    "mh": Config(**SMALL, method="mh", restart=0.5),
+    "mh on train": Config(**SMALL, method="mh", mh_rows="train", history=1),
+    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", deduplicate_buffer=True),
+    "always accept": Config(**SMALL, method="always-accept", initial="prior"),
+    "vml": Config(**SMALL, method="vml"),
+    "vml5": Config(**SMALL, method="vml5", ties="seeded"),
+    "growing": Config(**{**SMALL, "epochs": 3}, particles_max=9, ess_threshold=0.9),
+    "growing mh": Config(
+        **{**SMALL, "particles": 2, "epochs": 3}, method="mh", particles_min=2, particles_max=7, seed=3
+    ),
+}
+"""Every method, and every option that changes what there is to show."""
+
+
+def world(task: str) -> Dataset:
+    """The scripted rows, with columns that a file can keep."""
+    kind: Any = "category" if task == "classification" else "number"
+    columns = (
+        Column(name="x", kind="number", n_missing=0, n_distinct=27),
+        Column(name="y", kind=kind, n_missing=0, n_distinct=2),
+    )
+    return replace(make_dataset(task), columns=columns)
+
+
+def agreeing(hypothesis: str, row: Any, *, task: str) -> Any:
+    """A learner for which every hypothesis is the truth."""
+    return row.target
+
+
+def sampled(folder: Path, config: Config, *, task: str = "classification", **script: Any) -> RunReader:
+    """A finished run; script: how the model of the scripted world shall differ."""
+    data = world(task)
+    problem = make_problem(config, Script(task=task, **script), dataset=data)
+    told = events_of(problem, config)
+    end = run_conclusion(problem, config, last_population(told))
+    begun: RunStarted = replace(builders.started(config, data, steps=problem.steps), seed_text=SEED_TEXT)
+    folder.mkdir(parents=True, exist_ok=True)
+    whole: list[Event] = [begun, *told, *end, RunFinished(outcome="finished")]
+    return builders.run(folder, *whole, data=data, config=config)
+
+
+def last_population(events: list[Event]) -> Population:
+    """As the end of a run needs it."""
+    last = next(e for e in reversed(events) if isinstance(e, StepFinished))
+    texts = texts_of(events)
+    particles = tuple(
+        Particle(text=texts[s.hypothesis], parent=s.parent, log_weight=s.log_weight) for s in last.population
+    )
+    return Population(step=last.step, particles=particles, tau=last.tau)

@@ -1,0 +1,291 @@
+"""What is said of a run fits its method: nothing is shown that it does not have."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vpp.reporting.band import band_html
+from vpp.reporting.cards import CardMaker
+from vpp.reporting.ensemble import ensemble
+from vpp.reporting.exports import posterior_json, predictions_csv
+from vpp.reporting.figures import (
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
+from vpp.reporting.lineage import why_grew
+from vpp.reporting.markdown import report_markdown
+from vpp.reporting.progress import batch_errors, headline, metrics, shown_step
+from vpp.reporting.words import percent
+from vpp.runs.journal import JournalReader
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader
+from vpp.runs.summary import result
+from vpp.settings import Config
+
+from . import builders
+from .sampled import SMALL, VARIANTS, agreeing, sampled, world
+
+TASKS = ("classification", "regression")
+WEIGHTED = [name for name, config in VARIANTS.items() if config.is_weighted]
+UNWEIGHTED = [name for name in VARIANTS if name not in WEIGHTED]
+TELESCOPING = ("incremental", "adaptive")
+SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def tiles(reader: RunReader, step: int | None) -> dict[str, str]:
+    return {m.name: f"{m.value} {m.scale}: {m.words}" for m in metrics(reader.refresh(), step)}
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_method_is_reported_whole(tmp_path: Path, name: str, task: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task=task)
+    report = report_markdown(reader)
+    assert report.count("\n## ") == 10
+    assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
+    n_test = len(reader.dataset().test)
+    assert len(predictions_csv(reader).splitlines()) == 1 + n_test
+
+
+@pytest.mark.parametrize("name", UNWEIGHTED)
+def test_without_weights_there_is_no_ess(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    for step in (None, 0, 4):
+        assert not tiles(reader, step).keys() & {"ESS", "Tempering β", "Exponent φ = 1/β", "Log evidence"}
+    steps = report_markdown(reader).split("## Step by step")[1].split("\n## ")[0]
+    assert "β" not in steps
+    assert "| ESS |" not in steps
+    assert "ESS of these weights" not in report_markdown(reader)
+
+
+@pytest.mark.parametrize("name", [name for name in UNWEIGHTED if VARIANTS[name].size > 1])
+def test_without_weights_the_headline_says_so(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    assert "there are no weights" in headline(reader.refresh())
+    assert "the unweighted vote gets" in report_markdown(reader)
+
+
+@pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])
+def test_where_a_step_judges_its_acceptance_is_told(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+    judged = reader.refresh().view.decided_by_likelihood
+    taken = sum(p.accepted for p in judged)
+    assert f"{taken} of {len(judged)} judged" in tiles(reader, None)["Proposals accepted"]
+    assert f"{taken} of {len(judged)} proposals accepted" in acceptance_figure(reader.refresh().view, "light").alt
+    assert "that the likelihood let through" in report_markdown(reader)
+
+
+@pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if not c.is_filtered])
+def test_where_nothing_is_judged_it_is_told(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    assert "No filter" in tiles(reader, None)["Rewritten"]
+    assert "Every changed text is taken: there is no filter." in report_markdown(reader)
+
+
+@pytest.mark.parametrize("name", TELESCOPING)
+def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    view, report = reader.refresh().view, plain(report_markdown(reader))
+    assert view.log_evidence is not None
+    shown = f"{view.log_evidence:.2f}".replace("-", "−")
+    assert f"| Log evidence | {shown}, nominal |" in report
+    assert "a model's draws cannot be shown to be independent" in report.split("## How far to trust this")[1]
+    assert tiles(reader, None)["Log evidence"].startswith(f"{shown} nominal")
+    assert report.count("evidences compare only between runs of equal rows, tau, epsilon and exponent") == 1
+    assert evidence_figure(view, "light").alt == f"Nominal log evidence by step: {shown} at φ = 1"
+    assert len(evidence_figure(view, "dark").rows) == 5
+
+
+@pytest.mark.parametrize("name", [n for n in VARIANTS if n not in TELESCOPING])
+def test_where_weights_are_made_anew_no_evidence_is_told(tmp_path: Path, name: str) -> None:
+    assert "evidence" not in report_markdown(sampled(tmp_path, VARIANTS[name])).split("## Step by step")[1]
+
+
+def test_carried_weights_are_said_to_be_carried(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["incremental"])
+    last = reader.refresh().view.finished_steps[-1]
+    report = report_markdown(reader)
+    if last.resampled:
+        assert "which sets the weights equal" in report
+    else:
+        assert "| Weights used | carried |" in report
+    assert json.loads(posterior_json(reader))["weights_are"] == "carried"
+
+
+def test_an_ess_is_of_its_own_steps_particles(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["growing"], task="regression")
+    view = reader.refresh().view
+    sizes = {at.step: len(at.reweighted.weights) for at in view.finished_steps if at.reweighted}
+    assert len(set(sizes.values())) > 1
+    for step, size in sizes.items():
+        assert f"of {size}:" in tiles(reader, step)["ESS"]
+    assert [row[2] for row in ess_figure(view, "light").rows] == [str(size) for size in sizes.values()]
+    threshold = ess_figure(view, "light").chart.data[0].y
+    assert set(threshold) == {0.9 * size for size in sizes.values()}
+
+
+@pytest.mark.parametrize(("config", "script"), [(VARIANTS["growing"], {}), (SHRINKING, {"answer": agreeing})])
+def test_a_k_that_changes_breaks_no_figure(tmp_path: Path, config: Config, script: dict[str, object]) -> None:
+    reader = sampled(tmp_path, config, task="regression", **script)
+    view = reader.refresh().view
+    sizes = view.size_by_step
+    assert len(set(sizes)) > 1
+    weights = weights_figure(view, "light")
+    assert {len(row) for row in weights.rows} == {1 + max(sizes)}
+    assert [row[1] for row in size_figure(view, "light").rows] == [str(size) for size in sizes[1:]]
+    heights = [part.split('"')[0] for part in band_html(view, shown=0).split("--e:")[1:]]
+    assert all(0 < float(height) <= 1 for height in heights)
+    assert "K grew" in band_html(view, shown=0) or "K shrank" in band_html(view, shown=0)
+    assert f"K = {sizes[0]} at first, {sizes[-1]} now" in report_markdown(reader)
+
+
+def test_a_shrunk_k_is_told_with_its_step(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, SHRINKING, answer=agreeing)
+    view = reader.refresh().view
+    step = next(at.step for at in view.finished_steps if at.shrunk)
+    assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
+    assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
+    assert "| 2 dropped: all agreed |" in report_markdown(reader)
+
+
+@pytest.mark.parametrize("name", ["growing", "growing mh"])
+def test_a_grown_k_is_told_with_its_reason(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+    at = next(at for at in reader.refresh().view.finished_steps if at.joined)
+    before = [s.hypothesis for slot, s in enumerate(at.population) if slot not in at.joined]
+    why = "few different sentences" if 2 * len(set(before)) <= len(before) else "a low ESS"
+    assert why_grew(at) == why
+    assert f"K grew at step {at.step}: {why}." in tiles(reader, at.step)["Particles K"]
+    assert f"{len(at.joined)} joined: {why}" in [row[2] for row in size_figure(reader.refresh().view, "light").rows]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+    snapshot, data = reader.refresh(), reader.dataset()
+    view, config = snapshot.view, snapshot.spec.config
+    maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
+    for step in range(view.total_steps):
+        cards = [card for card in maker.at(step) if card.slot not in view.steps[step].joined]
+        told, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
+        assert told.startswith(f"At step {step}: ")
+        if config.largest_size == 1:
+            assert "one sentence is in play" in told
+            continue
+        assert f"{n} different sentence{'s are' if n > 1 else ' is'} in play" in told
+        assert tiles(reader, step)["Different sentences"].startswith(f"{n} of {len(cards)}:")
+        assert tiles(reader, step)["Calls"].split(": ")[1] == "Whole run"
+        if config.is_weighted:
+            held = [sum(c.weight or 0 for c in cards if c.sentence == each.sentence) for each in cards]
+            assert f"the heaviest holds {plain(percent(max(held)))} of the weight" in told
+    assert not headline(snapshot).startswith("At step")
+
+
+@pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.size > 1])
+def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: Path, name: str) -> None:
+    journal = sampled(tmp_path, VARIANTS[name]).directory.journal
+    whole = [record.event for record in JournalReader(journal).new_records()]
+    first = next(i for i, event in enumerate(whole) if event.type == "scored")
+    folder = tmp_path / "live"
+    folder.mkdir()
+    reader = builders.run(folder, *whole[: first + 1], data=world("classification"), config=VARIANTS[name])
+    n, size = reader.refresh().view.n_unique, VARIANTS[name].size
+    assert headline(reader.refresh(), 0).startswith(f"{n} different sentence")
+    assert tiles(reader, 0)["Different sentences"].startswith(f"{n} of {size}:")
+
+
+def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path) -> None:
+    journal = sampled(tmp_path, VARIANTS["smc filtered"]).directory.journal
+    whole = [record.event for record in JournalReader(journal).new_records()]
+    weighed = [i for i, event in enumerate(whole) if event.type == "reweighted" and event.role == "step"]
+    folder = tmp_path / "live"
+    folder.mkdir()
+    reader = builders.run(
+        folder, *whole[: weighed[2] + 1], data=world("classification"), config=VARIANTS["smc filtered"]
+    )
+    judged = reader.refresh().view.decided_by_likelihood
+    told = tiles(reader, 2)["Proposals accepted"]
+    assert told.startswith("– none judged yet at step 2: ")
+    assert f"{sum(p.accepted for p in judged)} of {len(judged)} so far." in told
+
+
+def test_an_error_on_the_batch_leaves_out_the_other_rows(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["mh on train"])
+    view, config, data = reader.refresh().view, VARIANTS["mh on train"], reader.dataset()
+    found = batch_errors(view, config, data).by_step
+    targets = {row.id: row.target for row in data.train}
+    assert set(found) == set(range(5))
+    for step, error in found.items():
+        at = view.steps[step]
+        assert at.finished is not None
+        answers = [dict(zip(s.rows, s.predictions, strict=True)) for s in at.scored.values()]
+        wrong = [said[row] != targets[row] for said in answers for row in at.finished.batch]
+        assert error == pytest.approx(sum(wrong) / len(wrong))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_five_runs_are_read_as_the_summary_reads_them(tmp_path: Path, task: str) -> None:
+    reader = sampled(tmp_path, VARIANTS["vml5"], task=task)
+    view, told = reader.refresh().view, result(reader.directory, reader.refresh().view)
+    five = ensemble(view, reader.dataset())
+    assert five is not None
+    good = (lambda s: 1 - s.error) if task == "classification" else (lambda s: s.error)
+    assert good(five.together) == pytest.approx(told["metric"]["test"])
+    assert good(five.oracle.test) == pytest.approx(told["oracle_best_test"])
+    assert good(five.best_on_train.test) == pytest.approx(told["best_on_train"])
+
+
+def test_an_oracle_is_called_one(tmp_path: Path) -> None:
+    report = report_markdown(sampled(tmp_path, VARIANTS["vml5"]))
+    assert "| Best of five on test (oracle) |" in report
+    assert "| Best of five on train |" in report
+    assert "nobody could have picked it" in report
+    assert "| best on test: an oracle |" in report
+
+
+def test_a_figure_of_errors_has_a_line_a_step(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["vml"], task="regression")
+    errors = batch_errors(reader.refresh().view, VARIANTS["vml"], reader.dataset())
+    shown = error_figure(reader.refresh().view, "dark", errors.by_step, name=errors.name, top=errors.top)
+    assert len(shown.rows) == 5
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_run_that_goes_on_can_be_watched_at_any_moment(tmp_path: Path, name: str) -> None:
+    config = VARIANTS[name]
+    task = "regression" if config.particles_max else "classification"
+    journal = sampled(tmp_path, config, task=task).directory.journal
+    whole, data = [record.event for record in JournalReader(journal).new_records()], world(task)
+    for length in range(1, len(whole), 5):
+        folder = tmp_path / str(length)
+        folder.mkdir()
+        watched(builders.run(folder, *whole[:length], data=data, config=config))
+
+
+def watched(reader: RunReader) -> None:
+    """All that Watch draws of a run as it is."""
+    snapshot, data = reader.refresh(), reader.dataset()
+    view, config = snapshot.view, snapshot.spec.config
+    step = shown_step(view)
+    maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
+    assert headline(snapshot)
+    if view.last_step is None:
+        maker.initial()
+        return
+    assert len(metrics(snapshot, step)) >= 3
+    assert band_html(view, shown=step)
+    assert len(maker.final()) == view.size
+    if step is not None:
+        assert len(maker.at(step)) >= 1
+    for figure in (ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure):
+        assert figure(view, "light").alt
+    assert batch_errors(view, config, data).top > 0

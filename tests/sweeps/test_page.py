@@ -1,0 +1,179 @@
+"""The Paper page's states, without a browser."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.processes import Desk, wait_until
+from vpp.bench.cells import Sizes
+from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.runs.spec import EndpointSpec
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--seeds", "1")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A runs folder with one finished sweep."""
+    found = Desk(tmp_path_factory.mktemp("page"))
+    ended = found.vpp("bench", "--demo", "--tasks", "two-blobs", "--methods", "vml,smc", *SMALL)
+    assert ended.code == 0, ended.err
+    yield found
+    found.close()
+
+
+def opened(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(runs))
+    monkeypatch.chdir(ROOT)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.run()
+    app.switch_page("pages/paper.py").run()
+    assert not app.exception
+    assert not app.markdown, "a bare string of the page is drawn"
+    return app
+
+
+def shown(app: AppTest) -> str:
+    return "".join(str(element.proto.body) for element in app.get("html"))
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def test_without_a_sweep_the_page_says_what_comes_and_what_it_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(tmp_path, monkeypatch)
+    assert "No sweep yet" in shown(app)
+    assert "132 cells: at most" in shown(app)
+    assert labels(app) == ["Start the sweep"]
+
+
+def test_a_finished_sweep_shows_who_answered_and_its_tables_beside_the_papers(
+    swept: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(swept.runs, monkeypatch)
+    text = shown(app)
+    for words in ("built-in demo model", "no language model", "2<small>of 2", "Main results", "80.0 ± 26.0", "not run"):
+        assert words in text
+    assert "Not in this sweep: " in text
+    assert "With and without the accept step</h2>" not in text
+    assert "2 cells, all finished: nothing would run" in text
+    assert app.button(key="paper.start").disabled
+    assert "Stop and keep" not in labels(app)
+
+
+def test_what_is_added_is_counted_before_it_is_asked(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(swept.runs, monkeypatch)
+    app.number_input(key="paper.seeds.bench-demo").set_value(4).run()
+    assert "8 cells, of which 2 are finished; 6 will run: at most" in shown(app)
+    assert not app.button(key="paper.start").disabled
+    app.multiselect(key="paper.methods.bench-demo").set_value(["vml", "smc-dedup"]).run()
+    assert "smc-dedup: The buffer keeps each row once." in shown(app)
+    app.multiselect(key="paper.tasks.bench-demo").set_value([]).run()
+    assert not app.exception
+    assert "Name at least one task" in shown(app)
+    assert "Main results" in shown(app), "the tables stay"
+
+
+def test_a_new_sweep_says_to_what_it_adds(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(swept.runs, monkeypatch)
+    app.selectbox(key="paper.sweep").set_value("A new sweep").run()
+    sweep = SweepDirectory(swept.runs / "bench-demo")
+    assert "holds a sweep of 20 training rows" in shown(app), "other sizes are refused"
+    whole = sweep.spec()
+    sweep.write(replace(whole, sizes=Sizes()))
+    try:
+        app.run()
+        assert "This adds to bench-demo: 132 cells, of which 2 are finished; 130 will run: at most" in shown(app)
+    finally:
+        sweep.write(whole)
+
+
+def test_a_finished_cell_leads_to_its_run(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(swept.runs, monkeypatch)
+    app.selectbox(key="paper.cell.bench-demo").set_value("two-blobs-smc-0").run()
+    path = swept.runs / "bench-demo" / "runs" / "two-blobs-smc-0"
+    assert app.code[0].value == f"{path}\npython -m vpp report {path}"
+    assert "% on the test rows" in shown(app)
+
+
+def test_a_lower_bound_of_the_time_left_says_so(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = SweepDirectory(swept.runs / "bench-demo")
+    whole = sweep.spec()
+    sweep.write(replace(whole, methods=(*whole.methods, "mh"), seeds=2))
+    try:
+        with sweep.lock():
+            text = shown(opened(swept.runs, monkeypatch))
+    finally:
+        sweep.write(whole)
+    assert "<small>at least</small>" in text
+    assert "And what mh will take." in text
+
+
+def test_a_sweep_at_work_can_be_stopped_from_the_page(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = SweepDirectory(swept.runs / "bench-demo")
+    before, whole = time.time(), sweep.spec()
+    sweep.write(replace(whole, seeds=2))
+    with sweep.lock():
+        app = opened(swept.runs, monkeypatch)
+        assert "Continue the sweep" not in labels(app)
+        assert "Stopping" not in shown(app)
+        app.button(key="paper.stop").click().run()
+        assert not app.exception
+        text = shown(app)
+        assert "Stopping: the cells in flight" in text
+        assert "<p>Stopping.</p>" in text
+        assert "Starting" not in text
+        assert "<dt>Time left</dt><dd>–" in text
+        assert app.button(key="paper.stop").disabled
+    sweep.write(whole)
+    assert sweep.is_asked_to_stop(since=before)
+
+
+def test_a_sweep_begun_on_the_page_is_worked_by_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(tmp_path, monkeypatch)
+    app.multiselect(key="paper.tasks.new").set_value(["two-blobs"])
+    app.multiselect(key="paper.methods.new").set_value(["vml"])
+    app.number_input(key="paper.seeds.new").set_value(1).run()
+    assert "1 cell: at most" in shown(app)
+    app.button(key="paper.start").click().run()
+    assert not app.exception
+    assert app.selectbox(key="paper.sweep").value == "bench-demo"
+    sweep = SweepDirectory(tmp_path / "bench-demo")
+    wait_until(lambda: not sweep.is_held(), "the sweep ends")
+    app.run()
+    assert "Every" in shown(app)
+    assert "two-blobs,vml,0,accuracy" in sweep.results.read_text()
+
+
+def test_why_a_sweep_gave_up_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = sweep_of(tmp_path, EndpointSpec(base_url="http://127.0.0.1:9/v1", model="<b>m</b>"))
+    sweep.log.write_text("one line\nvpp: two-blobs-vml-0: 401: the <key> was refused\n")
+    text = shown(opened(tmp_path, monkeypatch))
+    assert "The sweep ended early" in text
+    assert "401: the &lt;key&gt; was refused" in text
+    assert "<b>m</b>" not in text
+
+
+def test_a_sweep_that_cannot_be_read_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = sweep_of(tmp_path, EndpointSpec(demo=True, model="demo"))
+    (sweep.path / "sweep.json").write_text("{")
+    text = shown(opened(tmp_path, monkeypatch))
+    assert 'role="alert"' in text
+    assert "sweep.json cannot be read" in text
+
+
+def sweep_of(runs: Path, endpoint: EndpointSpec) -> SweepDirectory:
+    sweep = SweepDirectory(runs / "bench-m")
+    sweep.path.mkdir()
+    sweep.write(SweepSpec(endpoint=endpoint, tasks=("two-blobs",), methods=("vml",), seeds=1, sizes=Sizes()))
+    return sweep

@@ -1,0 +1,134 @@
+"""paper.json: the paper's tables agree with each other to the digits they print, or the file says where not."""
+
+from statistics import fmean, stdev
+
+import pytest
+
+from vpp.bench import paper
+from vpp.bench.variants import SWEPT_TASKS
+from vpp.data.tasks import TASKS
+
+COLUMNS = ("vml", "vml5", "vml5-best", "mh", "smc")
+CELLS = [(task, column) for task in TASKS for column in COLUMNS]
+OFF = {("linear", "vml5-best"): "7.47", ("poly", "vml5-best"): "2.95", ("sine", "vml5-best"): "0.93"}
+"""Deviations that the values by seed do not have, and what they have instead."""
+
+
+def half_a_digit(printed: str) -> float:
+    """Half a unit in the last place; a plain 100 is printed as briefly as 100.0 is meant."""
+    decimals = len(printed.partition(".")[2])
+    return 0.5 * 10.0 ** -(decimals or 1)
+
+
+def seeds(task: str, column: str) -> list[str]:
+    return [run[column] for run in paper.table("tab:per_seed")[task]]
+
+
+@pytest.mark.parametrize(("task", "column"), CELLS)
+def test_a_main_result_is_mean_and_sample_deviation_of_its_seeds(task: str, column: str) -> None:
+    mean, _, deviation = paper.printed("tab:main_results", task, column).partition(" ± ")
+    printed = seeds(task, column)
+    values = [float(value) for value in printed]
+    rounding = max(map(half_a_digit, printed))
+    assert fmean(values) == pytest.approx(float(mean), abs=half_a_digit(mean) + rounding + 1e-9)
+    if (task, column) in OFF:
+        assert f"{stdev(values):.2f}" == OFF[task, column]
+        assert OFF[task, column] in inconsistent("tab:main_results, best of five")
+        return
+    # Each value may be off by `rounding`: their deviation by at most sqrt(n / (n - 1)) times that.
+    assert stdev(values) == pytest.approx(float(deviation), abs=half_a_digit(deviation) + 1.5**0.5 * rounding + 1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_oracle_has_the_best_of_the_five_individual_runs(task: str) -> None:
+    best = min if TASKS[task].task == "regression" else max
+    individual = [best(map(float, run)) for run in paper.table("tab:vml_x5_full")[task]]
+    assert individual == [float(value) for value in seeds(task, "vml5-best")]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_mh_against_smc_repeats_the_main_results(task: str) -> None:
+    row = paper.table("tab:mh_vs_smc")[task]
+    mh, smc = (paper.number(paper.printed("tab:main_results", task, column)) for column in ("mh", "smc"))
+    assert (float(row["mh"]), float(row["smc"])) == (mh, smc)
+    better = "MH" if (mh < smc) == (TASKS[task].task == "regression") else "SMC"
+    assert row["winner"] == ("Tie" if mh == smc else better)
+
+
+def test_the_robustness_table_is_the_first_run() -> None:
+    for task, row in paper.table("tab:robustness").items():
+        runs = paper.table("tab:vml_x5_full")[task][0]
+        assert [float(v) for v in row["vml5"]] == [pytest.approx(float(v), abs=0.05 + 1e-9) for v in runs]
+        assert [float(row[m]) for m in ("mh", "smc")] == [float(seeds(task, m)[0]) for m in ("mh", "smc")]
+
+
+def mean_ratio(method: str) -> float:
+    rows = [row for task, row in paper.table("tab:compute").items() if task in TASKS]
+    return fmean(float(row[method]) / float(row["vml"]) for row in rows)
+
+
+@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+def test_the_ratio_row_is_the_mean_of_the_ratios(method: str) -> None:
+    printed = paper.printed("tab:compute", "mean ratio", method)
+    assert mean_ratio(method) == pytest.approx(float(printed), abs=half_a_digit(printed) + 1e-9)
+
+
+def inconsistent(label: str) -> str:
+    return " ".join(entry["found"] for entry in paper.paper()["inconsistent"] if entry["table"] == label)
+
+
+def test_the_printed_ratio_of_five_runs_is_not_the_mean_and_the_file_says_so() -> None:
+    assert paper.printed("tab:compute", "mean ratio", "vml5") == "4.7"
+    assert f"{mean_ratio('vml5'):.1f}" == "4.9"
+    assert "4.9" in inconsistent("tab:compute")
+
+
+@pytest.mark.parametrize("task", ["two-blobs", "two-circles"])
+def test_accuracies_in_two_dimensions_are_of_forty_points_and_the_file_says_so(task: str) -> None:
+    values = [float(v) for run in paper.table("tab:vml_x5_full")[task] for v in run]
+    assert {value % 2.5 for value in values} == {0.0}
+    assert "40" in inconsistent("tab:main_results")
+
+
+@pytest.mark.parametrize("task", ["sum-parity", "contains-zero"])
+def test_accuracies_on_digits_are_of_sixty_points_but_for_the_one_the_file_names(task: str) -> None:
+    shares = {f"{100 * n / 60:.1f}" for n in range(61)}
+    odd = {v for run in paper.table("tab:vml_x5_full")[task] for v in run if f"{float(v):.1f}" not in shares}
+    assert odd == ({"46.4"} if task == "contains-zero" else set())
+    assert f"{100 * 26 / 56:.1f}" == "46.4"
+
+
+def test_the_three_sets_of_mh_runs_differ_as_the_file_says() -> None:
+    for task in SWEPT_TASKS:
+        labels = ("tab:main_results", "tab:ablation_accept", "tab:ablation_K")
+        for label in labels:
+            printed = paper.printed(label, task, "mh").partition(" ")[0]
+            said = inconsistent("tab:ablation_accept") + paper.paper()["inconsistent"][-1]["says"]
+            assert printed in said, (label, task)
+
+
+def test_the_smallest_effective_sample_size_is_no_larger_than_any_printed_step() -> None:
+    for task, row in paper.table("tab:ess").items():
+        steps = [float(value) for step, value in row.items() if step.isdigit()]
+        assert len(steps) == 11, task
+        assert float(row["min"]) <= min(steps)
+        assert float(row["min"]) <= float(row["mean"]) <= 10
+
+
+def test_the_ensemble_is_worse_than_the_oracle_on_eleven_and_level_on_seven_of_twenty_one() -> None:
+    worse = level = 0
+    for task, runs in paper.table("tab:per_seed").items():
+        for run in runs:
+            ensemble, oracle = float(run["vml5"]), float(run["vml5-best"])
+            level += ensemble == oracle
+            worse += (ensemble > oracle) if TASKS[task].task == "regression" else (ensemble < oracle)
+    assert (worse, level) == (11, 7)
+
+
+def test_every_table_has_the_tasks_it_should() -> None:
+    assert set(paper.table("tab:main_results")) == set(paper.table("tab:mh_vs_smc")) == set(TASKS)
+    assert set(paper.table("tab:ablation_K")) == set(paper.table("tab:ablation_accept")) == set(SWEPT_TASKS)
+    assert set(paper.table("tab:ess")) == set(TASKS) - {"two-blobs"}
+    for label in ("tab:per_seed", "tab:vml_x5_full"):
+        assert {task: len(runs) for task, runs in paper.table(label).items()} == dict.fromkeys(TASKS, 3)
+    assert all(len(run) == 5 for runs in paper.table("tab:vml_x5_full").values() for run in runs)

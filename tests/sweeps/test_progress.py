@@ -1,0 +1,126 @@
+"""What a sweep says while it goes: the time left, and the line on standard error."""
+
+import io
+from typing import Any
+
+import pytest
+
+from tests.sweeps.outcomes import outcome, spec
+from vpp.bench.cells import Cell
+from vpp.bench.pace import AROUND_AT_MOST_S, eta, time_left
+from vpp.bench.sweep import CellView, SweepView
+from vpp.cli.benching import SweepProgress, sweep_line
+
+
+def done(method: str, seed: int, *, wall_s: float, around_s: float | None = 0.0) -> CellView:
+    return CellView(
+        cell=Cell(task="linear", method=method, seed=seed),
+        state="finished",
+        wall_s=wall_s,
+        around_s=around_s,
+        outcome=outcome("linear", method, seed, 1.0, wall_s=wall_s),
+    )
+
+
+def cell(method: str, seed: int, **changed: Any) -> CellView:
+    return CellView(cell=Cell(task="linear", method=method, seed=seed), **{"state": "not run", **changed})
+
+
+def view(*cells: CellView) -> SweepView:
+    return SweepView(spec=spec(), cells=cells)
+
+
+def left(*cells: CellView, jobs: int = 1) -> Any:
+    return time_left(view(*cells), [each for each in cells if each.outcome is None], jobs=jobs)
+
+
+def test_nothing_is_said_before_a_cell_of_a_method_left_is_finished() -> None:
+    assert left(cell("vml", 0), cell("mh", 0)) is None
+    assert left(done("vml", 0, wall_s=1.0), cell("mh", 0)) is None
+
+
+def test_the_time_left_is_each_methods_mean_pace_with_what_a_cell_takes_around_its_run() -> None:
+    found = left(
+        done("vml", 0, wall_s=2.0, around_s=1.0),
+        done("vml", 1, wall_s=4.0, around_s=1.0),
+        done("mh", 0, wall_s=10.0, around_s=1.0),
+        cell("vml", 2),
+        cell("mh", 1),
+    )
+    assert found.seconds == pytest.approx((3 + 1) + (10 + 1))
+    assert found.unmeasured == ()
+
+
+def test_a_pause_between_stop_and_continue_is_no_cells_time() -> None:
+    cells = (
+        done("vml", 0, wall_s=2.0, around_s=1.0),
+        done("vml", 1, wall_s=4.0, around_s=None),
+        done("vml", 2, wall_s=3.0, around_s=None),
+        cell("mh", 0),
+        cell("vml", 3),
+    )
+    assert left(*cells).seconds == pytest.approx(3 + 1)
+    assert left(done("vml", 0, wall_s=2.0, around_s=None), cell("vml", 1)).seconds == pytest.approx(2.0)
+    assert left(done("vml", 0, wall_s=2.0, around_s=4000.0), cell("vml", 1)).seconds == 2.0 + AROUND_AT_MOST_S
+
+
+def test_cells_in_flight_count_for_what_is_left_of_them() -> None:
+    found = left(done("mh", 0, wall_s=10.0), cell("mh", 1, state="running", wall_s=4.0), cell("mh", 2))
+    assert found.seconds == pytest.approx(16.0)
+
+
+def test_several_jobs_share_the_work_but_no_cell_is_split() -> None:
+    cells = (done("mh", 0, wall_s=10.0), cell("mh", 1), cell("mh", 2), cell("mh", 3))
+    assert left(*cells, jobs=2).seconds == pytest.approx(15.0)
+    assert left(*cells, jobs=8).seconds == pytest.approx(10.0)
+
+
+def test_methods_without_a_finished_cell_make_it_a_lower_bound() -> None:
+    found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), cell("smc", 0), cell("mh", 0))
+    assert eta(found) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, and what smc and mh will take"
+
+
+def test_many_unmeasured_methods_are_counted() -> None:
+    others = [cell(method, 0) for method in ("vml5", "mh", "smc", "always-accept")]
+    found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), *others)
+    assert eta(found).endswith(" left, and what 4 methods not timed yet will take")
+
+
+def test_a_line_tells_what_is_done_left_in_flight_and_held() -> None:
+    shown = view(
+        done("vml", 0, wall_s=1.0),
+        cell("vml", 1, state="running", step=4, steps=20),
+        cell("vml", 2, state="paused", detail="the server is away"),
+    )
+    line = sweep_line(shown, shown.cells, jobs=2)
+    assert line.startswith(
+        "1 of 3 cells, 2 left, linear-vml-1 step 4 of 20, linear-vml-2 paused (the server is away), "
+    )
+    assert line.endswith("about 1\N{NO-BREAK SPACE}s left")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_one_line_is_drawn_over_and_removed() -> None:
+    stream = Terminal()
+    progress = SweepProgress(stream, quiet=False)
+    shown = view(done("vml", 0, wall_s=1.0), cell("vml", 1))
+    for _ in range(3):
+        progress.look(shown, shown.cells, jobs=1)
+    assert stream.getvalue().count("1 of 2 cells") == 1
+    progress.say("linear-vml-1: mse 1")
+    assert stream.getvalue().endswith("\r\x1b[Klinear-vml-1: mse 1\n")
+
+
+def test_elsewhere_only_what_happened_is_printed_and_quiet_prints_nothing() -> None:
+    shown = view(done("vml", 0, wall_s=1.0))
+    for quiet, expected in ((False, "linear-vml-0: mse 1 (1 of 1 cells, 0 left)\n"), (True, "")):
+        stream = io.StringIO()
+        progress = SweepProgress(stream, quiet=quiet)
+        progress.look(shown, shown.cells, jobs=1)
+        progress.say("linear-vml-0: mse 1")
+        progress.close()
+        assert stream.getvalue() == expected

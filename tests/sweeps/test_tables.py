@@ -1,0 +1,226 @@
+"""Tables against cells made by hand."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.sweeps.outcomes import DEMO, outcome, spec
+from vpp.bench.cells import Sizes
+from vpp.bench.outcome import COLUMNS, Outcome, results_csv
+from vpp.bench.sweep import SweepSpec
+from vpp.bench.table import Table
+from vpp.bench.tables import heading, left_out, tables, tables_markdown
+from vpp.bench.variants import PAPER
+from vpp.data.tasks import TASKS
+from vpp.runs.spec import EndpointSpec
+
+
+def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
+    return next(table for table in tables(sweep, outcomes) if table.title.startswith(title))
+
+
+def cell(table: Table, row: int, head: str) -> str:
+    return table.rows[row][table.head.index(head)]
+
+
+LINEAR = [
+    *(outcome("linear", "vml", seed, test) for seed, test in enumerate((16.80, 6.99, 2.24))),
+    *(outcome("linear", "mh", seed, test, K=10) for seed, test in enumerate((1.0, 3.0))),
+    outcome("linear", "smc", 0, 0.5, K=10, ess=(2.0, 10.0), n_unique=8),
+    outcome(
+        "linear",
+        "vml5",
+        0,
+        4.0,
+        K=5,
+        individual_test=(9.0, 2.0, 3.0, 5.0, 6.0),
+        oracle_best_test=2.0,
+        best_on_train=3.0,
+        wall_s=5.0,
+    ),
+]
+
+
+def test_main_results_give_mean_sample_deviation_and_number_of_seeds() -> None:
+    table = titled("Main results", spec(), LINEAR)
+    assert cell(table, 0, "VML") == "8.68 ± 7.43 (3)"
+    assert cell(table, 0, "MH") == "2.00 ± 1.41 (2)"
+    assert cell(table, 1, "VML") == "8.68 ± 7.43"
+
+
+def test_one_seed_has_no_deviation() -> None:
+    assert cell(titled("Main results", spec(), LINEAR), 0, "SMC") == "0.50 (1 seed)"
+
+
+def test_five_runs_are_shown_as_ensemble_oracle_and_best_on_train() -> None:
+    table = titled("Main results", spec(), LINEAR)
+    shown = [cell(table, 0, head) for head in ("VML×5 ensemble", "VML×5 oracle", "VML×5 best on train")]
+    assert shown == ["4.00 (1 seed)", "2.00 (1 seed)", "3.00 (1 seed)"]
+
+
+def test_what_was_not_run_is_never_a_number() -> None:
+    for table in tables(spec(methods=("vml", "smc")), [LINEAR[0]]):
+        for row in table.rows:
+            if "here" in row[:2]:
+                assert "0" not in [text.strip() for text in row]
+    table = titled("Main results", spec(), [LINEAR[0]])
+    assert cell(table, 0, "SMC") == "not run"
+
+
+@pytest.mark.parametrize(
+    ("task", "mh", "smc", "winner"),
+    [
+        ("linear", 1.0, 2.0, "MH"),
+        ("linear", 2.0, 1.0, "SMC"),
+        ("sum-parity", 0.9, 1.0, "SMC"),
+        ("sum-parity", 1.0, 0.9, "MH"),
+        ("sum-parity", 1.0, 1.0, "Tie"),
+        ("linear", float("inf"), float("inf"), "Tie"),
+    ],
+)
+def test_the_winner_has_the_lower_error_or_the_higher_accuracy(task: str, mh: float, smc: float, winner: str) -> None:
+    both = [outcome(task, method, seed, test) for seed in (0, 1) for method, test in (("mh", mh), ("smc", smc))]
+    assert cell(titled("MH against", spec(tasks=(task,)), both), 0, "winner") == winner
+
+
+def test_one_seed_names_no_winner() -> None:
+    table = titled("MH against", spec(), LINEAR)
+    assert cell(table, 0, "winner") == "one seed"
+    assert cell(table, 1, "winner") == "MH"
+
+
+def test_tables_of_which_nothing_was_asked_for_are_one_line() -> None:
+    sweep = spec(tasks=("poly",), methods=("vml", "mh", "mh-k3"))
+    found = [outcome("poly", "vml", 0, 1.0)]
+    titles = [table.title for table in tables(sweep, found)]
+    assert titles[:3] == ["Main results on the test rows", "MH against SMC", "Every seed"]
+    line = left_out(sweep)
+    for title in (
+        "Robustness on one data set",
+        "With and without the accept step",
+        "Number of particles",
+        "The five runs of VML×5",
+        "Effective sample size",
+        "Test points on which",
+    ):
+        assert title in line
+        assert not any(each.startswith(title) for each in titles)
+    assert line.startswith("Not in this sweep: ")
+    assert line in tables_markdown(sweep, found)
+
+
+def test_a_sweep_of_the_paper_leaves_nothing_out() -> None:
+    whole = spec(tasks=tuple(TASKS), methods=PAPER)
+    assert left_out(whole) == ""
+    assert "Not in this sweep" not in tables_markdown(whole, LINEAR)
+
+
+def test_accuracies_are_in_percent_and_beside_the_papers() -> None:
+    table = titled("Main results", spec(tasks=("sum-parity",)), [outcome("sum-parity", "smc", 0, 0.8725)])
+    assert [cell(table, row, "SMC") for row in (0, 1)] == ["87.2 (1 seed)", "100 ± 0.0"]
+
+
+def test_effective_sample_sizes_have_mean_and_minimum_and_the_papers_steps() -> None:
+    table = titled("Effective", spec(), LINEAR)
+    assert table.head == ("step", "linear", "paper")
+    assert table.rows == (
+        ("0", "2.00", "1.66"),
+        ("1", "10.00", "6.72"),
+        ("mean", "6.00", "4.18"),
+        ("min", "2.00", "1.62"),
+    )
+
+
+def test_individual_runs_of_five_are_listed_beside_the_papers() -> None:
+    table = titled("Robustness", spec(), LINEAR)
+    assert table.rows[0][2:] == ("9.00, 2.00, 3.00, 5.00, 6.00", "1.00", "0.50")
+    assert table.rows[1][2:] == ("46.6, 38.2, 14.5, 27.5, 48.3", "0.47", "0.76")
+
+
+def test_uncertain_points_are_given_a_seed_and_not_for_regression() -> None:
+    sweep = spec(tasks=("linear", "sum-parity"))
+    found = [outcome("sum-parity", "mh", seed, 0.9, uncertain=n) for seed, n in enumerate((29, 30, 3))]
+    table = titled("Test points", sweep, [*LINEAR, *found])
+    assert len(table.rows) == 2
+    assert cell(table, 0, "MH") == "29 of 60, 30 of 60, 3 of 60"
+    assert cell(table, 1, "MH") == "29, 30, 3 of 60"
+
+
+def test_wall_clock_ratios_are_to_vml_and_their_mean_is_over_tasks() -> None:
+    found = [
+        outcome("linear", "vml", 0, 1.0, wall_s=2.0),
+        outcome("linear", "mh", 0, 1.0, wall_s=6.0),
+        outcome("poly", "vml", 0, 1.0, wall_s=1.0),
+        outcome("poly", "mh", 0, 1.0, wall_s=5.0),
+    ]
+    table = titled("Seconds", spec(tasks=("linear", "poly")), found)
+    shown = [row[table.head.index("MH")] for row in table.rows]
+    assert shown == ["6.0 (3.0×)", "5002 (16.0×)", "5.0 (5.0×)", "4191 (12.0×)", "4.0×", "14.7×"]
+
+
+def test_a_variant_is_compared_with_its_base_on_the_seeds_they_share() -> None:
+    found = [
+        *(outcome("linear", "smc", seed, test) for seed, test in enumerate((1.0, 2.0, 4.0))),
+        *(outcome("linear", "smc-train", seed, test) for seed, test in enumerate((0.5, 1.0))),
+        outcome("linear", "smc-dedup", 2, 5.0),
+    ]
+    table = titled("Beyond", spec(methods=("smc", "smc-train", "smc-dedup", "mh-train")), found)
+    shown = {row[0]: row[2] for row in table.rows}
+    # Differences -0.5 and -1: mean -0.75, standard error sd / sqrt(2) = 0.25.
+    assert shown == {
+        "smc-train": "0.75; −0.75 ± 0.25 (2)",
+        "smc-dedup": "5.00; +1.00 (1 seed)",
+        "mh-train": "not run",
+    }
+
+
+def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
+    for table in tables(spec(), LINEAR):
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.head)}
+        if table.quiet == "rows":
+            assert [row[1].split(",")[0] for row in table.rows] == ["here", "paper"] * (len(table.rows) // 2)
+
+
+def test_the_heading_says_what_answered_and_that_the_demo_model_is_none() -> None:
+    said = " ".join(heading(spec(), LINEAR))
+    for words in ("demo model", "no language model", "Preset paper", "3 seeds", "vpp 0", "other work", "without the"):
+        assert words in said
+    other = " ".join(heading(spec(endpoint=EndpointSpec(base_url="http://a/v1", model="llama")), LINEAR))
+    assert "llama at http://a/v1 with the response cache" in other
+    assert "demo" not in other
+
+
+def test_versions_are_named_in_one_order_before_and_after_the_first_cell() -> None:
+    sweep = spec(versions={"vpp": "0", "demo": "2"})
+    made = [heading(sweep, found)[1].partition("Made with ")[2] for found in ([], [_versioned(demo="2", vpp="0")])]
+    assert made == ["demo 2, vpp 0."] * 2
+
+
+def _versioned(**versions: str) -> Outcome:
+    return outcome("linear", "vml", 0, 1.0, versions=tuple(sorted(versions.items())))
+
+
+def test_a_models_name_is_text_in_the_tables() -> None:
+    hostile = EndpointSpec(base_url="http://a/v1", model="**x** <img src=y> | `z`")
+    text = tables_markdown(spec(endpoint=hostile), LINEAR)
+    assert "\\*\\*x" in text or "\\**x" in text
+    assert "<img" not in text.replace("\\<img", "")
+
+
+def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
+    rows = list(csv.DictReader(io.StringIO(results_csv(LINEAR).decode())))
+    assert len(rows) == len(LINEAR)
+    assert tuple(rows[0]) == COLUMNS
+    smc = next(row for row in rows if row["method"] == "smc")
+    assert json.loads(smc["ess"]) == [2.0, 10.0]
+    assert (smc["acceptance_rate"], smc["uncertain"]) == ("", "")
+
+
+def test_sizes_that_are_not_the_papers_are_said() -> None:
+    assert "20 training and 10 test rows, 1 epoch" in " ".join(
+        heading(spec(sizes=Sizes(train=20, test=10, epochs=1)), [])
+    )
+    assert DEMO.demo

@@ -1,0 +1,17 @@
+"""The planted faults of `make mutants` are faults of the code as it is."""
+
+import ast
+
+import pytest
+
+from tests.mutants import MUTANTS, ROOT, Mutant
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_planted_fault_finds_its_passage_and_leaves_a_module_that_can_be_read(mutant: Mutant) -> None:
+    ast.parse(mutant.spoiled())
+    assert all((ROOT / path).exists() for path in mutant.tests.split())
+
+
+def test_no_fault_is_planted_twice() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len({mutant.spoiled() for mutant in MUTANTS}) == len(MUTANTS)

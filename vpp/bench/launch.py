@@ -1,0 +1,56 @@
+"""Starting `python -m vpp …` as a process of its own; keys travel by environment only."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.runs.session import Keys, child_environment
+from vpp.runs.spec import EndpointSpec
+
+
+def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
+    """The command in a session of its own, what it prints appended to `log`."""
+    given = {"OPENAI_API_KEY": keys.learner, "VPP_OPTIMIZER_API_KEY": keys.optimizer}
+    environment = {**os.environ, **variables, **{name: key for name, key in given.items() if key}}
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "vpp", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=child_environment(environment),
+            start_new_session=True,
+        )
+
+
+def launch(directory: SweepDirectory, spec: SweepSpec, *, keys: Keys) -> int:
+    """Starts or goes on with the sweep in a detached process; returns its id."""
+    directory.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    process = started(tuple(bench_words(directory, spec)), log=directory.log, keys=keys)
+    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
+    return process.pid
+
+
+def bench_words(directory: SweepDirectory, spec: SweepSpec) -> Iterator[str]:
+    """Arguments of `python -m vpp` that run the sweep."""
+    yield from ("bench", "-o", str(directory.path), f"--seeds={spec.seeds}")
+    yield from (f"--tasks={','.join(spec.tasks)}", f"--methods={','.join(spec.methods)}")
+    yield from (f"--train-size={spec.sizes.train}", f"--test-size={spec.sizes.test}", f"--epochs={spec.sizes.epochs}")
+    yield from _endpoint_words(spec.endpoint)
+
+
+def _endpoint_words(endpoint: EndpointSpec) -> Iterator[str]:
+    if endpoint.demo:
+        yield from ("--demo", f"--demo-latency-ms={endpoint.demo_latency_ms}")
+        return
+    yield from (f"--base-url={endpoint.base_url}", f"--model={endpoint.model}")
+    if endpoint.optimizer_base_url:
+        yield f"--optimizer-base-url={endpoint.optimizer_base_url}"
+    if endpoint.optimizer_model:
+        yield f"--optimizer-model={endpoint.optimizer_model}"
+    yield from (f"--concurrency={endpoint.concurrency}", f"--timeout={endpoint.timeout_s}")
+    yield f"--max-wait={endpoint.max_wait_s}"

@@ -1,0 +1,333 @@
+"""A sweep on disk: what it covers, and how far its cells are. The run directories are the truth."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from vpp.bench.cells import PRESET, Cell, Sizes, product
+from vpp.bench.outcome import Outcome, outcome_of
+from vpp.bench.variants import checked_methods, checked_tasks
+from vpp.errors import InputError, RunError, RunLocked
+from vpp.runs.directory import RunDirectory, State, is_locked, slot_lock
+from vpp.runs.journal import read_json, write_atomically
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.session import versions
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.view import RunView
+
+GAP_S = 0.5
+"""A run whose events span so much more than its own time was interrupted."""
+BEFORE_A_SWEEP = {".lock", "control", "bench.log", "runs"}
+"""What a folder of ours may hold before it has a sweep.json."""
+CellState = Literal["not run"] | State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSpec:
+    """sweep.json: what a sweep covers. It holds no secret."""
+
+    endpoint: EndpointSpec
+    tasks: tuple[str, ...]
+    methods: tuple[str, ...]
+    seeds: int
+    """Seeds 0 to `seeds` - 1."""
+    sizes: Sizes = Sizes()
+    preset: str = PRESET
+    versions: dict[str, str] = field(default_factory=versions)
+    """Of the program that last worked on it."""
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise InputError(f"seeds is {self.seeds}: give at least 1")
+        object.__setattr__(self, "tasks", checked_tasks(self.tasks))
+        object.__setattr__(self, "methods", checked_methods(self.methods))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every cell, a seed at a time. Raises InputError where no method has one of the tasks."""
+        found = list(product(self.tasks, self.methods, self.seeds))
+        if not found:
+            raise InputError(
+                f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add linear, two-circles or "
+                "sum-parity, on which K is varied"
+            )
+        return found
+
+
+_SPEC: TypeAdapter[SweepSpec] = TypeAdapter(SweepSpec)
+
+
+class SweepDirectory:
+    """One sweep's folder."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @property
+    def results(self) -> Path:
+        """results.csv: a line a finished cell."""
+        return self.path / "results.csv"
+
+    @property
+    def tables(self) -> Path:
+        """tables.md: the tables, beside the paper's."""
+        return self.path / "tables.md"
+
+    @property
+    def log(self) -> Path:
+        """bench.log: what a sweep started by the app printed."""
+        return self.path / "bench.log"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a sweep."""
+        return (self.path / "sweep.json").is_file()
+
+    def check_is_ours(self) -> None:
+        """Raises InputError where the folder holds other things and no sweep, RunError where it cannot be read."""
+        if self.exists or not self.path.is_dir():
+            return
+        try:
+            others = sorted(path.name for path in self.path.iterdir() if not _is_ours(path.name))
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be read ({error.strerror}): choose another with -o") from None
+        if others:
+            raise InputError(
+                f"{self.path} holds other files ({others[0]!r} is one) and no sweep: name a new or empty folder with -o"
+            )
+
+    def run_of(self, cell: Cell) -> RunDirectory:
+        """Where the cell's run is, or will be."""
+        return RunDirectory(self.path / "runs" / cell.name)
+
+    def spec(self) -> SweepSpec:
+        """Raises RunError where there is no sweep, or sweep.json cannot be read."""
+        try:
+            return _SPEC.validate_python(read_json(self.path / "sweep.json"))
+        except FileNotFoundError:
+            raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
+        except (OSError, ValueError, ValidationError, InputError) as error:
+            reason = str(error).splitlines()[0]
+            raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
+
+    def write(self, spec: SweepSpec) -> None:
+        """Replaces sweep.json."""
+        write_atomically(self.path / "sweep.json", json.dumps(asdict(spec), indent=2, ensure_ascii=False).encode())
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Holds the folder for one sweep.
+
+        Raises RunLocked where another holds it, InputError where it is not a sweep's, RunError where it cannot be made.
+        """
+        self.check_is_ours()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another with -o") from None
+        with slot_lock(self.path / ".lock") as held:
+            if not held:
+                raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
+            yield
+
+    def is_held(self) -> bool:
+        """Whether a sweep is at work."""
+        return is_locked(self.path / ".lock")
+
+    def ask_to_stop(self) -> None:
+        """Leaves a word for the sweep at work."""
+        write_atomically(self.path / "control", json.dumps({"command": "stop", "at": time.time()}).encode())
+
+    def is_asked_to_stop(self, *, since: float) -> bool:
+        """Whether the word was left after `since` (Unix time)."""
+        try:
+            said = read_json(self.path / "control")
+            return bool(said["command"] == "stop" and said["at"] > since)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def is_stopping(self) -> bool:
+        """Whether the sweep at work was asked to stop: it wrote sweep.json as it began."""
+        return self.is_held() and self.is_asked_to_stop(since=(self.path / "sweep.json").stat().st_mtime)
+
+    def take_on(self, asked: SweepSpec) -> SweepSpec:
+        """Begins a sweep, or extends the one that is here; the lock must be held.
+
+        Raises InputError where that one asks another model, or has other sizes.
+        """
+        whole = extended(self.spec(), asked, self.path) if self.exists else asked
+        self.write(whole)
+        return whole
+
+
+def _is_ours(name: str) -> bool:
+    return name in BEFORE_A_SWEEP or (name.startswith(".sweep.json.") and name.endswith(".part"))
+
+
+def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
+    """Both together. Raises InputError where their numbers would not belong in one table."""
+    for ours, theirs in ((told(old.endpoint), told(asked.endpoint)), (_sized(old.sizes), _sized(asked.sizes))):
+        if ours != theirs:
+            raise InputError(f"{path} holds a sweep of {ours}, not of {theirs}: name another folder with -o")
+    return replace(
+        asked,
+        tasks=(*old.tasks, *asked.tasks),
+        methods=(*old.methods, *asked.methods),
+        seeds=max(old.seeds, asked.seeds),
+    )
+
+
+def told(endpoint: EndpointSpec) -> str:
+    """Who answers, in words."""
+    if endpoint.demo:
+        pace = f", {endpoint.demo_latency_ms} ms an answer" if endpoint.demo_latency_ms else ""
+        return f"the built-in demo model{pace}{_cache(endpoint)}"
+    other = (endpoint.optimizer_model or endpoint.model, endpoint.optimizer_base_url or endpoint.base_url)
+    learner = f"{endpoint.model} at {endpoint.base_url}"
+    optimizer = "" if other == (endpoint.model, endpoint.base_url) else f" with {other[0]} at {other[1]} as optimizer"
+    return f"{learner}{optimizer}{_cache(endpoint)}"
+
+
+def _cache(endpoint: EndpointSpec) -> str:
+    return " with the response cache" if endpoint.cache else " without the response cache"
+
+
+def _sized(sizes: Sizes) -> str:
+    return f"{sizes.train} training rows, {sizes.test} test rows and {sizes.epochs} epochs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellView:
+    """How far a cell is."""
+
+    cell: Cell
+    state: CellState
+    detail: str = ""
+    """Why it paused or failed."""
+    step: int = 0
+    """Whole steps."""
+    steps: int = 0
+    """T; 0 before the run has started."""
+    wall_s: float = 0.0
+    """Seconds of the run itself."""
+    around_s: float | None = None
+    """Seconds that a finished cell took around its run, for start and report; None where the run was interrupted."""
+    outcome: Outcome | None = None
+    """Of a finished cell."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a worker has it."""
+        return self.state in ("queued", "running", "paused", "stalled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepView:
+    """A sweep as it was at one moment."""
+
+    spec: SweepSpec
+    cells: tuple[CellView, ...]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Of the finished cells, in the order of the cells."""
+        return [view.outcome for view in self.cells if view.outcome]
+
+    @property
+    def left(self) -> list[CellView]:
+        """Cells that are not finished."""
+        return [view for view in self.cells if view.outcome is None]
+
+    @property
+    def live(self) -> list[CellView]:
+        """Cells that a worker has."""
+        return [view for view in self.cells if view.is_live]
+
+    @property
+    def failed(self) -> list[CellView]:
+        """Cells that failed and wait for another try."""
+        return [view for view in self.cells if view.state == "failed"]
+
+
+class SweepReader:
+    """The fold over a sweep's runs: a finished cell is read once, of the others only what is new. Watchers share it."""
+
+    def __init__(self, directory: SweepDirectory) -> None:
+        self.directory = directory
+        self._lock = threading.Lock()
+        self._readers: dict[Cell, RunReader] = {}
+        self._finished: dict[Cell, CellView] = {}
+
+    def refresh(self) -> SweepView:
+        """How things are now. Raises RunError."""
+        spec = self.directory.spec()
+        return SweepView(spec=spec, cells=tuple(self.look(cell) for cell in spec.cells))
+
+    def look(self, cell: Cell) -> CellView:
+        """How far one cell is."""
+        with self._lock:
+            return self._look(cell)
+
+    def _look(self, cell: Cell) -> CellView:
+        if cell in self._finished:
+            return self._finished[cell]
+        run = self.directory.run_of(cell)
+        if not (run.path / "run.json").is_file():
+            return CellView(cell=cell, state="not run")
+        try:
+            reader = self._readers.setdefault(cell, RunReader(run))
+            view = _viewed(cell, run, reader.refresh())
+        except RunError as error:
+            return CellView(cell=cell, state="failed", detail=str(error))
+        if view.outcome and (run.path / "report.md").exists():  # else its worker is still about
+            self._finished[cell] = view
+            del self._readers[cell]
+        return view
+
+
+def _viewed(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
+    view, is_finished = snapshot.view, snapshot.state == "finished" and not snapshot.damage
+    return CellView(
+        cell=cell,
+        state="failed" if snapshot.damage else snapshot.state,
+        detail=snapshot.damage or view.detail,
+        step=0 if view.last_step is None else view.last_step + 1,
+        steps=view.total_steps,
+        wall_s=view.wall_s,
+        around_s=_around_s(run, view) if is_finished else None,
+        outcome=outcome_of(cell, run, view) if is_finished else None,
+    )
+
+
+def _around_s(run: RunDirectory, view: RunView) -> float | None:
+    if view.began_at is None or view.last_at is None or view.last_at - view.began_at > view.wall_s + GAP_S:
+        return None
+    ends = [path.stat().st_mtime for path in (run.path / "run.json", run.path / "report.md") if path.exists()]
+    return max(0.0, max(ends) - run.data.stat().st_mtime - view.wall_s)
+
+
+def folder_name(endpoint: EndpointSpec) -> str:
+    """Where in the runs folder a sweep goes unless told otherwise: bench-demo, or bench- and the model's name."""
+    slug = re.sub(r"[^a-z0-9.]+", "-", ("demo" if endpoint.demo else endpoint.model).lower()).strip("-.")
+    return f"bench-{slug[:48] or 'model'}"
+
+
+def sweeps(runs_dir: Path) -> list[SweepDirectory]:
+    """Those in the runs folder, the one that last got on first."""
+    if not runs_dir.is_dir():
+        return []
+    found = [SweepDirectory(path) for path in sorted(runs_dir.iterdir())]
+    return sorted((sweep for sweep in found if sweep.exists), key=_got_on, reverse=True)
+
+
+def _got_on(sweep: SweepDirectory) -> float:
+    files = (sweep.path / "sweep.json", sweep.results)
+    return max(path.stat().st_mtime for path in files if path.exists())

@@ -1,0 +1,33 @@
+"""How far the evidence of tempered SMC can be trusted: the bounds within which its estimate is unbiased."""
+
+from collections.abc import Iterator
+
+from vpp.data.dataset import Task
+from vpp.settings import Config
+
+
+def why_nominal(config: Config, task: Task) -> tuple[str, ...]:
+    """What breaks the bounds, a sentence each; empty where a run of these options keeps them.
+
+    Unbiased are: particles drawn independently from the prior, one likelihood fixed in advance, exponents fixed in
+    advance, a fixed K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
+    """
+    return tuple(_broken(config, task))
+
+
+def _broken(config: Config, task: Task) -> Iterator[str]:
+    if config.initial != "prior":
+        yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
+    if task == "regression" and config.fixed_tau is None:
+        yield "tau was set from the data"
+    if config.tempering == "adaptive":
+        yield "the exponents were found from the weights, not fixed in advance"
+    if config.restart < 1:
+        yield "proposals are refined from the data, and their densities are left out of the acceptance ratio"
+        yield "the optimizer's temperature looks at the population's median"
+    if config.mutate == "duplicates":
+        yield "which particles are rewritten depends on the resampling"
+    if config.learner_temperature > 0:
+        yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
+    if config.points_per_call > 1:
+        yield "answers to rows asked together can depend on one another, so the likelihood is not fixed"

@@ -1,0 +1,109 @@
+"""A population that grows while its ideas or its ESS stay few, and shrinks when all agree.
+
+The paper leaves an adaptive K for future work: at K = 10 its chains degenerate on a hard symbolic task (Section 4.4).
+"""
+
+import math
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from vpp.events import Resampled
+from vpp.inference.drawing import draws
+from vpp.inference.plan import PATIENCE, affordable_size
+from vpp.inference.population import Particle, Population, Told
+from vpp.inference.rounds import Round
+from vpp.posterior.resampling import systematic_resample
+from vpp.posterior.tempering import log_mean_weight
+from vpp.posterior.weights import ess
+from vpp.problem import Problem
+from vpp.randomness import call_seed, rng
+from vpp.settings import Config
+
+
+async def resize(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+    """Counts the signs of the step just done, and changes K where they have lasted; the last step leaves K alone."""
+    population = _counted(problem, config, population)
+    if step + 1 < problem.steps and population.agreed_for >= PATIENCE:
+        resampled, population = shrink(config, population)
+        if resampled:
+            yield resampled
+    elif step + 1 < problem.steps and population.few_for >= PATIENCE:
+        size = grown_size(problem, config, population.size)
+        slots = range(population.size, size)
+        seeds = [call_seed(problem.seed, "resize", step, k) for k in slots]
+        if slots:
+            coming = await draws(problem, config, slots, seeds, batch=problem.batch(step), step=step)
+            async with Round(coming) as newcomers:
+                async for event in newcomers:
+                    yield event
+            population = _joined(population, newcomers.particles)
+        population = replace(population, few_for=0)
+    yield population
+
+
+def _counted(problem: Problem, config: Config, population: Population) -> Population:
+    agreed = not _was_resampled(population) and agree(problem, config, population)  # copies agree without saying so
+    few = not agreed and is_few(config, population)
+    return replace(
+        population,
+        agreed_for=population.agreed_for + 1 if agreed else 0,
+        few_for=population.few_for + 1 if few else 0,
+    )
+
+
+def is_few(config: Config, population: Population) -> bool:
+    """Whether at most half of the texts are distinct, or the weights' ESS is below its threshold or was reset by it."""
+    n_unique = len({p.text for p in population.particles})
+    low = config.is_weighted and (
+        ess(population.weights) < config.ess_threshold * population.size or _was_resampled(population)
+    )
+    return 2 * n_unique <= population.size or low
+
+
+def _was_resampled(population: Population) -> bool:
+    return any(p.parent != k for k, p in enumerate(population.particles))
+
+
+def agree(problem: Problem, config: Config, population: Population) -> bool:
+    """Whether all answered the rows last scored alike, and err no more than the likelihood's own noise allows.
+
+    Where every proposal is taken, the answers are those of the texts before the step's rewriting.
+    """
+    answers = {tuple(p.value for p in particle.predictions) for particle in population.particles}
+    if len(answers) != 1:
+        return False
+    said = population.particles[0].predictions
+    known = {row.id: row.target for row in problem.dataset.train}
+    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
+    terms = likelihood.terms([p.value for p in said], [known[p.row] for p in said])
+    return bool(said) and float(terms.mean()) >= likelihood.usual_term
+
+
+def grown_size(problem: Problem, config: Config, size: int) -> int:
+    """Twice as many, within the largest K and the budget of calls for a whole run."""
+    wanted = min(2 * size, config.particles_max)
+    if not config.growth_budget:
+        return wanted
+    n_train, n_test = len(problem.dataset.train), len(problem.dataset.test)
+    return max(size, affordable_size(config, wanted, n_train=n_train, n_test=n_test))
+
+
+def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Population:
+    """Newcomers count as the average particle until they are weighed."""
+    average = log_mean_weight([p.log_weight for p in population.particles])
+    return replace(
+        population,
+        particles=(*population.particles, *(replace(p, log_weight=average) for p in newcomers)),
+    )
+
+
+def shrink(config: Config, population: Population) -> tuple[Resampled | None, Population]:
+    """Half of the population, by systematic resampling; never below `particles_min`."""
+    size = max(config.particles_min, math.ceil(population.size / 2))
+    if size >= population.size:
+        return None, population
+    u = float(rng(config.seed, "resize", population.step).random())
+    ancestors = tuple(int(a) for a in systematic_resample(population.weights, u=u, size=size))
+    particles = tuple(replace(population.particles[a], log_weight=0.0) for a in ancestors)
+    event = Resampled(step=population.step, u=u, ancestors=ancestors, why="agreement")
+    return event, replace(population, particles=particles, agreed_for=0)

@@ -1,0 +1,50 @@
+"""A conversation with a model: what is asked, what it answered, and asking again where that could not be read."""
+
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from vpp.llm.answers import Parsed
+from vpp.llm.wire import Completion, Message, Messages
+
+ASKS = 3
+"""An answer that cannot be read is asked for again twice."""
+REPEATED_LIMIT = 4_000
+"""Characters of an answer that are shown to the model again."""
+
+P = TypeVar("P", bound=Parsed[Any])
+
+
+class Chat(Protocol):
+    """What a role needs of an endpoint."""
+
+    async def complete(self, messages: Messages, *, temperature: float, seed: int, max_tokens: int) -> Completion:
+        """One answer. Raises EndpointError."""
+        ...
+
+
+def question(text: str) -> Message:
+    """What a model is asked."""
+    return {"role": "user", "content": text}
+
+
+def answer(raw: str) -> Message:
+    """What it said, as it is shown to it again."""
+    return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
+
+
+def complaint(raw: str, reason: str | None) -> list[Message]:
+    """The unreadable answer and what is wrong with it, as the conversation goes on."""
+    fault = f"That answer could not be read: {reason}. Answer again, in exactly the asked form."
+    return [answer(raw), question(fault)]
+
+
+def whole_lines(completion: Completion) -> str:
+    """The answer without a last line that was cut off: half a number is a wrong number."""
+    return completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
+
+
+def told_of_cut(parsed: P, completion: Completion) -> P:
+    """What was read, its reason naming the cut where nothing could be read of an answer that was cut off."""
+    if parsed.value is not None or not completion.cut_off:
+        return parsed
+    return replace(parsed, reason=f"{parsed.reason} (the answer was cut off at its limit of tokens)")

@@ -1,0 +1,181 @@
+"""The learner: a model that applies a hypothesis to rows, one or several a request."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from vpp.data.dataset import Dataset, Row
+from vpp.hypothesis import hypothesis_id
+from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
+from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_of_cut, whole_lines
+from vpp.llm.counters import Counters
+from vpp.llm.prompts import learner_answer_form, pack_answer_form, render_input, render_inputs
+from vpp.llm.templates import Template
+from vpp.llm.wire import Completion, Message
+from vpp.problem import Prediction
+
+OnAnswer = Callable[[str, Prediction, int], None]
+"""Called with a hypothesis' id, what it gave for a row, and how many answers that took."""
+Read = Parsed[str] | Parsed[float]
+Given = tuple[Prediction, int]
+"""What was given for a row, and after how many answers."""
+
+
+@dataclass(slots=True, eq=False)
+class _Asking:
+    """A request under way, the questions it answers, and how many callers wait for it."""
+
+    keys: tuple[tuple[str, int], ...]
+    task: asyncio.Task[None]
+    waiting: int = 0
+
+
+class LlmLearner:
+    """f(x; theta): a model asked once a (hypothesis, row), the same whatever the order in which calls finish.
+
+    Rows are told apart by their id, so a learner serves the rows of one table. Which rows share a request is decided
+    when they are asked for: it depends on what was answered in earlier rounds, and on the order of the calls in this
+    one only where two of them about one hypothesis name different rows.
+    """
+
+    def __init__(
+        self,
+        endpoint: Chat,
+        template: Template,
+        dataset: Dataset,
+        *,
+        seed: int,
+        max_tokens: int,
+        counters: Counters,
+        points_per_call: int = 1,
+        temperature: float = 0.0,
+        on_answer: OnAnswer | None = None,
+    ) -> None:
+        """`max_tokens` is a row's; `on_answer` hears of every new answer once, in the order in which they arrive."""
+        self._endpoint = endpoint
+        self._template = template
+        self._dataset = dataset
+        self._seed = seed
+        self._max_tokens = max_tokens
+        self._counters = counters
+        self._points_per_call = points_per_call
+        self._temperature = float(temperature)
+        self._on_answer = on_answer
+        self._memo: dict[tuple[str, int], Prediction] = {}
+        self._asking: dict[tuple[str, int], _Asking] = {}
+
+    def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
+        """Remembers (hypothesis id, prediction) pairs of an earlier session; nobody is told of them."""
+        self._memo.update(((hypothesis, prediction.row), prediction) for hypothesis, prediction in entries)
+
+    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
+        """One prediction a row, in the order of `rows`. Raises EndpointError."""
+        identity = hypothesis_id(hypothesis)
+        missing = {row.id: row for row in rows if (identity, row.id) not in self._memo}
+        if missing:
+            await self._fetch(identity, hypothesis, tuple(missing.values()))
+        return tuple(self._memo[identity, row.id] for row in rows)
+
+    def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
+        """What is first asked about a row, or about several at once, each under its number from 1."""
+        if len(rows) == 1:
+            filling, form = render_input(rows[0]), learner_answer_form(self._dataset)
+        else:
+            filling, form = render_inputs(rows), pack_answer_form(self._dataset, len(rows))
+        return [question(self._template.fill(hypothesis=hypothesis, input=filling, answer_form=form))]
+
+    async def _fetch(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
+        """Waits for every row's answer. A request ends early only when nobody waits for it any more."""
+        joined = self._join(identity, hypothesis, rows)
+        try:
+            done, _ = await asyncio.wait([each.task for each in joined], return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            for asking in joined:
+                self._leave(asking)
+
+    def _join(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> list[_Asking]:
+        """The requests, under way or begun here, that answer the rows."""
+        new = [row for row in rows if (identity, row.id) not in self._asking]
+        for first in range(0, len(new), self._points_per_call):
+            self._begin(identity, hypothesis, new[first : first + self._points_per_call])
+        joined = list(dict.fromkeys(self._asking[identity, row.id] for row in rows))
+        for asking in joined:
+            asking.waiting += 1
+        return joined
+
+    def _begin(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
+        keys = tuple((identity, row.id) for row in rows)
+        asking = _Asking(keys, asyncio.create_task(self._answer(identity, hypothesis, rows)))
+        self._asking.update(dict.fromkeys(keys, asking))
+
+    def _leave(self, asking: _Asking) -> None:
+        asking.waiting -= 1
+        if asking.waiting:
+            return
+        for key in asking.keys:
+            self._asking.pop(key, None)
+        if not asking.task.cancel() and not asking.task.cancelled():
+            asking.task.exception()  # marks it as seen: another request's failure has been raised
+
+    async def _answer(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
+        for prediction, attempts in await self._ask(self.messages(hypothesis, rows), rows):
+            if self._on_answer is not None:
+                self._on_answer(identity, prediction, attempts)
+            self._memo[identity, prediction.row] = prediction
+
+    async def _ask(self, messages: list[Message], rows: Sequence[Row]) -> list[Given]:
+        """What the model gives for each row; only rows without a readable answer are asked about again."""
+        given: dict[int, Given] = {}
+        left = dict(enumerate(rows, 1))
+        for attempt in range(1, ASKS + 1):
+            completion = await self._complete(messages, len(left))
+            read = self._read(completion, left, of=len(rows))
+            given |= {number: (_prediction(row, read[number], completion), attempt) for number, row in left.items()}
+            left = {number: row for number, row in left.items() if read[number].value is None}
+            if not left:
+                break
+            self._counters.add(unparsable=1)
+            faults = {number: read[number].reason for number in left}
+            messages = [*messages, *_complaint(completion.text, faults, of=len(rows))]
+        return [given[number] for number in sorted(given)]
+
+    async def _complete(self, messages: list[Message], n_rows: int) -> Completion:
+        completion = await self._endpoint.complete(
+            messages, temperature=self._temperature, seed=self._seed, max_tokens=self._max_tokens * n_rows
+        )
+        self._counters.add(learner=1)
+        return completion
+
+    def _read(self, completion: Completion, numbers: Iterable[int], *, of: int) -> dict[int, Read]:
+        """What the answer says of each number of a pack `of` so many rows."""
+        text = whole_lines(completion)
+        read = {1: self._parse(text)} if of == 1 else parse_pack(text, numbers, self._parse)
+        return {number: told_of_cut(one, completion) for number, one in read.items()}
+
+    def _parse(self, text: str) -> Read:
+        if self._dataset.task == "regression":
+            return parse_number(text)
+        return parse_label(text, self._dataset.classes)
+
+
+def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
+    """What was read, or an abstention with the answer in which nothing could be."""
+    if read.value is not None:
+        return Prediction(row=row.id, value=read.value, explanation=read.explanation)
+    return Prediction(row=row.id, value=None, explanation=read.explanation, raw=completion.text, reason=read.reason)
+
+
+def _complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Message]:
+    """What is wrong with the answer; of a pack, with the answers to which inputs."""
+    if of == 1:
+        return complaint(raw, faults[1])
+    listed = "\n".join(f"[{number}]: {reason}" for number, reason in faults.items())
+    return [
+        answer(raw),
+        question(
+            f"Not every answer could be read:\n{listed}\n"
+            "Answer these inputs again, and only these, each under its own number, in exactly the asked form."
+        ),
+    ]

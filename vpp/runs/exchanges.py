@@ -1,0 +1,74 @@
+"""What the optimizer was shown and answered at a step, put together again from a run's events and rows."""
+
+from collections.abc import Mapping, Sequence
+
+from vpp.data.dataset import Row, Value
+from vpp.errors import RunError
+from vpp.problem import Exchange, Prediction
+from vpp.runs.view import RunView, StepView
+
+Address = tuple[int, int]
+"""Step and slot of a proposal."""
+Said = Mapping[tuple[str, int], Value | None]
+"""Answers by hypothesis id and row id."""
+
+
+def exchange_of(
+    view: RunView,
+    rows: Mapping[int, Row],
+    address: Address,
+    *,
+    batch: Sequence[int] = (),
+    said: Said | None = None,
+) -> Exchange:
+    """The exchange about a batch that a proposal came from.
+
+    rows: the training rows by id. batch: row ids, where the step is not whole yet. said: answers that no event tells,
+    as of batch rows that the step's score leaves out. Raises RunError where an answer is not known.
+    """
+    step, slot = address
+    at = view.steps[step]
+    proposed = at.proposed[slot]
+    shown = [rows[row] for row in (at.finished.batch if at.finished else batch)]
+    known = {**_said_of(shown, said or {}, proposed.parent), **_scored(at, proposed.parent)}
+    return Exchange(
+        step=step,
+        slot=slot,
+        hypothesis=view.texts[proposed.parent],
+        rows=tuple(shown),
+        predictions=tuple(_prediction(known, proposed.parent, row.id, step=step) for row in shown),
+        raw=proposed.raw,
+    )
+
+
+def _said_of(rows: Sequence[Row], said: Said, hypothesis: str) -> Mapping[int, Value | None]:
+    """By row id."""
+    return {row.id: said[hypothesis, row.id] for row in rows if (hypothesis, row.id) in said}
+
+
+def _scored(step: StepView, hypothesis: str) -> Mapping[int, Value | None]:
+    """What the step's scores tell, by row id: a hypothesis answers a row alike in every slot."""
+    return {
+        row: value
+        for scored in step.scored.values()
+        if scored.hypothesis == hypothesis
+        for row, value in zip(scored.rows, scored.predictions, strict=True)
+    }
+
+
+def _prediction(known: Mapping[int, Value | None], hypothesis: str, row: int, *, step: int) -> Prediction:
+    if row not in known:
+        raise RunError(
+            f"the journal and answers.jsonl do not hold what {hypothesis} answered on row {row} in step {step}: "
+            "start the run anew"
+        )
+    return Prediction(row=row, value=known[row])
+
+
+def remembered(view: RunView, step: int, slot: int) -> Address | None:
+    """The exchange that a proposal of the step was reminded of: that of the particle it started from."""
+    before, resampled = view.steps.get(step - 1), view.steps[step].resampled
+    ancestor = resampled.ancestors[slot] if resampled else slot
+    if before is None or ancestor >= len(before.population):
+        return None
+    return before.population[ancestor].exchange
