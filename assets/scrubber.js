@@ -1,9 +1,10 @@
 // The step band and its slider. Python says what each step was; the slider's place lives here, so that a refresh never
-// moves it from under a hand. `step` is null while the latest is followed.
+// moves it from under a hand. `step` is null while the latest is followed; the last place of all is the latest.
 export default function ({ data, parentElement, setStateValue }) {
   let root = parentElement.querySelector(".vpp")
-  if (!root) root = build(parentElement)
+  if (!root) root = build(parentElement, data)
   root.querySelector(".slot-band").innerHTML = data.band
+  root.querySelector("label span").textContent = data.follow
   const slider = root.querySelector("input[type=range]")
   const follow = root.querySelector("input[type=checkbox]")
   const output = root.querySelector("output")
@@ -22,9 +23,9 @@ export default function ({ data, parentElement, setStateValue }) {
     tell()
   }
   slider.onchange = () => {
-    follow.checked = false
+    follow.checked = Number(slider.value) >= data.latest
     tell()
-    setStateValue("step", Number(slider.value))
+    setStateValue("step", follow.checked ? null : Number(slider.value))
   }
   follow.onchange = () => {
     if (follow.checked) slider.value = data.latest
@@ -33,12 +34,16 @@ export default function ({ data, parentElement, setStateValue }) {
   }
 }
 
-function build(parent) {
+function build(parent, data) {
   const root = document.createElement("div")
   root.className = "vpp scrubber"
   root.innerHTML =
     '<div class="slot-band"></div><div class="slide"><input type="range" min="0" step="1" aria-label="Step shown">' +
-    '<output></output><label><input type="checkbox" checked> Follow latest</label></div>'
+    '<output></output><label><input type="checkbox"> <span></span></label></div>'
+  const slider = root.querySelector("input[type=range]")
+  slider.max = data.top
+  slider.value = data.step ?? data.latest
+  root.querySelector("input[type=checkbox]").checked = data.step === null
   parent.append(root)
   return root
 }

@@ -29,6 +29,8 @@ from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
+FOLLOW, SHOW_END = "Follow latest", "Show the end"
+
 
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The buttons that fit the state."""
@@ -78,7 +80,9 @@ def choose_step(run: frame.OpenRun, view: RunView, *, live: bool) -> int:
     shown = latest if replayed is None else min(int(replayed), latest)
     band = band_html(view, shown=min(shown, newest))
     top = max(view.total_steps - 1, 1) if live else latest
-    chosen = frame.scrubber(band, latest=latest, top=top, end=view.total_steps if live else latest, key=slider)
+    end = view.total_steps if live else latest
+    follow = FOLLOW if live else SHOW_END
+    chosen = frame.scrubber(band, latest=latest, top=top, end=end, follow=follow, key=slider)
     step = latest if chosen is None else min(chosen, latest)
     st.session_state[_key(run)] = step
     return step
@@ -143,7 +147,7 @@ def replayed(step: int, shown: int | None, *, live: bool) -> list[str]:
     """How to come back from a step of a run that has ended."""
     if live or shown is None:
         return []
-    return [markup.caption(f"Headline, numbers and sentences are of step {step}; “Follow latest” returns to the end.")]
+    return [markup.caption(f"Headline, numbers and sentences are of step {step}; “{SHOW_END}” returns there.")]
 
 
 def waiting_for(snapshot: Snapshot) -> str:

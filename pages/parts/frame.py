@@ -239,12 +239,13 @@ def deck(html: str, *, deck_id: str, key: str) -> None:
     _DECK(data={"html": html, "deck": deck_id}, key=key)
 
 
-def scrubber(band: str, *, latest: int, top: int, end: int, key: str) -> int | None:
+def scrubber(band: str, *, latest: int, top: int, end: int, follow: str, key: str) -> int | None:
     """The step band over a native slider from 0 to `top`, no further than `latest`; None while that is followed.
 
-    end: from where on a place is called the end.
+    end: from where on a place is called the end. follow: what following is called.
     """
-    data = {"band": band, "latest": latest, "top": top, "end": end}
+    step = st.session_state.get(key, {}).get("step")
+    data = {"band": band, "latest": latest, "top": top, "end": end, "follow": follow, "step": step}
     chosen = _SCRUBBER(data=data, key=key, default={"step": None}, on_step_change=lambda: None).step
     return None if chosen is None else int(chosen)
 

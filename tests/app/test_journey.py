@@ -117,9 +117,11 @@ def test_a_stopped_run_is_replayed_by_keyboard_and_resumed(app: App, visit: Visi
         expect(page.get_by_text(shown).first).to_be_visible()
     assert page.locator('[data-testid="stException"]').count() == 0
 
+    expect(page.get_by_label("Show the end")).to_be_checked()
+
     page.get_by_role("button", name="Resume").click()
     page.get_by_role("button", name="Pause").wait_for()
-    page.get_by_label("Follow latest").check()
+    expect(page.get_by_label("Follow latest")).to_be_checked()
     wait_for_step(page, 4)
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
