@@ -3,9 +3,10 @@
 import streamlit as st
 
 from pages.parts import frame
+from vpp.inspection.points import Point, points
 from vpp.reporting import markup
 from vpp.reporting.brief import voting
-from vpp.reporting.matrix import Point, code_legend, matrix_html, points
+from vpp.reporting.matrix import code_legend, matrix_html
 from vpp.reporting.words import fixed, number, percent, uncertain_sentence
 
 MOST = 60

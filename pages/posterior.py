@@ -3,13 +3,13 @@
 import streamlit as st
 
 from pages.parts import frame
+from vpp.inspection.ensemble import ensemble
+from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.ruled_out import ruled_out
 from vpp.reporting import markup
-from vpp.reporting.brief import evidence_measure, shares_sentence
-from vpp.reporting.ensemble import ensemble, ensemble_metrics
-from vpp.reporting.ideas import merge_ideas
+from vpp.reporting.brief import ensemble_metrics, evidence_measure, shares_sentence
 from vpp.reporting.ledger import ideas_html, ruled_out_html
 from vpp.reporting.progress import nothing_yet
-from vpp.reporting.ruled_out import ruled_out
 from vpp.reporting.words import counted
 from vpp.settings import Config
 

@@ -18,12 +18,13 @@ FLOORS = {
     "inference": 3,
     "llm": 3,
     "runs": 4,
-    "reporting": 5,
-    "bench": 6,
-    "cli": 7,
-    "library": 8,
-    "__main__": 9,
-    "__init__": 9,
+    "inspection": 5,
+    "reporting": 6,
+    "bench": 7,
+    "cli": 8,
+    "library": 9,
+    "__main__": 10,
+    "__init__": 10,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
 NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")

@@ -13,10 +13,10 @@ from vpp.data.build import build_dataset
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
+from vpp.inspection.scores import averages_asked
 from vpp.posterior.prediction import Value
 from vpp.reporting.exports import write_all
 from vpp.reporting.markdown import report_markdown
-from vpp.reporting.scores import averages_asked
 from vpp.runs.asking import Answers, ask
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch

@@ -13,8 +13,8 @@ from vpp.cli.surroundings import environment, keys
 from vpp.errors import VppError
 from vpp.reporting import markup
 from vpp.reporting.figures import CONFIG, Figure
-from vpp.reporting.lineage import sizes_text
 from vpp.reporting.options import changed_words
+from vpp.reporting.sizes import sizes_text
 from vpp.reporting.theme import Mode
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch

@@ -87,11 +87,14 @@ def drawn(*texts: str) -> list[Event]:
     return [*events, finished(-1, texts)]
 
 
-def finished(step: int, texts: Sequence[str], *, weights: Sequence[float] | None = None) -> StepFinished:
+def finished(
+    step: int, texts: Sequence[str], *, weights: Sequence[float] | None = None, ancestors: Sequence[int] | None = None
+) -> StepFinished:
+    """ancestors: the slot each came from at the step before; its own unless said otherwise."""
     logs = [0.0] * len(texts) if weights is None else [math.log(w) if w else -math.inf for w in weights]
     states = tuple(
-        ParticleState(hypothesis=hypothesis_id(t), parent=k, log_likelihood=None, log_weight=log_w)
-        for k, (t, log_w) in enumerate(zip(texts, logs, strict=True))
+        ParticleState(hypothesis=hypothesis_id(t), parent=parent, log_likelihood=None, log_weight=log_w)
+        for t, log_w, parent in zip(texts, logs, ancestors or range(len(texts)), strict=True)
     )
     return StepFinished(step=step, population=states, batch=(0, 1), tau=None)
 

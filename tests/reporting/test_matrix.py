@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from vpp.reporting.matrix import matrix_html, points
+from vpp.inspection.points import points
+from vpp.reporting.matrix import matrix_html
 
 from .builders import YES_NO, evaluated
 

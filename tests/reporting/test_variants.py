@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from vpp.inspection.ensemble import ensemble
+from vpp.inspection.slots import why_grew
 from vpp.reporting.band import band_html
 from vpp.reporting.cards import CardMaker
-from vpp.reporting.ensemble import ensemble
 from vpp.reporting.exports import posterior_json, predictions_csv
 from vpp.reporting.figures import (
     acceptance_figure,
@@ -17,7 +18,6 @@ from vpp.reporting.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.reporting.lineage import why_grew
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.progress import batch_errors, headline, metrics, shown_step
 from vpp.reporting.words import percent

@@ -1,6 +1,6 @@
 """The step band: progress, ESS and resampling in one row of bars."""
 
-from vpp.reporting.lineage import grew_at, shrank_at
+from vpp.inspection.slots import grew_at, shrank_at
 from vpp.reporting.markup import text
 from vpp.runs.view import RunView
 

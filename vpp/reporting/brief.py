@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
+from vpp.inspection.ensemble import Ensemble, ensemble
+from vpp.inspection.ideas import Ideas
+from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
 from vpp.posterior.weights import ess
-from vpp.reporting.ensemble import Ensemble, ensemble
-from vpp.reporting.ideas import Ideas
-from vpp.reporting.lineage import sizes_told
-from vpp.reporting.scores import Score, averaged_score, baseline, particle_scores, rows_of, score_text
+from vpp.reporting.markup import Metric
+from vpp.reporting.sizes import sizes_told
 from vpp.reporting.words import (
     EQUAL,
     MAJORITY,
@@ -24,6 +25,7 @@ from vpp.reporting.words import (
     interval_text,
     number,
     percent,
+    score_text,
     share_sentence,
     taken_sentence,
     uncertain_sentence,
@@ -337,3 +339,29 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
     """`94 % to 100 %` for the averaged prediction's accuracy; None for regression."""
     score = averaged_score(test, dataset)
     return None if score.n_correct is None else interval_text(score.n_correct, score.n)
+
+
+def ensemble_metrics(five: Ensemble) -> list[Metric]:
+    """The three, for a page: what was reported first, what one could have picked, what nobody could."""
+    is_label = five.together.n_correct is not None
+    metric = "Test accuracy" if is_label else "Test mean squared error"
+    n = in_words(five.size)
+    return [
+        Metric(
+            name=f"{metric}, all {n} together",
+            value=score_text(five.together),
+            words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
+        ),
+        Metric(
+            name=f"Best of {n} on train",
+            value=score_text(five.best_on_train.test),
+            scale="on test",
+            words=f"Hypothesis {five.best_on_train.slot}, the best on the training rows: what one could have picked.",
+        ),
+        Metric(
+            name=f"Best of {n} on test (oracle)",
+            value=score_text(five.oracle.test),
+            scale="on test",
+            words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
+        ),
+    ]

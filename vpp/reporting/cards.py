@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.inspection.batches import batch_places, scored_rows
+from vpp.inspection.slots import heirs, kept_as, rewritten_as
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
-from vpp.reporting.batches import batch_places, scored_rows
-from vpp.reporting.lineage import heirs, kept_as, rewritten_as
 from vpp.reporting.markup import Mark
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView

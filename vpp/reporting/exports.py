@@ -15,12 +15,12 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas
+from vpp.inspection.scores import averages, averages_asked, rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.reporting.document import report_html
-from vpp.reporting.ideas import Idea, Ideas, merge_ideas
 from vpp.reporting.markdown import report_markdown
-from vpp.reporting.scores import averages, averages_asked, rows_of
 from vpp.reporting.words import shortest
 from vpp.runs.asking import Answers
 from vpp.runs.directory import RunDirectory

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from vpp.reporting.lineage import why_grew
+from vpp.inspection.slots import why_grew
 from vpp.reporting.theme import INK, Mode, template
 from vpp.reporting.words import fixed
 from vpp.runs.view import RunView, StepView

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from vpp.inspection.ideas import Idea, Ideas
+from vpp.inspection.ruled_out import Contradiction, RuledOut
 from vpp.reporting.cards import without_seed
-from vpp.reporting.ideas import Idea, Ideas
 from vpp.reporting.markup import Mark, badge, text
 from vpp.reporting.matrix import inputs_line
-from vpp.reporting.ruled_out import Contradiction, RuledOut
 from vpp.reporting.words import counted, fixed, number, value_text
 
 MARKS: dict[str, tuple[Mark, str]] = {

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from vpp.data.dataset import Dataset
+from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.reporting.brief import Measure, headline, measures
 from vpp.reporting.caveats import caveats, is_demo, steps_text
 from vpp.reporting.escaping import markdown_table, markdown_text
-from vpp.reporting.ideas import Ideas, merge_ideas
-from vpp.reporting.lineage import sizes_text
 from vpp.reporting.markdown_findings import disagreement, posterior, steps, what_was_ruled_out
 from vpp.reporting.markdown_record import calls, data, method, reproduce
+from vpp.reporting.sizes import sizes_text
 from vpp.reporting.words import capitalised
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES

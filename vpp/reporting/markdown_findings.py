@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Dataset, Row
+from vpp.inspection.ensemble import ensemble
+from vpp.inspection.ideas import Idea, Ideas
+from vpp.inspection.points import Point, points
+from vpp.inspection.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
+from vpp.inspection.scores import rows_by_id
 from vpp.posterior.prediction import Value
 from vpp.reporting.brief import compared_sentence, shares_sentence, weights_measure
-from vpp.reporting.ensemble import ensemble
 from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.reporting.ideas import Idea, Ideas
-from vpp.reporting.matrix import Point, inputs_line, points
-from vpp.reporting.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
-from vpp.reporting.scores import rows_by_id, score_text
+from vpp.reporting.matrix import inputs_line
 from vpp.reporting.words import (
     capitalised,
     counted,
@@ -22,6 +23,7 @@ from vpp.reporting.words import (
     listed,
     number,
     percent,
+    score_text,
     value_text,
     weight_text,
 )

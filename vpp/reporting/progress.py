@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
+from vpp.inspection.batches import batch_places
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
-from vpp.reporting.batches import batch_places
-from vpp.reporting.lineage import sizes_told
 from vpp.reporting.markup import Metric
+from vpp.reporting.sizes import sizes_told
 from vpp.reporting.words import (
     acceptance_sentence,
     cached_words,

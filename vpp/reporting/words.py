@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from vpp.inspection.scores import Score
 from vpp.posterior.prediction import Value
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -232,3 +233,10 @@ def weights_sentence(weights: Sequence[float]) -> str:
 
 def _others(n: int) -> str:
     return "another holds" if n == 1 else f"{in_words(n)} others share"
+
+
+def score_text(score: Score) -> str:
+    """`98.3 %`, or the mean squared error."""
+    if score.n_correct is not None:
+        return percent(score.n_correct / score.n, decimals=1)
+    return number(score.mse or 0.0)

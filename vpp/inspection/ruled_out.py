@@ -9,9 +9,9 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
+from vpp.inspection.scores import rows_by_id
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
-from vpp.reporting.scores import rows_by_id
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]

@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated
 from vpp.data.dataset import Row
-from vpp.problem import Prediction
-from vpp.randomness import tie_draw
-from vpp.reporting.scores import (
+from vpp.inspection.scores import (
     averaged_score,
     averages,
     averages_asked,
@@ -13,10 +12,10 @@ from vpp.reporting.scores import (
     particle_scores,
     score,
 )
+from vpp.problem import Prediction
+from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
 from vpp.settings import Config
-
-from .builders import NUMBERS, YES_NO, dataset, evaluated
 
 
 def test_the_averaged_vote_is_scored_with_its_weights() -> None:

@@ -1,11 +1,21 @@
 import pytest
 
+from tests.reporting.builders import (
+    NUMBERS,
+    YES_NO,
+    drawn,
+    finished,
+    proposed,
+    resampled,
+    reweighted,
+    scored,
+    started,
+    view_of,
+)
 from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
-from vpp.reporting.ruled_out import rejected, resampled_away, ruled_out, unparsable
+from vpp.inspection.ruled_out import rejected, resampled_away, ruled_out, unparsable
 from vpp.settings import Config
-
-from .builders import NUMBERS, YES_NO, drawn, finished, proposed, resampled, reweighted, scored, started, view_of
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Votes
+from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value
-from vpp.reporting.scores import Score, rows_of, score
 from vpp.runs.view import RunView
 
 DIGITS = 9

@@ -1,11 +1,10 @@
 import pytest
 
+from tests.reporting.builders import NUMBERS, YES_NO, dataset, drawn, evaluated, finished, reweighted, started, view_of
 from vpp.events import Event
-from vpp.reporting.ideas import Idea, Ideas, merge_ideas
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.runs.view import RunView
 from vpp.settings import Config
-
-from .builders import NUMBERS, YES_NO, dataset, drawn, evaluated, finished, reweighted, started, view_of
 
 RIGHT = {"even": ["yes", "no", "no"], "sum is even": ["yes", "no", "no"], "always no": ["no", "no", "no"]}
 SLOTS = ("even", "always no", "sum is even", "even")

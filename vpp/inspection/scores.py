@@ -9,7 +9,6 @@ from vpp.posterior.likelihood import correct
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value, average
 from vpp.randomness import tie_draw
-from vpp.reporting.words import number, percent
 from vpp.runs.asking import Answers
 from vpp.settings import Config
 
@@ -31,13 +30,6 @@ class Score:
         if self.n_correct is not None:
             return 1 - self.n_correct / self.n
         return self.mse if self.mse is not None else 0.0
-
-
-def score_text(score: Score) -> str:
-    """`98.3 %`, or the mean squared error."""
-    if score.n_correct is not None:
-        return percent(score.n_correct / score.n, decimals=1)
-    return number(score.mse or 0.0)
 
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:

@@ -1,0 +1,187 @@
+"""Two small runs of known predictions, written by hand: what every page and export is checked against.
+
+`labels`: four particles, two steps, six test rows. At the end particles 0 and 2 say the same thing in two wordings.
+
+    slot  text  weight   test rows 4..9 (truth: yes no yes no yes no)   training rows 0..3 (yes no yes no)
+    0     EVEN    0.4    yes no yes no  yes yes                         yes no yes no
+    1     BIG     0.3    yes no yes yes no  yes                         yes no yes no
+    2     PAIR    0.2    as EVEN                                        as EVEN
+    3     ODD     0.1    yes no –   no  no  no                          yes no no  no
+
+`numbers`: three particles, one step, four test rows; the last cell of SLOPE is an abstention.
+
+    slot  text   weight   test rows 4..7 (truth: 1 3 5 2)   training rows 0..3 (0 1 2 4)
+    0     LINE    0.5     1 3 4 2                           0 1 2 3
+    1     SLOPE   0.25    2 3 6 –                           0 1 2 4
+    2     FLAT    0.25    0 3 4 4                           2 2 2 2
+"""
+
+import math
+from pathlib import Path
+
+from tests.reporting.builders import (
+    SEED,
+    dataset,
+    drawn,
+    evaluated,
+    finished,
+    proposed,
+    resampled,
+    reweighted,
+    run,
+    scored,
+    started,
+)
+from vpp.events import Event, RunFinished
+from vpp.hypothesis import hypothesis_id
+from vpp.posterior.prediction import Value
+from vpp.problem import Prediction
+from vpp.runs.answers import AnswerLog
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+EVEN = f"{SEED} Say yes if a is even, else no."
+BIG = f"{SEED} Say yes if a is above 6, else no."
+PAIR = f"{SEED} Say yes if a can be halved, else no."
+ODD = f"{SEED} Say no if a is odd, else yes."
+NONE = f"{SEED} Say yes."
+"""Drawn first in slot 3 and resampled away at step 1."""
+LUCK = f"{SEED} Say no."
+"""Proposed three times and rejected each time."""
+SEVEN = f"{SEED} Say yes if a holds a 7, else no."
+"""Proposed once, rejected."""
+
+LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
+LABEL_CONFIG = Config(
+    method="smc", particles=4, batch_size=2, epochs=1, buffer_size=4, mutate="filtered", final_weights="rescored"
+)
+LABEL_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
+LABEL_SLOTS = (EVEN, BIG, PAIR, ODD)
+ON_TEST: dict[str, tuple[Value | None, ...]] = {
+    EVEN: ("yes", "no", "yes", "no", "yes", "yes"),
+    PAIR: ("yes", "no", "yes", "no", "yes", "yes"),
+    BIG: ("yes", "no", "yes", "yes", "no", "yes"),
+    ODD: ("yes", "no", None, "no", "no", "no"),
+}
+ON_TRAIN: dict[str, tuple[Value | None, ...]] = {
+    EVEN: ("yes", "no", "yes", "no"),
+    PAIR: ("yes", "no", "yes", "no"),
+    BIG: ("yes", "no", "yes", "no"),
+    ODD: ("yes", "no", "no", "no"),
+}
+
+LINE = f"{SEED} The output is a."
+SLOPE = f"{SEED} The output is a, and one more if a is above 2."
+FLAT = f"{SEED} The output is 2."
+NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0, 5.0, 2.0])
+NUMBER_CONFIG = Config(method="smc", particles=3, batch_size=4, epochs=1, buffer_size=4, final_weights="paper", tau=1.0)
+NUMBER_WEIGHTS = (0.5, 0.25, 0.25)
+NUMBER_SLOTS = (LINE, SLOPE, FLAT)
+NUMBERS_ON_TEST: dict[str, tuple[Value | None, ...]] = {
+    LINE: (1.0, 3.0, 4.0, 2.0),
+    SLOPE: (2.0, 3.0, 6.0, None),
+    FLAT: (0.0, 3.0, 4.0, 4.0),
+}
+NUMBERS_ON_TRAIN: dict[str, tuple[Value | None, ...]] = {
+    LINE: (0.0, 1.0, 2.0, 3.0),
+    SLOPE: (0.0, 1.0, 2.0, 4.0),
+    FLAT: (2.0, 2.0, 2.0, 2.0),
+}
+
+
+def label_events() -> list[Event]:
+    """Step 0 rewrites slot 1 and rejects LUCK and SEVEN; step 1 resamples NONE away and rejects LUCK twice."""
+    return [
+        started(LABEL_CONFIG, LABELS),
+        *drawn(EVEN, LUCK + " Or yes.", ODD, NONE),
+        scored(0, 0, EVEN, {0: "yes", 1: "no"}, log_lik=-0.25),
+        scored(0, 1, LUCK + " Or yes.", {0: "no", 1: "no"}, log_lik=-2.5),
+        scored(0, 2, ODD, {0: "yes", 1: "no"}, log_lik=-0.25),
+        scored(0, 3, NONE, {0: "yes", 1: "yes"}, log_lik=-2.5),
+        reweighted(0, (0.375, 0.125, 0.375, 0.125), beta=10),
+        proposed(0, 0, EVEN, EVEN, why="unchanged", accepted=False, log_alpha=None, u=None),
+        scored(0, 1, PAIR, {0: "yes", 1: "no"}, role="proposal", log_lik=-0.25),
+        proposed(
+            0,
+            1,
+            LUCK + " Or yes.",
+            PAIR,
+            accepted=True,
+            log_likelihood=-2.5,
+            log_likelihood_proposal=-0.25,
+            log_alpha=0.0,
+        ),
+        scored(0, 2, LUCK, {0: "no", 1: "no"}, role="proposal", log_lik=-2.5),
+        proposed(0, 2, ODD, LUCK, log_likelihood=-0.25, log_likelihood_proposal=-2.5, log_alpha=-2.25, u=0.5),
+        scored(0, 3, SEVEN, {0: "no", 1: "yes"}, role="proposal", log_lik=-4.75),
+        proposed(0, 3, NONE, SEVEN, log_likelihood=-2.5, log_likelihood_proposal=-4.75, log_alpha=-2.25, u=0.75),
+        finished(0, (EVEN, PAIR, ODD, NONE), weights=(0.375, 0.125, 0.375, 0.125)),
+        scored(1, 0, EVEN, {0: "yes", 1: "no", 2: "yes", 3: "no"}, log_lik=-0.5),
+        scored(1, 1, PAIR, {0: "yes", 1: "no", 2: "yes", 3: "no"}, log_lik=-0.5),
+        scored(1, 2, ODD, {0: "yes", 1: "no", 2: "no", 3: "no"}, log_lik=-2.75),
+        scored(1, 3, NONE, {0: "yes", 1: "yes", 2: "yes", 3: "yes"}, log_lik=-5.0),
+        reweighted(1, (0.7, 0.1, 0.1, 0.1), beta=1),
+        resampled(1, 0, 0, 1, 2),
+        proposed(1, 0, EVEN, None, why="unparsable", reason="the answer has no “New rule:” line", raw="Sorry."),
+        scored(1, 1, BIG, {2: "yes", 3: "no"}, role="proposal", log_lik=-0.25),
+        proposed(1, 1, EVEN, BIG, accepted=True, log_likelihood=-0.25, log_likelihood_proposal=-0.25, log_alpha=0.0),
+        scored(1, 2, LUCK, {2: "no", 3: "no"}, role="proposal", log_lik=-2.5),
+        proposed(1, 2, PAIR, LUCK, log_likelihood=-0.25, log_likelihood_proposal=-2.5, log_alpha=-2.25, u=0.5),
+        scored(1, 3, LUCK, {2: "no", 3: "no"}, role="proposal", log_lik=-2.5),
+        proposed(1, 3, ODD, LUCK, log_likelihood=-2.375, log_likelihood_proposal=-2.5, log_alpha=-0.125, u=0.9375),
+        finished(1, LABEL_SLOTS, ancestors=(0, 0, 1, 2)),
+        *(
+            scored(1, k, text, dict(enumerate(ON_TRAIN[text])), role="final", log_lik=math.log(w))
+            for k, (text, w) in enumerate(zip(LABEL_SLOTS, LABEL_WEIGHTS, strict=True))
+        ),
+        reweighted(1, LABEL_WEIGHTS, role="final"),
+        evaluated(LABELS, dict(ON_TEST), slots=LABEL_SLOTS, weights=LABEL_WEIGHTS),
+        evaluated(LABELS, dict(ON_TRAIN), slots=LABEL_SLOTS, weights=LABEL_WEIGHTS, split="train"),
+        RunFinished(outcome="finished"),
+    ]
+
+
+def number_events() -> list[Event]:
+    """One step in which every rewriting is taken: SLOPE and FLAT come in."""
+    return [
+        started(NUMBER_CONFIG, NUMBERS, steps=1),
+        *drawn(LINE, LINE, FLAT),
+        scored(0, 0, LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}, log_lik=-0.5),
+        scored(0, 1, LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}, log_lik=-0.5),
+        scored(0, 2, FLAT, {0: 2.0, 1: 2.0, 2: 2.0, 3: 2.0}, log_lik=-4.5),
+        reweighted(0, NUMBER_WEIGHTS),
+        proposed(0, 0, LINE, LINE, why="unchanged", accepted=False, log_alpha=None, u=None),
+        proposed(0, 1, LINE, SLOPE, why="taken", accepted=True, log_alpha=None, u=None),
+        proposed(0, 2, FLAT, FLAT, why="unchanged", accepted=False, log_alpha=None, u=None),
+        finished(0, NUMBER_SLOTS, weights=NUMBER_WEIGHTS),
+        evaluated(NUMBERS, dict(NUMBERS_ON_TEST), slots=NUMBER_SLOTS, weights=NUMBER_WEIGHTS, step=0),
+        evaluated(NUMBERS, dict(NUMBERS_ON_TRAIN), slots=NUMBER_SLOTS, weights=NUMBER_WEIGHTS, step=0, split="train"),
+        RunFinished(outcome="finished"),
+    ]
+
+
+def labels(folder: Path) -> RunReader:
+    """The run of labels, finished, with what the learner said of the test rows."""
+    reader = run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG)
+    _say(reader, ON_TEST, [row.id for row in LABELS.test])
+    return reader
+
+
+def numbers(folder: Path) -> RunReader:
+    """The run of numbers, finished, with what the learner said of the test rows."""
+    reader = run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG)
+    _say(reader, NUMBERS_ON_TEST, [row.id for row in NUMBERS.test])
+    return reader
+
+
+def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], rows: list[int]) -> None:
+    """Each answer with the reason `because <answer>`; an abstention with why it could not be read."""
+    log = AnswerLog(reader.directory.answers)
+    for text, answers in said.items():
+        for row, value in zip(rows, answers, strict=True):
+            if value is None:
+                prediction = Prediction(row=row, value=None, raw="Hm.", reason="the answer has no “Output:” line")
+            else:
+                prediction = Prediction(row=row, value=value, explanation=f"because {value}")
+            log.add(hypothesis_id(text), prediction, 1)
+    log.close()

@@ -1,0 +1,1 @@
+"""What a run tells, worked out as values: nothing here is drawn."""
