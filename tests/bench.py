@@ -1,4 +1,4 @@
-"""What the demo model and the samplers reach together, measured through the command line: `make bench`.
+"""`make bench`: how fast pages of a large run open, and what the demo model and the samplers reach together.
 
 Seven tasks and four real tables, several seeds each. Figures of the demo model say nothing of a language model.
 """
@@ -22,6 +22,7 @@ from plotly.data import gapminder
 from sklearn.datasets import load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
+from tests import page_bench
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.data.tasks import TASKS
@@ -172,12 +173,17 @@ def compared(outcomes: list[Outcome]) -> list[str]:
 
 
 def main() -> None:
-    """Prints the three tables."""
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=[*TASKS, *TABLES], choices=[*TASKS, *TABLES])
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", choices=("pages", "runs"), help="the pages of a large run, or the demo model's runs")
     options = parser.parse_args()
+    if options.only != "runs":
+        print("\n".join([*page_bench.told(page_bench.measure()), ""]), flush=True)
+    if options.only == "pages":
+        return
     with tempfile.TemporaryDirectory() as folder:
         outcomes = measure(options.data, options.methods, options.seeds, Path(folder))
         print("\n".join([*told(outcomes), "", *against_vml(outcomes), "", *compared(outcomes)]))

@@ -37,6 +37,7 @@ class App:
     url: str
     runs: Path
     environment: dict[str, str]
+    pid: int
 
 
 def free_port() -> int:
@@ -62,7 +63,7 @@ def serving(runs: Path) -> Iterator[App]:
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
         wait_until_up(f"http://127.0.0.1:{port}", process)
-        yield App(f"http://127.0.0.1:{port}", runs, environment)
+        yield App(f"http://127.0.0.1:{port}", runs, environment, process.pid)
     finally:
         process.terminate()
         process.wait(10)

@@ -34,6 +34,7 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "K": 1,
         "n_initial": 1,
         "n_unique": 1,
+        "n_ideas": 1,
         "ess": (),
         "resampled_at": (),
         "acceptance_rate": None,

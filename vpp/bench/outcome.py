@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from vpp.bench.cells import Cell
+from vpp.inspection.ideas import merge_ideas
 from vpp.runs.directory import RunDirectory
+from vpp.runs.session import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
 
@@ -40,6 +42,8 @@ class Outcome:
     """Distinct texts among the first hypotheses."""
     n_unique: int
     """Distinct texts at the end."""
+    n_ideas: int
+    """Distinct behaviours at the end: texts with the same answers on all evaluated rows are one idea."""
     ess: tuple[float, ...]
     """By step; empty for methods without weights."""
     resampled_at: tuple[int, ...]
@@ -56,6 +60,8 @@ class Outcome:
     """Of five vml runs, the best on the test rows, which nobody can pick."""
     best_on_train: float | None = None
     """Of five vml runs, the test metric of the one that is best on the training rows."""
+    last_text: str = field(default="", metadata={"in_csv": False})
+    """The hypothesis that a run of one ended with, its seed sentence left out; empty for more than one."""
     versions: tuple[tuple[str, str], ...] = field(default=(), metadata={"in_csv": False})
     """Of what made the run, by name."""
 
@@ -93,6 +99,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         K=len(view.population),
         n_initial=len({p.hypothesis for p in view.finished_steps[0].population}),
         n_unique=found["n_unique"],
+        n_ideas=len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         ess=tuple(found["ess"]),
         resampled_at=tuple(found["resampled_at"]),
         acceptance_rate=found["acceptance_rate"],
@@ -103,8 +110,14 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         individual_train=tuple(map(float, individual["train"] or ())),
         oracle_best_test=_float(found.get("oracle_best_test")),
         best_on_train=_float(found.get("best_on_train")),
+        last_text=_only_text(view),
         versions=tuple(sorted((view.started.versions if view.started else {}).items())),
     )
+
+
+def _only_text(view: RunView) -> str:
+    texts = [view.texts[state.hypothesis] for state in view.population]
+    return texts[0].removeprefix(view.started.seed_text).strip() if len(texts) == 1 and view.started else ""
 
 
 def _float(value: Any) -> float | None:

@@ -27,6 +27,7 @@ from vpp.reporting.words import NBSP, counted, fixed, integer
 
 HERE, PAPER = "here", "paper"
 ROBUSTNESS_TASKS = ("linear", "two-circles", "contains-zero")
+PATTERN_TASKS = ("sum-parity", "contains-zero")
 TIMED = ("vml", "vml5", "mh", "smc")
 SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds; the number in brackets says how many."
 
@@ -331,6 +332,41 @@ def uncertain_points(results: _Results) -> Table:
     )
 
 
+def what_was_left(results: _Results) -> Table:
+    """sec:exp_analysis and app:smc_dynamics: what the last particles say, seed by seed."""
+    rows: list[tuple[str, ...]] = []
+    for task in results.tasks(PATTERN_TASKS):
+        rows += [(_named(task), f"{HERE}, seed {seed}", *_left(results, task, seed)) for seed in results.seeds]
+        rows.append(("", PAPER, *_left_in_the_paper(task)))
+    return Table(
+        title="What was left at the end",
+        note="Texts are different wordings, ideas are different answers on the training and test rows, uncertain are "
+        "test points on which not all particles answer alike. Single VML ends with one sentence, quoted without its "
+        "seed sentence. The paper counts texts as a range over seeds and does not count ideas.",
+        head=("task", "", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML ended with"),
+        rows=tuple(rows),
+    )
+
+
+def _left(results: _Results, task: str, seed: int) -> tuple[str, ...]:
+    populations = [cell for column in _PAIR for cell in _population(results.at(task, column.method, seed))]
+    single = results.at(task, "vml", seed)
+    ended = f"{value_text(single.test, is_error=False)} %: “{single.last_text}”" if single else NOT_RUN
+    return *populations, ended
+
+
+def _population(outcome: Outcome | None) -> tuple[str, str]:
+    if outcome is None:
+        return NOT_RUN, NOT_RUN
+    held = f"{counted(outcome.n_unique, 'text')}, {counted(outcome.n_ideas, 'idea')}"
+    return held, f"{outcome.uncertain} of {outcome.uncertain_of}"
+
+
+def _left_in_the_paper(task: str) -> tuple[str, ...]:
+    uncertain, texts = paper.said("uncertain", task), paper.said("unique", task)
+    return paper.NONE, uncertain["mh"], f"{texts} texts", uncertain["smc"], paper.said("single", task)
+
+
 def _a_number_a_seed(
     results: _Results,
     tasks: Iterable[str],
@@ -480,6 +516,7 @@ _TABLES = (
     _Asked(make=ess_by_step, methods=("smc",)),
     _Asked(make=unique_hypotheses, methods=("mh", "smc")),
     _Asked(make=uncertain_points, methods=("mh", "smc"), tasks=_CLASSIFICATION),
+    _Asked(make=what_was_left, methods=("vml", "mh", "smc"), tasks=PATTERN_TASKS),
     _Asked(make=calls, methods=(*TIMED, "always-accept")),
     _Asked(make=wall_clock, methods=TIMED),
     _Asked(make=beyond_the_paper, methods=tuple(name for name, variant in VARIANTS.items() if variant.base)),
