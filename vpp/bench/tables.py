@@ -345,6 +345,7 @@ def what_was_left(results: _Results) -> Table:
         "seed sentence. The paper counts texts as a range over seeds and does not count ideas.",
         head=("task", "", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML ended with"),
         rows=tuple(rows),
+        labels=7,
     )
 
 
