@@ -1,0 +1,150 @@
+"""Whether doubt marks error, against brute force and sums worked out by hand."""
+
+import math
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from vpp.posterior.calibration import (
+    answered_shares,
+    brier,
+    calibration_error,
+    log_score,
+    rank_correlation,
+    ranks,
+    reliability,
+    risk_coverage,
+)
+
+certainties = st.sampled_from([0.5, 0.6, 0.9, 1.0])
+losses = st.sampled_from([0.0, 1.0]) | st.floats(0, 10)
+judged = st.lists(st.tuples(certainties, losses), min_size=1, max_size=6)
+shares = st.lists(st.floats(0, 1), min_size=2, max_size=4).filter(lambda weights: sum(weights) > 0.01)
+
+
+def unzip(pairs):
+    return [first for first, _ in pairs], [second for _, second in pairs]
+
+
+def literal_curve(ordered):
+    return [sum(loss for _, loss in ordered[:n]) / n for n in range(1, len(ordered) + 1)]
+
+
+def every_order_of_equals(pairs):
+    return [order for order in permutations(pairs) if all(a[0] >= b[0] for a, b in pairwise(order))]
+
+
+@settings(deadline=None, max_examples=60)
+@given(judged)
+def test_the_curve_is_the_mean_over_every_order_of_equally_certain_rows(pairs):
+    curves = [literal_curve(order) for order in every_order_of_equals(pairs)]
+    assert risk_coverage(*unzip(pairs)).risk == pytest.approx(np.mean(curves, axis=0), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(judged.flatmap(lambda pairs: st.tuples(st.just(pairs), st.permutations(pairs))))
+def test_the_curve_does_not_depend_on_the_order_of_rows(both):
+    one, other = (risk_coverage(*unzip(pairs)) for pairs in both)
+    assert one.risk == pytest.approx(other.risk, abs=1e-12)
+    assert one.area == pytest.approx(other.area, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(judged)
+def test_no_order_is_below_the_best_and_the_last_risk_is_that_of_a_random_one(pairs):
+    found = risk_coverage(*unzip(pairs))
+    assert found.area_best <= found.area + 1e-9
+    assert found.area_random == pytest.approx(np.mean([loss for _, loss in pairs]))
+    random = np.mean([np.mean(literal_curve(order)) for order in permutations(pairs[:5])])
+    assert risk_coverage(*unzip(pairs[:5])).area_random == pytest.approx(random, abs=1e-9)
+
+
+def test_a_curve_worked_out_by_hand():
+    # Two right at 1.0, one of two wrong at 0.9, right at 0.7 and at 0.6.
+    found = risk_coverage([1.0, 1.0, 0.9, 0.7, 0.6, 0.9], [0, 0, 0, 0, 0, 1])
+    assert found.risk == pytest.approx((0, 0, 1 / 6, 1 / 4, 1 / 5, 1 / 6))
+    assert found.area == pytest.approx((1 / 6 + 1 / 4 + 1 / 5 + 1 / 6) / 6)
+    assert found.area_best == pytest.approx(1 / 36)
+    assert [found.at(share) for share in (0.0, 0.5, 2 / 3, 1.0)] == pytest.approx([0, 1 / 6, 1 / 4, 1 / 6])
+
+
+def test_rows_without_an_order_are_refused():
+    for certainty, loss in (([], []), ([1.0], [0.0, 1.0]), ([math.nan], [0.0])):
+        with pytest.raises(ValueError):
+            risk_coverage(certainty, loss)
+
+
+def test_a_confidence_at_a_bins_end_lies_in_that_bin():
+    found = reliability([k / 10 for k in range(1, 11)], [True] * 10)
+    assert [(each.high, each.n) for each in found] == [(pytest.approx(k / 10), 1) for k in range(1, 11)]
+
+
+def test_bins_and_their_gap_worked_out_by_hand():
+    found = reliability([1.0, 1.0, 0.95, 0.7, 0.62], [True, True, False, True, False])
+    assert [(each.n, each.n_right) for each in found] == [(2, 1), (3, 2)]
+    assert [each.confidence for each in found] == pytest.approx([0.66, 2.95 / 3])
+    # 2/5 |1/2 - 0.66| + 3/5 |2/3 - 0.98333|
+    assert calibration_error(found) == pytest.approx(0.4 * 0.16 + 0.6 * (2.95 / 3 - 2 / 3))
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.booleans()), min_size=1, max_size=30))
+def test_every_row_is_in_one_bin_and_the_gap_is_a_share(pairs):
+    found = reliability(*unzip(pairs))
+    assert sum(each.n for each in found) == len(pairs)
+    assert sum(each.n_right for each in found) == sum(right for _, right in pairs)
+    assert all(each.low - 1e-9 < each.confidence <= each.high + 1e-9 for each in found)
+    assert 0 <= calibration_error(found) <= 1
+
+
+def test_scores_of_a_vote_worked_out_by_hand():
+    vote = answered_shares({"yes": 0.45, "no": 0.05})
+    assert vote == pytest.approx({"yes": 0.9, "no": 0.1})
+    assert brier(vote, "yes") == pytest.approx(0.02)
+    assert brier(vote, "no") == pytest.approx(1.62)
+    assert log_score(vote, "no") == pytest.approx(math.log2(10))
+    assert log_score({"yes": 1.0}, "yes") == 0
+
+
+def test_where_all_abstain_the_truth_has_no_share():
+    assert answered_shares({}) == answered_shares({"yes": 0.0}) == {}
+    assert brier({}, "yes") == 1
+    assert log_score({}, "yes") == math.inf
+    assert (brier({"no": 1.0}, "yes"), log_score({"no": 1.0}, "yes")) == (2, math.inf)
+
+
+@given(shares)
+def test_on_average_no_shares_score_better_than_the_true_ones(weights):
+    true = answered_shares(dict(enumerate(map(float, weights))))
+    other = answered_shares(dict.fromkeys(true, 1.0))
+    for score in (brier, log_score):
+        expected = [
+            sum(p * score(vote, label) for label, p in true.items() if p > 0 and vote.get(label))
+            for vote in (true, other)
+        ]
+        assert expected[0] <= expected[1] + 1e-9
+    assert all(0 <= brier(true, label) <= 2 + 1e-9 for label in true)
+
+
+def test_ranks_of_equals_are_shared():
+    assert ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1, 3.5, 2]
+    assert ranks([math.inf, 0.0]).tolist() == [2, 1]
+
+
+numbers = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12)
+
+
+@given(numbers)
+def test_rank_correlation_is_the_correlation_of_ranks(pairs):
+    a, b = unzip(pairs)
+    assume(len(set(a)) > 1 and len(set(b)) > 1)
+    assert rank_correlation(a, b) == pytest.approx(np.corrcoef(ranks(a), ranks(b))[0, 1], abs=1e-9)
+    assert rank_correlation(a, [math.exp(x) for x in a]) == pytest.approx(1)
+    assert rank_correlation(a, [-x for x in a]) == pytest.approx(-1)
+
+
+def test_a_constant_has_no_rank_correlation():
+    assert rank_correlation([1.0, 1.0], [1.0, 2.0]) is None
+    assert rank_correlation([1.0], [1.0]) is None

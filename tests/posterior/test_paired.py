@@ -1,0 +1,71 @@
+"""Paired differences of losses and the sign test."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.posterior.paired import paired_difference, sign_test
+
+COUNTS = st.integers(min_value=0, max_value=200)
+
+
+def test_a_difference_is_of_the_same_rows_one_by_one() -> None:
+    found = paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
+    # Differences 1, 0, -1, -1: mean -1/4; squares about the mean 25/16 + 1/16 + 9/16 + 9/16 = 11/4, over 3, root of
+    # that over root of 4.
+    assert (found.n, found.mean, found.better, found.worse) == (4, -0.25, 2, 1)
+    assert found.standard_error == pytest.approx(math.sqrt(11 / 12) / 2)
+
+
+def test_one_row_has_no_standard_error() -> None:
+    assert paired_difference([1.0], [0.5]).standard_error is None
+
+
+def test_infinite_losses_warn_of_nothing() -> None:
+    found = paired_difference([math.inf, 1.0], [math.inf, 2.0])
+    assert math.isnan(found.mean)
+    assert (found.better, found.worse) == (1, 0)
+
+
+@pytest.mark.parametrize("others", [[], [1.0, 2.0], [[1.0]]])
+def test_losses_of_other_rows_are_refused(others: list[float]) -> None:
+    with pytest.raises(ValueError):
+        paired_difference([1.0], others)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p"),
+    [
+        (0, 0, 1.0),
+        (1, 0, 1.0),  # 2 * 1/2
+        (3, 0, 0.25),  # 2 * 1/8
+        (5, 2, 2 * (1 + 7 + 21) / 128),
+        (2, 2, 1.0),  # 2 * (1 + 4 + 6) / 16 is more than 1
+        (10, 0, 2 / 1024),
+    ],
+)
+def test_the_sign_test_is_the_exact_two_sided_one(better: int, worse: int, p: float) -> None:
+    assert sign_test(better, worse) == pytest.approx(p, rel=1e-12)
+
+
+@given(COUNTS, COUNTS)
+def test_the_sign_test_is_a_probability_the_same_from_both_sides(better: int, worse: int) -> None:
+    assert 0 < sign_test(better, worse) <= 1
+    assert sign_test(better, worse) == sign_test(worse, better)
+
+
+@given(COUNTS, COUNTS)
+def test_a_more_uneven_split_is_no_more_probable(better: int, worse: int) -> None:
+    few, many = sorted((better, worse))
+    if few:
+        assert sign_test(few - 1, many + 1) <= sign_test(few, many)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=1, max_size=20))
+def test_the_other_way_round_is_the_opposite(pairs: list[tuple[float, float]]) -> None:
+    one, other = zip(*pairs, strict=True)
+    there, back = paired_difference(one, other), paired_difference(other, one)
+    assert there.mean == pytest.approx(-back.mean)
+    assert (there.better, there.worse, there.p) == (back.worse, back.better, back.p)

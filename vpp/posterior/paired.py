@@ -1,0 +1,49 @@
+"""Two predictors on the same rows: the mean difference of their losses, its standard error, and a sign test."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """One predictor's losses minus another's, row by row."""
+
+    n: int
+    """Rows, at least 1."""
+    mean: float
+    """Below 0 is better; NaN where both have infinite losses."""
+    standard_error: float | None
+    """Of `mean`: the sample standard deviation (ddof = 1) of the differences over the root of n; None for one row."""
+    better: int
+    """Rows of a smaller loss."""
+    worse: int
+    """Rows of a larger loss."""
+
+    @property
+    def p(self) -> float:
+        """Of the sign test, between 0 and 1."""
+        return sign_test(self.better, self.worse)
+
+
+def paired_difference(losses: Sequence[float], others: Sequence[float]) -> PairedDifference:
+    """losses, others: (N,) of the same rows in the same order, N at least 1; infinity allowed. Raises ValueError."""
+    a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1 or a.size == 0:
+        raise ValueError(f"{a.size} losses beside {b.size}: give one a row, of the same rows")
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = a - b
+        mean = float(difference.mean())
+        error = float(difference.std(ddof=1)) / math.sqrt(a.size) if a.size > 1 else None
+    return PairedDifference(
+        n=a.size, mean=mean, standard_error=error, better=int((a < b).sum()), worse=int((a > b).sum())
+    )
+
+
+def sign_test(better: int, worse: int) -> float:
+    """How often an even coin splits `better + worse` tosses at least as unevenly; exact, two-sided, 1 for none."""
+    n, few = better + worse, min(better, worse)
+    # p = min(1, 2 sum_{i <= few} C(n, i) / 2^n)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))
