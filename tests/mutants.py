@@ -329,7 +329,21 @@ MUTANTS = (
         EVIDENCE,
     ),
     Mutant("unreadable draws kept", "inference/drawing.py", "if proposal.text is not None:", "if True:", VARIANTS),
-    Mutant("error mass not shared", "problem.py", 'n_wrong if self.error_mass == "shared" else 1', "1", VARIANTS),
+    Mutant(
+        "a continued run draws anew",
+        "inference/drawing.py",
+        "if config.draws_initial and not problem.start_texts:",
+        "if config.draws_initial:",
+        "tests/inference/test_continued.py",
+    ),
+    Mutant(
+        "noise counted as information",
+        "posterior/information.py",
+        "entropy(w @ p) - w @ entropy(p)",
+        "entropy(w @ p)",
+        "tests/posterior/test_information.py",
+    ),
+    Mutant("error mass not shared", "problem.py", 'n_wrong if error_mass == "shared" else 1', "1", VARIANTS),
     # prediction and likelihood
     Mutant(
         "wrong mass swapped",

@@ -56,6 +56,8 @@ class ParticleDrawn:
     """Why the answer could not be read."""
     step: int = INITIAL_STEP
     """-1 for the initial population; the step at whose end a growing population took the particle in."""
+    origin: Literal["drawn", "continued"] = "drawn"
+    """`continued`: taken over from the run that this one goes on from; nothing was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

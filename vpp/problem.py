@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
 from vpp.randomness import rng
+from vpp.settings import ErrorMass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,9 @@ class Problem:
     seed: int
     batch_order: Literal["shuffled", "fixed"] = "shuffled"
     deduplicate_buffer: bool = False
-    error_mass: Literal["whole", "shared"] = "whole"
+    error_mass: ErrorMass = "whole"
+    start_texts: tuple[str, ...] = ()
+    """(K,) hypotheses of an earlier run that the first population takes over; empty where they are asked for."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -144,9 +147,14 @@ class Problem:
 
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
-        if self.dataset.task == "classification":
-            n_wrong = max(1, len(self.dataset.classes) - 1)
-            return ZeroOneLikelihood(epsilon=epsilon, n_shares=n_wrong if self.error_mass == "shared" else 1)
-        if tau is None:
-            raise ValueError("regression needs tau")
-        return GaussianLikelihood(tau=tau, abstention_error=self.dataset.target_range)
+        return likelihood_of(self.dataset, epsilon=epsilon, tau=tau, error_mass=self.error_mass)
+
+
+def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_mass: ErrorMass) -> Likelihood:
+    """Eq. 5 or 6, as the target's task asks. tau is None only for classification, else ValueError."""
+    if dataset.task == "classification":
+        n_wrong = max(1, len(dataset.classes) - 1)
+        return ZeroOneLikelihood(epsilon=epsilon, n_shares=n_wrong if error_mass == "shared" else 1)
+    if tau is None:
+        raise ValueError("regression needs tau")
+    return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.kinds import cell, find_kind, is_identifier, is_number
+from vpp.data.kinds import cell, find_kind, is_identifier, is_number, sequence_items
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,19 @@ def test_an_index_and_codes_only_name_their_rows(name, cells):
 )
 def test_measurements_words_and_repeats_do_not(name, cells):
     assert not is_identifier(name, cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("3 4 0 7", (3, 4, 0, 7)),
+        ("[3, -4; 0|7]", (3, -4, 0, 7)),
+        ("(+1 -2)", (1, -2)),
+        ("3-4-0-7", (3, 4, 0, 7)),
+        ("7", None),
+        ("3 four", None),
+        (f"1 {'9' * 400}", None),
+    ],
+)
+def test_a_sequence_is_its_integers(text, items):
+    assert sequence_items(text) == items

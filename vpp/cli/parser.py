@@ -26,6 +26,7 @@ def build_parser() -> ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _run(commands)
     _resume(commands)
+    _continue(commands)
     _control(commands)
     _reading(commands)
     _serving(commands)
@@ -118,6 +119,18 @@ def _resume(commands: Commands) -> None:
     _output_options(parser)
 
 
+def _continue(commands: Commands) -> None:
+    about = "begin a new run with the particles of another, and with rows answered since as training rows"
+    parser = _command(commands, "continue", "continuing:go_on", about)
+    _run_dir(parser)
+    parser.add_argument(
+        "data", metavar="ROWS.csv", help="the run's inputs and its target; rows without one are left out"
+    )
+    parser.add_argument("--name", default="", help="what to call the new run")
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="its directory (a new one in VPP_RUNS_DIR)")
+    _output_options(parser)
+
+
 def _control(commands: Commands) -> None:
     for name, about in (("stop", "end a running run and keep its last whole step"), ("pause", "send no more calls")):
         _run_dir(_command(commands, name, f"control:{name}", about))
@@ -136,11 +149,14 @@ def _reading(commands: Commands) -> None:
     report = _command(commands, "report", "reading:report", "write the report of a run")
     _run_dir(report)
     report.add_argument("-o", "--output", metavar="FILE", help="where to (report.md in the run's directory)")
-    report.add_argument("--html", metavar="FILE", help="also as a page of its own, to this file")
+    report.add_argument("--html", metavar="FILE", help="the page with charts goes here (report.html beside report.md)")
+    about_nc = "also the particles for ArviZ (to posterior.nc in the run's directory)"
+    report.add_argument("--nc", nargs="?", const=True, metavar="FILE", help=about_nc)
     predict = _command(commands, "predict", "reading:predict", "ask a posterior about new rows")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")
     predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
+    predict.add_argument("--reasons", action="store_true", help="also a column of reasons for each particle")
     task = _command(commands, "task", "reading:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
     task.add_argument("--seed", type=int, default=0)

@@ -7,11 +7,16 @@ from typing import Literal
 import numpy as np
 
 from vpp.data.dataset import Dataset, Provenance, Row, Task
-from vpp.data.inputs import choose_inputs, require_columns
+from vpp.data.inputs import choose_inputs, require_columns, unlabelled_rows
 from vpp.data.split import SPLIT, Sizes, stratified_split
 from vpp.data.table import Table
 from vpp.data.target import check_numbers, resolve_task, sort_labels, target_value
 from vpp.errors import DataError
+
+UNLABELLED = 103
+"""Purpose number of the draw among rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
+MOST_UNLABELLED = 1_000
+"""Rows without a target that are kept at most."""
 
 
 def build_dataset(
@@ -30,7 +35,7 @@ def build_dataset(
     min_train: int = 1,
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """Rows with a target, at most `train_size` for training and `test_size` for testing, drawn by seed.
+    """Rows with a target, at most `train_size` for training and `test_size` for testing, by seed; and rows without one.
 
     inputs: None takes every column but the target, those in `exclude`, constants and those that only name the rows.
     test_fraction: the test rows' share where the table has fewer than train_size + test_size rows.
@@ -44,6 +49,7 @@ def build_dataset(
     examples = _Examples(table=table, inputs=chosen, target=target, task=found)
     files = [examples] if test_table is None else [examples, _tested(examples, test_table)]
     train, test = _split(files, sizes, min_train=min_train, seed=seed)
+    unlabelled, kept = _unlabelled(files, seed=seed)
     return Dataset(
         name=name or table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
@@ -53,7 +59,8 @@ def build_dataset(
         classes=sort_labels(label for file in files for label in file.strata) if found == "classification" else (),
         train=train,
         test=test,
-        provenance=_provenance(files, len(train) + len(test), (*notes, *table.notes, *left_out)),
+        provenance=_provenance(files, len(train) + len(test), (*notes, *table.notes, *left_out, *kept)),
+        unlabelled=unlabelled,
     )
 
 
@@ -77,6 +84,13 @@ class _Examples:
     def strata(self) -> list[str]:
         """The label of each; all equal for regression."""
         return [cell if self.task == "classification" else "" for _, cell in self.targets]
+
+    @property
+    def unlabelled(self) -> tuple[Row, ...]:
+        """The file's rows without a target that have any input, in its order."""
+        found = unlabelled_rows(self.table, self.inputs, self.target)
+        asked = (row for row in found if any(cell is not None for _, cell in row.inputs))
+        return tuple(replace(row, id=self.first_id + row.id) for row in asked)
 
     def rows(self, picked: Sequence[int]) -> tuple[Row, ...]:
         """The rows at these places among `targets`."""
@@ -111,6 +125,17 @@ def _split(
         for part, (file, (train, test)) in enumerate(zip(files, wanted, strict=True))
     ]
     return files[0].rows(splits[0].train), files[-1].rows(splits[-1].test)
+
+
+def _unlabelled(files: Sequence[_Examples], *, seed: int) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """The rows without a target that are kept, in the files' order, and a note where some are not."""
+    found = [row for file in files for row in file.unlabelled]
+    if len(found) <= MOST_UNLABELLED:
+        return tuple(found), ()
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(UNLABELLED,)))
+    drawn = sorted(rng.choice(len(found), MOST_UNLABELLED, replace=False).tolist())
+    note = f"of {len(found):,} rows without a target, {MOST_UNLABELLED:,} were drawn by seed and kept to be asked about"
+    return tuple(found[i] for i in drawn), (note,)
 
 
 def _wanted(n_labelled: Sequence[int], sizes: Sizes) -> list[tuple[int, int]]:

@@ -41,7 +41,7 @@ class Provenance:
     n_rows: int
     """Rows in the file, and in the test file where there is one."""
     n_unlabelled: int
-    """Rows left out because their target is missing."""
+    """Rows without a target, which neither split takes."""
     n_left_out: int
     """Labelled rows that neither split took (sizes are limited)."""
     notes: tuple[str, ...] = ()
@@ -64,6 +64,14 @@ class Dataset:
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     provenance: Provenance
+    unlabelled: tuple[Row, ...] = ()
+    """Rows without a target that are kept to be asked about; no sampler sees them."""
+
+    @property
+    def next_id(self) -> int:
+        """An id that no row of the file has, nor one that was added."""
+        used = [row.id for row in (*self.train, *self.test, *self.unlabelled)]
+        return max(self.provenance.n_rows, 1 + max(used, default=-1))
 
     @property
     def target_range(self) -> float:

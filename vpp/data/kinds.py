@@ -21,6 +21,8 @@ _DATE = re.compile(
 )
 _ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
 _SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
+_HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
+_ITEM = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _CODE = re.compile(r"(?=.*\d)[\w./#:-]+", re.ASCII)
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
@@ -56,6 +58,15 @@ def is_date(text: str) -> bool:
 def is_sequence(text: str) -> bool:
     """At least two integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
     return _SEQUENCE.fullmatch(text) is not None
+
+
+def sequence_items(text: str) -> tuple[float, ...] | None:
+    """The integers of a sequence, in order; None where the text is no sequence, or holds one beyond a float's range."""
+    if not is_sequence(text):
+        return None
+    items = text.split("-") if _HYPHENATED.fullmatch(text) else _ITEM.findall(text)
+    found = tuple(map(float, items))
+    return found if all(map(math.isfinite, found)) else None
 
 
 def find_kind(cells: Iterable[str | None]) -> Kind:

@@ -17,12 +17,13 @@ _CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
 def rows_csv(dataset: Dataset) -> bytes:
     """The rows as used, training rows first: `row`, `split`, then the inputs and the target in file order.
 
+    Rows without a target that were kept come last; their split is `unlabelled`.
     UTF-8, commas, `\\n` after each line. The first two columns are told by their position: the file may have a column
     `row` of its own. A missing cell is empty, an empty text is `""`; a number that is the target is its shortest text.
     """
     names = _file_order(dataset.columns, {*dataset.inputs, dataset.target})
     lines: list[list[str | None]] = [["row", "split", *names]]
-    for part, rows in (("train", dataset.train), ("test", dataset.test)):
+    for part, rows in (("train", dataset.train), ("test", dataset.test), ("unlabelled", dataset.unlabelled)):
         lines += [[str(row.id), part, *_cells(row, names, dataset.target)] for row in rows]
     return "".join(map(_written_line, lines)).encode()
 
@@ -58,6 +59,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         train=tuple(row for part, row in rows if part == "train"),
         test=tuple(row for part, row in rows if part == "test"),
         provenance=Provenance(**{**header["provenance"], "notes": tuple(header["provenance"]["notes"])}),
+        unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
     )
 
 

@@ -1,8 +1,8 @@
-"""Hypotheses from the seed sentence: the initial population (Section 3.1; choice 9), and newcomers to a growing one."""
+"""The first population, from the seed sentence (Section 3.1; choice 9) or an earlier run; newcomers, where K grows."""
 
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,8 +23,11 @@ PRIOR_DRAWS = 8
 async def first_population(
     problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Told, None]:
-    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature; vml begins with theta_init itself."""
-    if config.draws_initial:
+    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature; vml begins with theta_init itself.
+
+    A run that goes on from an earlier one begins with its hypotheses, whatever the method.
+    """
+    if config.draws_initial and not problem.start_texts:
         seeds = [call_seed(problem.seed, "draw", 0, k) for k in range(config.size)]
         coming = await draws(problem, config, range(config.size), seeds, batch=problem.batch(0), step=step)
         async with Round(coming) as drawing:
@@ -32,10 +35,17 @@ async def first_population(
                 yield event
         particles = drawing.particles
     else:
-        particles = tuple(Particle(text=problem.seed_text, parent=k) for k in range(config.size))
-        for k, p in enumerate(particles):
-            yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="")
+        texts = problem.start_texts or (problem.seed_text,) * config.size
+        particles = tuple(Particle(text=text, parent=k) for k, text in enumerate(texts))
+        for event in _given(particles, origin="continued" if problem.start_texts else "drawn"):
+            yield event
     yield replace(population, step=step, particles=particles, tau=await _tau(problem, config, particles))
+
+
+def _given(particles: tuple[Particle, ...], *, origin: Literal["drawn", "continued"]) -> Iterator[ParticleDrawn]:
+    """Particles for which nothing was asked."""
+    for k, p in enumerate(particles):
+        yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=origin)
 
 
 async def draws(

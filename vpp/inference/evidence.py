@@ -6,17 +6,20 @@ from vpp.data.dataset import Task
 from vpp.settings import Config
 
 
-def why_nominal(config: Config, task: Task) -> tuple[str, ...]:
+def why_nominal(config: Config, task: Task, *, is_continued: bool = False) -> tuple[str, ...]:
     """What breaks the bounds, a sentence each; empty where a run of these options keeps them.
 
     Unbiased are: particles drawn independently from the prior, one likelihood fixed in advance, exponents fixed in
     advance, a fixed K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
+    is_continued: whether the first hypotheses are those that an earlier run ended with.
     """
-    return tuple(_broken(config, task))
+    return tuple(_broken(config, task, is_continued))
 
 
-def _broken(config: Config, task: Task) -> Iterator[str]:
-    if config.initial != "prior":
+def _broken(config: Config, task: Task, is_continued: bool) -> Iterator[str]:
+    if is_continued:
+        yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
+    elif config.initial != "prior":
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
     if task == "regression" and config.fixed_tau is None:
         yield "tau was set from the data"

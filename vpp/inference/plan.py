@@ -29,8 +29,11 @@ class Plan:
         return sum(calls for _, calls in self.items)
 
 
-def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
-    """The plan of a whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row)."""
+def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = False) -> Plan:
+    """The plan of a whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
+
+    is_continued: whether the first hypotheses are those of an earlier run, for which nothing is asked.
+    """
     config = _within_budget(config, n_train, n_test)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
@@ -39,14 +42,16 @@ def plan(config: Config, *, n_train: int, n_test: int) -> Plan:
         ("Training rows, for the summary", k * _calls(config, n_train)),
     ]
     items = (
-        *_first(config, n_train),
+        *([] if is_continued else _first(config, n_train)),
         *_steps(config, steps, n_train),
         *_growth(config, steps, n_train),
         *([("Test rows, along the way", k * _calls(config, n_test) * looks)] if looks else []),
         *(final := _final(config, n_train)),
         *ending,
     )
-    rounds = first_rounds(config) + sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
+    rounds = first_rounds(config, is_continued=is_continued) + sum(
+        step_rounds(config, t, n_train=n_train) for t in range(steps)
+    )
     return Plan(
         steps=steps,
         items=items,
@@ -72,9 +77,9 @@ def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
     return replace(config, particles_max=largest, growth_budget=0)
 
 
-def first_rounds(config: Config) -> int:
-    """Rounds before the first step: vml asks nothing, a draw from the prior needs no predictions."""
-    if not config.draws_initial:
+def first_rounds(config: Config, *, is_continued: bool = False) -> int:
+    """Rounds before the first step: vml and a continued run ask nothing, a draw from the prior no predictions."""
+    if is_continued or not config.draws_initial:
         return 0
     return 1 if config.initial == "prior" else 2
 

@@ -1,18 +1,24 @@
 """Asking a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vpp.data.dataset import Row
 from vpp.errors import RunError
+from vpp.hypothesis import hypothesis_id
 from vpp.inference.rounds import together
 from vpp.llm.counters import Counters
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 from vpp.runs.session import Keys, open_session
-from vpp.runs.view import fold
+from vpp.runs.view import RunView, fold
+
+IN_FLIGHT = 2048
+"""Questions begun before the first of them is answered: well above the calls in flight, well below a large table."""
+OnProgress = Callable[[int, int], None]
+"""Called with how many questions are answered, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,22 +34,86 @@ class Answers:
     """(K, N)."""
     task: str
     target: str
+    classes: tuple[str, ...] = ()
+    """Labels the run knows; empty for regression."""
+    step: int | None = None
+    """The last whole step when the particles were taken."""
 
 
-async def ask(directory: RunDirectory, rows: Sequence[Row], *, keys: Keys, cache_dir: Path) -> Answers:
-    """Every particle's answer to every row. Raises RunError before the first population, EndpointError."""
-    view = fold(JournalReader(directory.journal).new_records())
-    if not view.population:
-        raise RunError(f"{directory.path} has no particles yet: wait for its first step")
-    texts = tuple(view.texts[p.hypothesis] for p in view.population)
-    async with open_session(directory, keys=keys, cache_dir=cache_dir, counters=Counters()) as session:
-        predictions = await together(session.learner.predict(text, rows) for text in texts)
-    dataset = session.problem.dataset
-    return Answers(
-        rows=tuple(rows),
-        texts=texts,
-        weights=view.weights,
-        predictions=tuple(predictions),
-        task=dataset.task,
-        target=dataset.target,
-    )
+class Asking:
+    """Some rows put to every particle. Its counts, and what is whole, may be read from another thread.
+
+    A question is a row put to a sentence; particles that hold the same sentence ask it once.
+    """
+
+    def __init__(self, directory: RunDirectory, rows: Sequence[Row], *, view: RunView | None = None) -> None:
+        """view: the run as it is; read from its journal where it is not given. Raises RunError without particles."""
+        view = view or fold(JournalReader(directory.journal).new_records())
+        if not view.population:
+            raise RunError(f"{directory.path} has no particles yet: wait for its first step")
+        self.rows = tuple(rows)
+        self.total = len({particle.hypothesis for particle in view.population}) * len(self.rows)
+        """Questions; calls are fewer where several rows share one, and more where an answer cannot be read."""
+        self._directory = directory
+        self._spec = directory.spec()
+        self._texts = tuple(view.texts[particle.hypothesis] for particle in view.population)
+        self._weights = view.weights
+        self._step = view.last_step
+        self._said: dict[tuple[str, int], Prediction] = {}
+
+    @property
+    def done(self) -> int:
+        """Questions answered so far."""
+        return len(self._said)
+
+    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
+        """Asks all. Raises EndpointError; what was answered before that, or before being cancelled, is kept."""
+
+        def heard(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
+            self._said[hypothesis, prediction.row] = prediction
+            if on_progress:
+                on_progress(self.done, self.total)
+
+        texts = list(dict.fromkeys(self._texts))
+        async with open_session(
+            self._directory, keys=keys, cache_dir=cache_dir, counters=Counters(), on_answer=heard
+        ) as session:
+            for block in self._blocks(len(texts)):
+                await together(session.learner.predict(text, block) for text in texts)
+        return self.whole()
+
+    def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
+        """Rows in order, some at a time, so that the first are whole early; as many as fill whole calls."""
+        pack = self._spec.config.points_per_call
+        size = -(-IN_FLIGHT // (n_texts * pack)) * pack
+        return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
+
+    def whole(self) -> Answers:
+        """The rows that every particle has answered, so far."""
+        said, identities = dict(self._said), tuple(map(hypothesis_id, self._texts))
+        rows = tuple(row for row in self.rows if all((identity, row.id) in said for identity in set(identities)))
+        return Answers(
+            rows=rows,
+            texts=self._texts,
+            weights=self._weights,
+            predictions=tuple(tuple(said[identity, row.id] for row in rows) for identity in identities),
+            task=self._spec.dataset["task"],
+            target=self._spec.dataset["target"],
+            classes=tuple(self._spec.dataset["classes"]),
+            step=self._step,
+        )
+
+
+async def ask(
+    directory: RunDirectory,
+    rows: Sequence[Row],
+    *,
+    keys: Keys,
+    cache_dir: Path,
+    on_progress: OnProgress | None = None,
+) -> Answers:
+    """Every particle's answer to every row. Raises RunError before the first population, EndpointError.
+
+    To stop, cancel it; `Asking` keeps what was answered before.
+    """
+    return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)

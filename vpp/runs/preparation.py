@@ -1,5 +1,6 @@
 """From a table and options to a run on disk, ready for a worker: the one path of command line, app and library."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,11 +29,16 @@ class Preparation:
     learner_template: str | None = None
     optimizer_template: str | None = None
     command: tuple[str, ...] = ()
+    start: tuple[str, ...] = ()
+    """Hypotheses of an earlier run to begin with, one a particle."""
+    started_from: str = ""
+    """That run's id."""
 
     def __post_init__(self) -> None:
         """Raises InputError for what would fail later."""
         check_size(self.dataset, self.config.batch_size)
         check_endpoint(self.endpoint)
+        check_start(self.start, self.config)
         for text, role in ((self.learner_template, "learner"), (self.optimizer_template, "optimizer")):
             if text is not None:
                 Template(text, role=role)  # type: ignore[arg-type]
@@ -47,6 +53,8 @@ class Preparation:
             learner_template=self.learner_template,
             optimizer_template=self.optimizer_template,
             command=self.command,
+            start=self.start,
+            started_from=self.started_from,
         )
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
@@ -69,6 +77,14 @@ def check_size(dataset: Dataset, batch_size: int) -> None:
         raise InputError(
             f"{dataset.name} leaves {len(dataset.train)} training rows, fewer than a batch of {batch_size}: "
             f"add rows, or set the batch size to at most {len(dataset.train)}"
+        )
+
+
+def check_start(start: Sequence[str], config: Config) -> None:
+    """Raises InputError where there are texts to begin with, but not one a particle."""
+    if start and len(start) != config.size:
+        raise InputError(
+            f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
         )
 
 

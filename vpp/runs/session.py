@@ -108,6 +108,7 @@ async def open_session(
             learner=learner,
             optimizer=optimizer,
             seed_text=prompts.seed_text,
+            start_texts=spec.start,
             batch_size=spec.config.batch_size,
             epochs=spec.config.epochs,
             seed=spec.config.seed,

@@ -52,3 +52,12 @@ class RunSpec:
     optimizer_template: str | None = None
     command: tuple[str, ...] = ()
     """Arguments of `python -m vpp` that repeat the run."""
+    start: tuple[str, ...] = ()
+    """(K,) hypotheses that the run begins with instead of asking for some; empty for a run of its own."""
+    started_from: str = ""
+    """Id of the run whose last population they are."""
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether it goes on from an earlier run's particles."""
+        return bool(self.start)

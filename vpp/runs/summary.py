@@ -106,7 +106,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
-    because = [*why_nominal(spec.config, spec.dataset["task"])]
+    because = [*why_nominal(spec.config, spec.dataset["task"], is_continued=spec.is_continued)]
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += ["a model's draws cannot be shown to be independent"]
     return {
@@ -124,7 +124,7 @@ def _metric_name(spec: RunSpec) -> str:
 def rounds(spec: RunSpec, view: RunView) -> int:
     """Rounds in sequence that the events tell of: first draw, whole steps, newcomers, final weights, evaluations."""
     done = [step for step in view.finished_steps if step.step >= 0]
-    drawn = first_rounds(spec.config) if view.finished_steps else 0
+    drawn = first_rounds(spec.config, is_continued=spec.is_continued) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     grown = growth_rounds(spec.config) * sum(bool(step.joined) for step in done)
     return drawn + steps + grown + (view.final is not None) + len(view.evaluations)

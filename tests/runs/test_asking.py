@@ -1,0 +1,104 @@
+"""New rows put to every particle: what is counted, what a stop or a failure keeps."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.asked import asked_labels, asked_pair
+from tests.inspected import LABELS
+from tests.llm.stub import refusal
+from tests.processes import Model, wait_until
+from tests.reporting.builders import drawn, run
+from vpp.errors import RunError
+from vpp.runs.asking import Asking, ask
+from vpp.runs.background import Background
+from vpp.runs.session import Keys
+
+ROWS = LABELS.test
+
+
+def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:
+    reader, heard = asked_pair(tmp_path, served), []
+    answers = asyncio.run(
+        ask(
+            reader.directory,
+            ROWS,
+            keys=Keys(),
+            cache_dir=tmp_path,
+            on_progress=lambda done, total: heard.append((done, total)),
+        )
+    )
+    # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
+    assert heard == [(done, 12) for done in range(1, 13)]
+    assert served.answered == 12
+    assert [[p.value for p in said] for said in answers.predictions] == [["yes", "no"] * 3] * 3
+    assert (answers.step, answers.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
+
+
+def test_rows_of_one_call_are_counted_together(tmp_path: Path, served: Model) -> None:
+    reader, heard = asked_pair(tmp_path, served, packed=3), []
+    asyncio.run(
+        ask(
+            reader.directory,
+            ROWS,
+            keys=Keys(),
+            cache_dir=tmp_path,
+            on_progress=lambda done, total: heard.append((done, total)),
+        )
+    )
+    assert heard[-1] == (12, 12)
+    assert served.answered == 4
+
+
+def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:
+    reader = run(tmp_path, *drawn("even", "odd")[:1])
+    with pytest.raises(RunError, match="no particles yet"):
+        Asking(reader.directory, ROWS)
+
+
+def begun(tmp_path: Path, served: Model) -> Background:
+    return Background(Asking(asked_labels(tmp_path, served).directory, ROWS), keys=Keys(), cache_dir=tmp_path)
+
+
+def test_asked_in_the_background_it_ends_by_itself(tmp_path: Path, served: Model) -> None:
+    job = begun(tmp_path, served)
+    assert job.wait(60)
+    assert (job.outcome, job.failure, job.asking.done, job.seconds_left()) == ("finished", "", 24, 0)
+    assert job.asking.whole().rows == ROWS
+
+
+def test_a_stop_drops_what_is_in_flight_and_keeps_the_rows_that_all_have_answered(
+    tmp_path: Path, served: Model
+) -> None:
+    served.hold_after = 20
+    job = begun(tmp_path, served)
+    wait_until(lambda: job.asking.done == 20, "20 of 24 questions are answered")
+    assert job.is_running
+    job.stop()
+    job.stop()
+    assert job.wait(60), "the server still holds its answers"
+    answers = job.asking.whole()
+    assert job.outcome == "stopped"
+    # Four questions lack an answer, so at least one row and at most four are not whole.
+    assert 2 <= len(answers.rows) <= 5
+    assert all(len(said) == len(answers.rows) for said in answers.predictions)
+    assert {p.row for said in answers.predictions for p in said} == {row.id for row in answers.rows}
+
+
+def test_a_failure_is_told_and_keeps_what_was_answered(tmp_path: Path, served: Model) -> None:
+    served.hold_after = 20
+    job = begun(tmp_path, served)
+    wait_until(lambda: job.asking.done == 20 and served.asked > 20, "20 of 24 questions are answered")
+    served.refusal, served.hold_after = refusal(401, "no such key"), None
+    assert job.wait(60)
+    assert job.outcome == "failed"
+    assert "no such key" in job.failure
+    assert 2 <= len(job.asking.whole().rows) <= 5
+
+
+def test_a_table_is_asked_in_blocks_that_fill_whole_calls(tmp_path: Path, served: Model) -> None:
+    reader = asked_pair(tmp_path, served, packed=5)
+    blocks = list(Asking(reader.directory, ROWS * 500)._blocks(2))
+    # 2048 questions in flight: ceil(2048 / (2 · 5)) = 205 calls a sentence, of five rows each.
+    assert [len(block) for block in blocks] == [1025, 1025, 950]

@@ -1,0 +1,143 @@
+"""Going on from a run's particles with rows answered since: what is carried over, what begins anew."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.processes import PENGUINS
+from tests.reporting import builders
+from vpp.cli import main
+from vpp.data.adding import Answered
+from vpp.errors import DataError, InputError, RunError
+from vpp.events import INITIAL_STEP, Scored
+from vpp.hypothesis import hypothesis_id
+from vpp.reporting.command import repeat_command
+from vpp.runs.continuation import config_for, continue_run
+from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
+
+
+def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    prepared = continue_run(reader.directory, ANSWERED)
+    assert prepared.start == inspected.LABEL_SLOTS
+    assert prepared.started_from == reader.directory.id
+    # training rows 0 to 3 and test rows 4 to 9 of the file; the answered ones come after
+    assert [(row.id, row.target) for row in prepared.dataset.train] == [
+        (0, "yes"), (1, "no"), (2, "yes"), (3, "no"), (10, "yes"), (11, "no"),
+    ]  # fmt: skip
+    assert prepared.dataset.test == reader.dataset().test
+    assert prepared.config == replace(inspected.LABEL_CONFIG, final_weights="train")
+    assert prepared.dataset.provenance.notes[-1] == (
+        "answered by a person to go on from run 20260110-1432-toy-smc-7f3a: rows 10 to 11"
+    )
+    assert prepared.name == "toy + 2 rows"
+
+
+def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
+    prepared = continue_run(inspected.labels(tmp_path).directory, ANSWERED, name="more")
+    spec = prepared.create(tmp_path / "runs").spec()
+    assert (spec.start, spec.started_from, spec.name) == (prepared.start, prepared.started_from, "more")
+    assert spec.is_continued
+    assert spec.config.particles == len(spec.start) == 4
+
+
+def test_a_run_of_before_these_fields_can_still_be_read(tmp_path: Path) -> None:
+    directory = inspected.labels(tmp_path).directory
+    content = json.loads((directory.path / "run.json").read_text())
+    for name in ("start", "started_from"):
+        del content[name]
+    (directory.path / "run.json").write_text(json.dumps(content))
+    assert (directory.spec().start, directory.spec().is_continued) == ((), False)
+    assert RunReader(directory).dataset().unlabelled == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"method": "smc"}, {"particles": 7, "final_weights": "train"}),
+        ({"method": "smc", "tempering": "adaptive"}, {"particles": 7, "final_weights": "rescored"}),
+        ({"method": "mh"}, {"particles": 7, "final_weights": "rescored"}),
+        ({"method": "smc", "particles": 5, "particles_max": 9}, {"particles": 7, "final_weights": "train"}),
+        ({"method": "vml5"}, {"particles": 10, "final_weights": "rescored"}),
+    ],
+)
+def test_k_is_the_number_of_texts_and_last_weights_are_on_all_rows(options, expected) -> None:
+    config = Config(**options)
+    assert config_for(config, size=7) == replace(config, **expected)
+
+
+def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:
+    reader = builders.run(tmp_path, data=inspected.LABELS, config=inspected.LABEL_CONFIG)
+    with pytest.raises(RunError, match="has no particles yet"):
+        continue_run(reader.directory, ANSWERED)
+
+
+def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    directory = inspected.labels(tmp_path).directory
+    with pytest.raises(DataError, match="'maybe' is none of the labels: give one of no, yes"):
+        continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
+    with pytest.raises(DataError, match="row 2 of the run already"):
+        continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])
+
+
+def test_texts_and_particles_must_be_as_many() -> None:
+    with pytest.raises(InputError, match="2 hypotheses to begin with, and 3 particles"):
+        Preparation(
+            dataset=inspected.LABELS, config=Config(particles=3, batch_size=2), endpoint=builders.DEMO,
+            start=("one", "two"),
+        )  # fmt: skip
+
+
+def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:
+    spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec()
+    command = repeat_command(spec)
+    assert command.script == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
+    assert any("that run is needed too" in note for note in command.notes)
+    assert any("answered.csv is to hold the rows answered since" in note for note in command.notes)
+
+
+def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    sizes = ("--train-size", "12", "--test-size", "5", "--batch-size", "6", "--particles", "3", "--epochs", "1")
+    first, second = tmp_path / "runs" / "first", tmp_path / "runs" / "second"
+    run = ("run", str(PENGUINS), "--target", "species", "--demo", *sizes, "--run-dir", str(first), "--quiet", "--json")
+    assert main(run) == 0
+    earlier = RunReader(RunDirectory(first))
+    columns = earlier.dataset().inputs
+    rows = tmp_path / "rows.csv"
+    cells = {"island": "Dream", "sex": "male"}
+    lines = [",".join([*(cells.get(name, "190") for name in columns), target]) for target in ("Chinstrap", "")]
+    rows.write_text("\n".join([",".join([*columns, "species"]), *lines]))
+    capsys.readouterr()
+    assert main(("continue", str(first), str(rows), "--run-dir", str(second), "--json")) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["status"] == "finished"
+    assert "1 of 2 rows have no target and were left out" in err
+    later = RunReader(RunDirectory(second))
+    view, before = later.refresh().view, earlier.refresh().view
+    first_texts = [state.hypothesis for state in view.steps[INITIAL_STEP].population]
+    assert first_texts == [state.hypothesis for state in before.population]
+    assert view.usage.optimizer == 3 * view.total_steps  # 13 rows in batches of 6: 3 steps, and no first draw
+    assert view.total_steps == 3
+    ids = [row.id for row in later.dataset().train]
+    assert ids == [*(row.id for row in earlier.dataset().train), 344]  # the file has 344 rows, 0 to 343
+    for scored in finals(view.final_scored):
+        assert list(scored.rows) == ids
+    assert view.evaluated["test"].rows == before.evaluated["test"].rows
+    assert {hypothesis_id(text) for text in later.refresh().spec.start} == set(first_texts)
+
+
+def finals(scored: dict[int, Scored]) -> list[Scored]:
+    assert len(scored) == 3
+    return list(scored.values())

@@ -1,0 +1,86 @@
+"""An asking in a thread of its own, which a page can look at, leave and come back to."""
+
+import asyncio
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from vpp.errors import VppError
+from vpp.runs.asking import Asking
+from vpp.runs.session import Keys
+
+Outcome = Literal["running", "finished", "stopped", "failed"]
+
+
+class Background:
+    """Asks in a thread with an event loop of its own. What it has is in `asking`."""
+
+    def __init__(self, asking: Asking, *, keys: Keys, cache_dir: Path) -> None:
+        """Begins at once."""
+        self.asking = asking
+        self.outcome: Outcome = "running"
+        self.failure = ""
+        """Why it failed, in one line."""
+        self._keys = keys
+        self._cache_dir = cache_dir
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._began_at = time.monotonic()
+        self._ended_at: float | None = None
+        self._thread = threading.Thread(target=self._run, name="vpp-asking", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its thread lives."""
+        return self._thread.is_alive()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began, until it ended."""
+        return (self._ended_at or time.monotonic()) - self._began_at
+
+    def seconds_left(self) -> float | None:
+        """At the pace so far; None before the first answer."""
+        done = self.asking.done
+        return self.seconds / done * (self.asking.total - done) if done else None
+
+    def stop(self) -> None:
+        """Drops the calls in flight; what was answered is kept. Once it has ended, nothing."""
+        if self._stopping:
+            return
+        self._stopping = True
+        if self._loop and self._task:
+            with suppress(RuntimeError):  # it ended meanwhile
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Whether it has ended within so many seconds."""
+        self._thread.join(timeout_s)
+        return not self.is_running
+
+    def _run(self) -> None:
+        """A fault of the program ends the asking too, and is told."""
+        outcome: Outcome = "failed"
+        try:
+            outcome = asyncio.run(self._ask())
+        except VppError as error:
+            self.failure = str(error)
+        except Exception as error:
+            self.failure = f"{type(error).__name__}: {error}"
+        finally:
+            self._ended_at = time.monotonic()
+            self.outcome = outcome
+
+    async def _ask(self) -> Outcome:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self._stopping:
+            return "stopped"
+        try:
+            await self.asking.go(keys=self._keys, cache_dir=self._cache_dir)
+        except asyncio.CancelledError:
+            return "stopped"
+        return "finished"

@@ -1,0 +1,65 @@
+"""Going on from a run's particles with rows that a person has answered: a new run, prepared as any other.
+
+Its first population is the earlier run's last, one text a slot, and its training rows are the earlier run's with the
+answered ones behind them. Weights are not carried over: the earlier ones stand for the earlier rows already, and the
+new run weighs its particles on all labelled rows, so that carrying them would count those rows twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vpp.data.adding import Answered, with_rows
+from vpp.data.dataset import Dataset
+from vpp.errors import RunError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader
+from vpp.runs.preparation import Preparation
+from vpp.runs.session import load_dataset
+from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView, fold
+from vpp.settings import Config
+
+LONGEST_NAME = 120
+
+
+def continue_run(
+    directory: RunDirectory, answered: Sequence[Answered], *, name: str = "", command: tuple[str, ...] = ()
+) -> Preparation:
+    """A new run from this one's particles and rows, and the answered ones; `create` writes it.
+
+    Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
+    """
+    spec, view = directory.spec(), fold(JournalReader(directory.journal).new_records())
+    going_on = continuation(spec, load_dataset(directory, spec), view, answered, run=directory.id, name=name)
+    return replace(going_on, command=command)
+
+
+def continuation(
+    spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
+) -> Preparation:
+    """As `continue_run`, of a run that has been read. run: its id."""
+    if not view.population:
+        raise RunError(f"{run} has no particles yet: wait for its first step")
+    texts = tuple(view.texts[state.hypothesis] for state in view.population)
+    rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
+    return Preparation(
+        dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
+        config=config_for(spec.config, size=len(texts)),
+        endpoint=spec.endpoint,
+        name=name or f"{spec.name[:LONGEST_NAME]} + {rows}",
+        learner_template=spec.learner_template,
+        optimizer_template=spec.optimizer_template,
+        start=texts,
+        started_from=run,
+    )
+
+
+def config_for(config: Config, *, size: int) -> Config:
+    """The earlier run's options, with a particle a text, and with final weights on all training rows, each once.
+
+    Final weights are smc's alone; where it carries tempered weights, they are on all training rows already.
+    """
+    if not config.draws_initial:
+        return config
+    is_weighed_anew = config.method == "smc" and not config.is_telescoping
+    return replace(config, particles=size, final_weights="train" if is_weighed_anew else config.final_weights)
