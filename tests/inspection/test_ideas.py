@@ -1,8 +1,24 @@
+from pathlib import Path
+
 import pytest
 
-from tests.reporting.builders import NUMBERS, YES_NO, dataset, drawn, evaluated, finished, reweighted, started, view_of
+from tests import inspected
+from tests.reporting.builders import (
+    NUMBERS,
+    YES_NO,
+    dataset,
+    drawn,
+    evaluated,
+    finished,
+    proposed,
+    reweighted,
+    scored,
+    started,
+    view_of,
+)
 from vpp.events import Event
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas
+from vpp.hypothesis import hypothesis_id
+from vpp.inspection.ideas import Ideas, merge_ideas, survivors
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -129,6 +145,95 @@ def test_every_particle_belongs_to_one_idea() -> None:
 
 
 def test_ideas_are_frozen() -> None:
-    idea = Idea(weight=1.0, texts=("a",), text_weights=(1.0,), slots=(0,))
+    idea = merged(ended()).all[0]
     with pytest.raises(AttributeError):
         idea.weight = 0.5  # type: ignore[misc]
+
+
+def test_ideas_of_a_known_run_have_their_rows_and_errors(tmp_path: Path) -> None:
+    """EVEN and PAIR get test rows 4 to 8 right, BIG 4, 5, 6 and ODD 4, 5, 7, 9; ODD misses training row 2."""
+    reader = inspected.labels(tmp_path)
+    ideas = merge_ideas(reader.refresh().view, reader.dataset())
+    assert ideas is not None
+    assert (ideas.by, ideas.n_rows, ideas.n_test_rows) == ("evaluations", 10, 6)
+    assert ideas.weights == pytest.approx((0.6, 0.3, 0.1))
+    scores = [(i.test, i.train) for i in ideas]
+    assert [(test.n_correct, train.n_correct) for test, train in scores if test and train] == [(5, 4), (3, 4), (4, 3)]
+    assert [idea.n_abstained_test for idea in ideas] == [0, 0, 1]
+
+
+def test_the_errors_of_numbers_count_an_abstention_as_the_targets_range(tmp_path: Path) -> None:
+    """LINE is off by 1 on one row of 4 in each split; SLOPE by 1, 0, 1 and the range 4 on test, never on train;
+    FLAT by 1, 0, 1, 2 on test and by 2, 1, 0, 2 on train."""
+    reader = inspected.numbers(tmp_path)
+    ideas = merge_ideas(reader.refresh().view, reader.dataset())
+    assert ideas is not None
+    found = [(i.test.mse, i.train.mse) for i in ideas if i.test and i.train]
+    assert found == [(1 / 4, 1 / 4), (18 / 4, 0), (6 / 4, 9 / 4)]
+
+
+def test_a_wording_knows_when_it_came_and_to_whom(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    ideas = merge_ideas(reader.refresh().view, reader.dataset())
+    assert ideas is not None
+    first = {w.text: (w.first_step, w.first_slots) for idea in ideas for w in idea.wordings}
+    assert first == {
+        inspected.EVEN: (-1, (0,)),
+        inspected.PAIR: (0, (1,)),
+        inspected.BIG: (1, (1,)),
+        inspected.ODD: (-1, (2,)),
+    }
+
+
+def test_the_shortest_wording_may_be_another_than_the_heaviest() -> None:
+    leading = merged(ended(on_test())).all[0]
+    assert (leading.text, leading.shortest.text, leading.shortest.weight) == ("sum is even", "even", 0.4)
+
+
+def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked_all_about() -> None:
+    answers: dict[str, dict[int, str | float | None]] = {
+        "a": {0: "yes", 1: "no", 2: "no"},
+        "b": {0: "yes", 1: "no"},
+        "c": {0: "no", 1: "no"},
+    }
+    view = view_of(
+        started(Config(particles=3), YES_NO),
+        *drawn("a", "b", "c"),
+        *(scored(0, k, text, said) for k, (text, said) in enumerate(answers.items())),
+    )
+    ideas = merged(view)
+    assert (ideas.by, ideas.rows, ideas.n_test_rows) == ("step", (0, 1), 0)
+    assert [idea.slots for idea in ideas] == [(0, 1), (2,)]
+    assert [idea.compared.n_correct for idea in ideas if idea.compared] == [2, 1]
+    assert ideas.all[0].test is None
+
+
+def test_a_rewritten_text_that_was_asked_about_no_row_is_told_apart_by_its_words() -> None:
+    view = view_of(
+        started(Config(particles=2), YES_NO),
+        *drawn("a", "b"),
+        *(scored(0, k, text, {0: "yes"}) for k, text in enumerate("ab")),
+        proposed(0, 1, "b", "c", why="taken", accepted=True),
+        finished(0, ("a", "c")),
+    )
+    assert merged(view).by == "text"
+
+
+def test_a_text_that_is_gone_but_answers_as_an_idea_does_is_known() -> None:
+    gone = {**RIGHT, "was": ["no", "no", "no"], "other": ["no", "no", "yes"]}
+    early = evaluated(YES_NO, gone, slots=("was", "other", "even", "even"), step=0)
+    view = ended(early, on_test())
+    assert survivors(view, merged(view)) == {
+        hypothesis_id("even"): 0,
+        hypothesis_id("sum is even"): 0,
+        hypothesis_id("always no"): 1,
+        hypothesis_id("was"): 1,
+    }
+
+
+def test_nothing_is_known_of_texts_that_were_not_asked_about_every_row_compared() -> None:
+    early = evaluated(YES_NO, {"was": ["no"] * 3}, slots=("was",) * 4, step=0)
+    train = {text: ["yes"] * 4 for text in RIGHT}
+    view = ended(early, on_test(), evaluated(YES_NO, train, slots=SLOTS, weights=WEIGHTS, split="train"))
+    assert hypothesis_id("was") not in survivors(view, merged(view))
+    assert survivors(ended(), merged(ended())) == {}

@@ -1,5 +1,11 @@
-import pytest
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import inspected
 from tests.reporting.builders import (
     NUMBERS,
     YES_NO,
@@ -14,7 +20,7 @@ from tests.reporting.builders import (
 )
 from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.ruled_out import rejected, resampled_away, ruled_out, unparsable
+from vpp.inspection.ruled_out import Occasion, Past, RuledOut, Search, rejected, resampled_away, ruled_out, unparsable
 from vpp.settings import Config
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
@@ -180,3 +186,97 @@ def test_the_three_kinds_are_kept_apart_and_newest_first() -> None:
         proposed(1, 0, "a", None, why="unparsable", raw="x", reason="no rule"),
     )
     assert [(out.reason, out.text) for out in ruled_out(view, YES_NO)] == [("unparsable", "x"), ("rejected", "x")]
+
+
+def known(folder: Path) -> dict[str, RuledOut]:
+    """What the run of labels ruled out, by text."""
+    reader = inspected.labels(folder)
+    return {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
+
+
+def test_a_text_says_how_often_it_came_up_in_the_whole_run(tmp_path: Path) -> None:
+    found = known(tmp_path)
+    assert list(found) == [inspected.LUCK, inspected.NONE, "Sorry.", inspected.SEVEN]
+    assert found[inspected.LUCK].past == Past(proposed=3)
+    assert found[inspected.NONE].past == Past(drawn=1)
+    assert found["Sorry."].past == Past()
+    assert [o.particles for o in found[inspected.LUCK].occasions] == [(2,), (3,), (2,)]
+
+
+def test_accepted_times_are_counted_and_unchanged_ones_are_not() -> None:
+    view = view_of(
+        started(MH, YES_NO),
+        *drawn("a", "b"),
+        proposed(0, 0, "a", "x", accepted=True),
+        proposed(0, 1, "b", "x"),
+        proposed(1, 0, "x", "x", why="unchanged"),
+    )
+    assert rejected(view, YES_NO)[0].past == Past(proposed=2, accepted=1)
+
+
+def test_how_far_a_text_fell_short_is_its_deficit(tmp_path: Path) -> None:
+    """LUCK: -0.25 + 2.5; NONE against EVEN, the heaviest: -0.5 + 5; SEVEN against NONE: -2.5 + 4.75."""
+    found = known(tmp_path)
+    assert found[inspected.LUCK].newest.deficit == 2.25
+    assert found[inspected.NONE].newest.deficit == 4.5
+    assert found[inspected.NONE].newest.log_likelihood_heaviest == -0.5
+    assert found[inspected.SEVEN].newest.deficit == 2.25
+    assert found["Sorry."].newest.deficit is None
+
+
+def test_two_texts_that_explain_nothing_are_not_apart() -> None:
+    nothing = float("-inf")
+    both = Occasion(step=0, particles=(0,), log_likelihood=nothing, log_likelihood_proposal=nothing)
+    one = Occasion(step=0, particles=(0,), log_likelihood=-1.0, log_likelihood_proposal=nothing)
+    assert (both.deficit, one.deficit) == (0.0, float("inf"))
+
+
+def test_rows_that_the_other_text_gets_right_decided_it(tmp_path: Path) -> None:
+    """SEVEN says no, yes where yes, no is true; NONE, which stayed, says yes to both."""
+    found = known(tmp_path)
+    assert [(c.row.id, c.is_decisive) for c in found[inspected.SEVEN].newest.contradictions] == [(0, True), (1, False)]
+    assert [(c.row.id, c.is_decisive) for c in found[inspected.NONE].newest.contradictions] == [(1, True), (3, True)]
+
+
+def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(tmp_path: Path) -> None:
+    """At step 1 slot 2 held ODD, wrong on row 2, and was given PAIR, right there: so row 2 decided on LUCK."""
+    newest = known(tmp_path)[inspected.LUCK].newest
+    assert [(c.row.id, c.is_decisive) for c in newest.contradictions] == [(2, True)]
+
+
+def test_a_tempered_decision_knows_its_exponent() -> None:
+    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
+    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
+    assert rejected(view, YES_NO)[0].newest.exponent == 0.25
+
+
+def test_a_search_wants_every_word_in_any_order_and_case(tmp_path: Path) -> None:
+    entries = list(known(tmp_path).values())
+    found = Search(words="NO say").among(entries)
+    assert [entry.text for entry in found] == [inspected.LUCK, inspected.SEVEN]
+    assert [entry.text for entry in Search(words="7 holds").among(entries)] == [inspected.SEVEN]
+    assert [entry.text for entry in Search(words="new rule").among(entries)] == ["Sorry."]
+    assert Search(words="nowhere").among(entries) == ()
+
+
+def test_a_search_keeps_to_one_reason(tmp_path: Path) -> None:
+    entries = list(known(tmp_path).values())
+    assert [entry.text for entry in Search(reason="resampled away").among(entries)] == [inspected.NONE]
+
+
+def test_orders_are_by_step_by_deficit_and_by_times(tmp_path: Path) -> None:
+    entries = list(known(tmp_path).values())
+    luck, none, seven = inspected.LUCK, inspected.NONE, inspected.SEVEN
+    assert [e.text for e in Search(order="newest").among(entries)] == [luck, none, "Sorry.", seven]
+    assert [e.text for e in Search(order="worst").among(entries)] == [none, luck, seven, "Sorry."]
+    assert [e.text for e in Search(order="often").among(entries)] == [luck, none, "Sorry.", seven]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3))), st.sampled_from(["newest", "worst", "often"]))
+def test_an_order_loses_nothing(steps: list[tuple[int, int]], order: str) -> None:
+    entries = [
+        RuledOut(reason="rejected", text=str(i), occasions=(Occasion(step=step, particles=(0,)),) * n)
+        for i, (step, n) in enumerate(steps)
+    ]
+    found = Search(order=order).among(entries)  # type: ignore[arg-type]
+    assert sorted(e.text for e in found) == sorted(e.text for e in entries)

@@ -1,6 +1,6 @@
 """Test points as the particles see them: votes, shares, doubt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vpp.data.dataset import Row
@@ -8,6 +8,9 @@ from vpp.events import Evaluated, Votes
 from vpp.inspection.scores import averages
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
+
+DIGITS = 12
+"""Decimals to which shares of weight are told apart: sums of the same weights in another order are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,28 @@ class Point:
     """Whether the voices are not unanimous (Section 4.3)."""
 
     @property
+    def behind(self) -> float:
+        """Share of all the weight behind the vote's outcome, abstentions counting against it; 0 for regression."""
+        total = sum(share for _, share in self.shares) + self.abstained
+        return round(self._held / total, DIGITS) if total > 0 else 0.0
+
+    @property
+    def confidence(self) -> float | None:
+        """Share of the outcome among those that answered; None where nobody with weight did, and for regression."""
+        answered = sum(share for _, share in self.shares)
+        return round(self._held / answered, DIGITS) if answered > 0 else None
+
+    @property
+    def certainty(self) -> float:
+        """Larger where the posterior is surer: the weight behind the vote's outcome, or minus the spread."""
+        return self.behind if isinstance(self.row.target, str) else -self.doubt
+
+    @property
+    def _held(self) -> float:
+        """Weight behind the outcome, which stands first."""
+        return self.shares[0][1] if self.shares else 0.0
+
+    @property
     def is_wrong(self) -> bool:
         """Whether the vote misses the truth; for regression never said."""
         return isinstance(self.row.target, str) and self.prediction != self.row.target
@@ -40,6 +65,11 @@ def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
     found = [_point(rows[row_id], said, prediction, evaluated) for row_id, said, prediction in by_row]
     return sorted(found, key=lambda point: (-point.doubt, point.row.id))
+
+
+def weakly_backed(found: Iterable[Point], *, below: float) -> list[Point]:
+    """Points on which less than this share of all the weight stands behind the vote's outcome."""
+    return [point for point in found if point.behind < below]
 
 
 def _point(row: Row, said: Votes, prediction: Value | None, evaluated: Evaluated) -> Point:

@@ -1,10 +1,13 @@
 """What the data ruled out: proposals rejected, hypotheses resampled away, and answers that held no hypothesis.
 
-Natural logarithms. Each keeps its full text and, where rows decided it, the rows that speak against it.
+Natural logarithms. Each keeps its full text and, where rows decided it, the rows that speak against it; these are
+looked up when they are asked for, so that a list of thousands costs little.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
@@ -15,6 +18,7 @@ from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
+REASONS: tuple[Reason, ...] = ("rejected", "resampled away", "unparsable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,8 @@ class Contradiction:
     row: Row
     said: Value | None
     """The hypothesis' answer; None is an abstention."""
+    is_decisive: bool = True
+    """Whether the text it was held against does better on the row: what both miss decided nothing."""
 
     @property
     def target(self) -> Value | None:
@@ -47,13 +53,40 @@ class Occasion:
     """Natural log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """The uniform number it was compared with."""
+    exponent: float | None = None
+    """Of a tempered target, by which the log-likelihoods were multiplied; None where it is 1."""
     weight: float | None = None
     """Resampled away: what it held before, summed over its copies."""
-    n_rows: int = 0
-    """Distinct rows scored."""
-    contradictions: tuple[Contradiction, ...] = ()
-    """Worst first, compared with the text that stayed, or with the heaviest of the population that was redrawn.
-    Classification: the rows answered wrongly. Regression: the rows it misses by more than that text does."""
+    log_likelihood_heaviest: float | None = None
+    """Resampled away: of the heaviest particle of the population that was redrawn, on the same rows."""
+    case: "Case | None" = field(default=None, repr=False, compare=False)
+    """What rows said of it; None where none were asked."""
+
+    @property
+    def n_rows(self) -> int:
+        """Distinct rows scored."""
+        return self.case.n_rows if self.case else 0
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Worst first, compared with the text that stayed, or with the heaviest of the population that was redrawn.
+
+        Classification: the rows answered wrongly. Regression: the rows it misses by more than that text does.
+        """
+        return self.case.contradictions() if self.case else ()
+
+    @property
+    def deficit(self) -> float | None:
+        """By how much its log-likelihood falls short of the text that stayed, or of the heaviest; natural log.
+
+        None where nothing was compared.
+        """
+        own, other = self.log_likelihood, self.log_likelihood_heaviest
+        if self.log_likelihood_proposal is not None:
+            own, other = self.log_likelihood_proposal, self.log_likelihood
+        if own is None or other is None:
+            return None
+        return 0.0 if own == other else other - own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +102,8 @@ class RuledOut:
     """Why no hypothesis could be read."""
     held_by: tuple[int, ...] = ()
     """Slots of the last whole population that hold this very text all the same."""
+    past: "Past" = field(default_factory=lambda: Past())
+    """How often the text came up in the whole run."""
 
     @property
     def newest(self) -> Occasion:
@@ -84,6 +119,53 @@ class RuledOut:
     def steps(self) -> tuple[int, ...]:
         """Newest first, each once."""
         return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """How often a text came up in a run; texts left unchanged are not counted."""
+
+    drawn: int = 0
+    """As the answer to a first draw, or of a newcomer."""
+    proposed: int = 0
+    """As a rewriting, whether accepted or not."""
+    accepted: int = 0
+    """As a rewriting that a particle then held."""
+
+
+Order = Literal["newest", "worst", "often"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Which entries to show, and how."""
+
+    words: str = ""
+    """All must stand in the text or in why it could not be read, in any order and case."""
+    reason: Reason | None = None
+    """One kind; all where None."""
+    order: Order = "newest"
+    """By the last step at which each was ruled out; by how far its log-likelihood then fell short; by how often."""
+
+    def among(self, entries: Sequence[RuledOut]) -> tuple[RuledOut, ...]:
+        """Those that fit; of equal ones, in the order given."""
+        words = self.words.casefold().split()
+        fitting = (entry for entry in entries if self.reason in (None, entry.reason))
+        found = [entry for entry in fitting if not words or _holds(entry, words)]
+        return tuple(sorted(found, key=self._place))
+
+    def _place(self, entry: RuledOut) -> tuple[float, int]:
+        if self.order == "often":
+            return -entry.times, -entry.newest.step
+        deficit = entry.newest.deficit
+        if self.order == "worst":
+            return math.inf if deficit is None else -deficit, -entry.newest.step
+        return -entry.newest.step, 0
+
+
+def _holds(entry: RuledOut, words: Sequence[str]) -> bool:
+    said = f"{entry.text} {entry.why_unread or ''}".casefold()
+    return all(word in said for word in words)
 
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
@@ -136,18 +218,43 @@ def _merged(reason: Reason, found: Sequence[tuple[str, str | None, Occasion]], v
     occasions: dict[tuple[str, str | None], list[Occasion]] = {}
     for text, why, occasion in sorted(found, key=lambda each: (-each[2].step, each[2].particles)):
         occasions.setdefault((text, why), []).append(occasion)
+    held = _held_by(view)
+    past = _pasts(view)
     return tuple(
-        RuledOut(reason=reason, text=text, why_unread=why, occasions=tuple(times), held_by=_held_by(text, view))
+        RuledOut(
+            reason=reason,
+            text=text,
+            why_unread=why,
+            occasions=tuple(times),
+            held_by=held.get(text, ()),
+            past=Past() if reason == "unparsable" else past(text),
+        )
         for (text, why), times in occasions.items()
     )
 
 
-def _held_by(text: str, view: RunView) -> tuple[int, ...]:
-    return tuple(slot for slot, state in enumerate(view.population) if view.texts[state.hypothesis] == text)
+def _held_by(view: RunView) -> dict[str, tuple[int, ...]]:
+    """Slots by the text that they hold."""
+    held: dict[str, tuple[int, ...]] = {}
+    for slot, state in enumerate(view.population):
+        text = view.texts[state.hypothesis]
+        held[text] = (*held.get(text, ()), slot)
+    return held
+
+
+def _pasts(view: RunView) -> Callable[[str], Past]:
+    """By text."""
+    newcomers = (each for step in view.steps.values() for each in step.joined.values())
+    proposals = [each for each in view.proposals if each.why != "unchanged"]
+    drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
+    proposed = Counter(each.text for each in proposals)
+    accepted = Counter(each.text for each in proposals if each.accepted)
+    return lambda text: Past(drawn=drawn[text], proposed=proposed[text], accepted=accepted[text])
 
 
 def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
-    scored = step.proposals_scored.get(proposed.particle)
+    scored, weighed = step.proposals_scored.get(proposed.particle), step.reweighted
+    is_carried = weighed is not None and weighed.log_evidence is not None
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -155,9 +262,16 @@ def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
-        n_rows=len(set(scored.rows)) if scored else 0,
-        contradictions=judge.contradictions(scored, against=step.scored.get(proposed.particle)) if scored else (),
+        exponent=1 / weighed.beta if weighed and is_carried else None,
+        case=Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None,
     )
+
+
+def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
+    """What was known of the text that stayed: its ancestor's answers, where the population was redrawn before."""
+    slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
+    scored = step.scored.get(slot)
+    return scored if scored and scored.hypothesis == proposed.parent else None
 
 
 def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tuple[str, Occasion]]:
@@ -175,8 +289,8 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
                     particles=slots,
                     log_likelihood=scored.log_likelihood,
                     weight=sum(weights[slot] for slot in slots),
-                    n_rows=len(set(scored.rows)),
-                    contradictions=judge.contradictions(scored, against=heaviest),
+                    log_likelihood_heaviest=heaviest.log_likelihood,
+                    case=Case(judge=judge, scored=scored, against=heaviest),
                 ),
             )
 
@@ -187,6 +301,24 @@ def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:
     for slot, scored in sorted(step.scored.items()):
         slots[scored.hypothesis] = (*slots.get(scored.hypothesis, ()), slot)
     return slots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What rows said of a hypothesis, and of the one it is held against."""
+
+    judge: "_Judge"
+    scored: Scored
+    against: Scored | None
+
+    @property
+    def n_rows(self) -> int:
+        """Distinct rows scored."""
+        return len(set(self.scored.rows))
+
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Rows that speak against it, worst first."""
+        return self.judge.contradictions(self.scored, against=self.against)
 
 
 class _Judge:
@@ -205,7 +337,9 @@ class _Judge:
         answers = dict(zip(scored.rows, scored.predictions, strict=True))
         speaking = [row for row in losses if losses[row] > 0 and (self._is_classification or excess[row] > 0)]
         worst_first = sorted(speaking, key=lambda row: (-excess[row], -losses[row], row))
-        return tuple(Contradiction(row=self._rows[row], said=answers[row]) for row in worst_first)
+        return tuple(
+            Contradiction(row=self._rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first
+        )
 
     def _losses(self, scored: Scored) -> dict[int, float]:
         """By row id: 1 where wrong and 0 where right, or the absolute error."""

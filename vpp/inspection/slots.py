@@ -1,5 +1,6 @@
 """Slots from step to step: resampling copies them, a shrinking K numbers them anew, newcomers join at a step's end."""
 
+from vpp.events import INITIAL_STEP
 from vpp.runs.view import RunView, StepView
 
 
@@ -22,6 +23,14 @@ def rewritten_as(at: StepView, slot: int) -> int | None:
     if slot in at.joined:
         return None
     return at.shrunk.ancestors[slot] if at.shrunk else slot
+
+
+def came_from(at: StepView, slot: int) -> int | None:
+    """The slot at the step before of what stands in `slot` at the step's end; None where nobody came before it."""
+    before = rewritten_as(at, slot)
+    if before is None or at.step == INITIAL_STEP:
+        return None
+    return at.resampled.ancestors[before] if at.resampled else before
 
 
 def grew_at(view: RunView) -> list[int]:

@@ -1,0 +1,114 @@
+"""Simple models on a run's split, against answers worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import dataset
+from vpp.data.dataset import Column, Dataset, Kind, Row
+from vpp.inspection.baselines import Baselines, SimpleModel, baselines
+
+
+def named(found: Baselines) -> dict[str, SimpleModel]:
+    return {model.name: model for model in found.models}
+
+
+def table(cells: dict[str, tuple[Kind, list[str | None]]], targets: list[str | float], *, n_train: int) -> Dataset:
+    """Columns of one cell a row; the first `n_train` rows train."""
+    rows = tuple(
+        Row(id=i, inputs=tuple((name, values[i]) for name, (_, values) in cells.items()), target=target)
+        for i, target in enumerate(targets)
+    )
+    plain = dataset(targets[:n_train], targets[n_train:])
+    columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=2) for name, (kind, _) in cells.items())
+    return replace(
+        plain,
+        columns=(*columns, plain.columns[-1]),
+        inputs=tuple(cells),
+        train=rows[:n_train],
+        test=rows[n_train:],
+    )
+
+
+def test_labels_by_hand() -> None:
+    found = named(baselines(inspected.LABELS))
+    # Training labels tie two to two: "no" is the lowest. Truth of the six test rows: yes no yes no yes no.
+    assert (found["constant"].answers, found["constant"].score.n_correct) == (("no",) * 6, 3)
+    # Training rows 0 1 2 3 are yes no yes no: the label is "no" ever more surely to the right, and all test rows are
+    # to the right of them. The tree's right-most leaf holds row 3, or rows 2 and 3: "no" in both.
+    assert (found["linear"].answers, found["linear"].score.n_correct) == (("no",) * 6, 3)
+    assert (found["tree"].answers, found["tree"].score.n_correct) == (("no",) * 6, 3)
+
+
+def test_numbers_by_hand() -> None:
+    found = named(baselines(inspected.NUMBERS))
+    # The mean of 0, 1, 2, 4 against 1, 3, 5, 2: (0.5625 + 1.5625 + 10.5625 + 0.0625) / 4.
+    assert found["constant"].answers == pytest.approx((1.75,) * 4)
+    assert found["constant"].score.mse == pytest.approx(3.1875)
+    # Least squares through (0, 0), (1, 1), (2, 2), (3, 4): slope 1.3, intercept -0.2.
+    assert found["linear"].answers == pytest.approx((5.0, 6.3, 7.6, 8.9))
+    assert found["linear"].score.mse == pytest.approx((16 + 10.89 + 6.76 + 47.61) / 4)
+    # Row 3 alone is the right-most leaf (squared error 2 on the left, against 2.5 and 4.67 for the other cuts).
+    assert found["tree"].answers == pytest.approx((4.0,) * 4)
+    assert found["tree"].score.mse == pytest.approx((9 + 1 + 1 + 4) / 4)
+    assert baselines(inspected.NUMBERS).best.name == "constant"
+
+
+def test_a_category_counts_as_a_column_a_value() -> None:
+    cells: list[str | None] = ["red", "blue", "red", "blue", "red", "blue", "green"]
+    data = table({"c": ("category", cells)}, [1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 2.0], n_train=4)
+    # The mean of red is 1, of blue 3; green, never seen, lies in between.
+    assert named(baselines(data))["linear"].answers == pytest.approx((1.0, 3.0, 2.0))
+
+
+def test_a_missing_number_is_the_median_and_a_column_of_its_own() -> None:
+    cells: list[str | None] = ["0", "2", "4", None, None, "6"]
+    data = table({"a": ("number", cells)}, [0.0, 2.0, 4.0, 10.0, 0.0, 0.0], n_train=4)
+    # a itself is the target where it is there, 2 + 8 where it is not: four rows, three coefficients, no error left.
+    assert named(baselines(data))["linear"].answers == pytest.approx((10.0, 6.0))
+
+
+def test_a_sequence_counts_item_by_item() -> None:
+    cells: list[str | None] = ["1 0", "0 1", "1 1", "0 0", "[2, 3]", "5-1"]
+    data = table({"s": ("sequence", cells)}, [1.0, 10.0, 11.0, 0.0, 0.0, 0.0], n_train=4)
+    # y = first + 10 second.
+    assert named(baselines(data))["linear"].answers == pytest.approx((32.0, 15.0))
+
+
+def test_columns_that_cannot_be_used_are_named_with_why() -> None:
+    n = 40
+    cells: dict[str, tuple[Kind, list[str | None]]] = {
+        "words": ("text", [f"a story {i}" for i in range(n)]),
+        "day": ("date", ["2024-01-01"] * n),
+        "code": ("category", [f"c{i}" for i in range(31)] + ["c0"] * (n - 31)),
+        "longer": ("sequence", ["1 2" if i % 2 else "1 2 3" for i in range(n)]),
+        "empty": ("number", [None] * 35 + ["1"] * 5),
+    }
+    found = baselines(table(cells, ["yes", "no"] * 20, n_train=35))
+    assert [model.name for model in found.models] == ["constant"]
+    assert found.left_out == (
+        ("words", "text"),
+        ("day", "dates"),
+        ("code", "more than 30 values"),
+        ("longer", "sequences of different lengths"),
+        ("empty", "no training row has a value"),
+    )
+
+
+def test_training_rows_of_one_label_give_the_constant_alone() -> None:
+    found = baselines(dataset(["yes", "yes"], ["yes", "no"]))
+    assert [(model.name, model.score.n_correct) for model in found.models] == [("constant", 1)]
+
+
+def test_extreme_numbers_and_many_labels_warn_of_nothing() -> None:
+    cells: list[str | None] = ["1e308", "-1e308", "1e-308", "0", "1e308", "5"]
+    huge = table({"a": ("number", cells)}, [1e300, -1e300, 0.0, 0.0, 1e300, 0.0], n_train=4)
+    assert named(baselines(huge))["linear"].answers[0] == pytest.approx(1e300)
+    labels: list[str | float] = [f"label {i}" for i in range(6)]
+    many = table({"a": ("number", cells)}, labels, n_train=4)
+    assert len(baselines(many).models) == 3
+
+
+def test_baselines_are_the_same_every_time() -> None:
+    assert baselines(inspected.LABELS) == baselines(inspected.LABELS)

@@ -1,0 +1,186 @@
+"""Runs side by side, against figures worked out by hand from tests/inspected.py and tests/beside.py."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.beside import all_right, candidate, other, side_by_side
+from tests.inspected import BIG, EVEN, LABELS, LUCK, NUMBERS, ODD
+from tests.reporting.builders import YES_NO, dataset, run
+from vpp.inspection.baselines import baselines
+from vpp.inspection.comparison import against, differing_points, same_rows, spreads, standing, standing_of
+from vpp.inspection.conditions import conditions
+from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
+from vpp.reporting.options import means_something
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def pair(folder: Path):  # type: ignore[no-untyped-def]
+    return side_by_side(inspected.labels(folder / "a"), other(folder / "b"))
+
+
+def test_a_run_stands_where_its_averaged_answers_put_it(folder: Path) -> None:
+    a, b = pair(folder).standings
+    assert a.answers == ("yes", "no", "yes", "no", "yes", "yes")
+    assert (a.score.n_correct, a.losses) == (5, (0, 0, 0, 0, 0, 1))
+    assert b.answers == ("yes", "no", "yes", "no", "no", "yes")
+    assert (b.score.n_correct, b.losses) == (4, (0, 0, 0, 0, 1, 1))
+
+
+def test_numbers_stand_by_squared_errors(folder: Path) -> None:
+    found = standing(candidate(inspected.numbers(folder)))
+    assert found is not None
+    # Means 1, 3, 4.5 and 8/3 against 1, 3, 5 and 2.
+    assert found.losses == pytest.approx((0, 0, 0.25, 4 / 9))
+    assert found.value == pytest.approx((0.25 + 4 / 9) / 4)
+    mean = (0.25 + 4 / 9) / 4
+    squares = 2 * mean**2 + (0.25 - mean) ** 2 + (4 / 9 - mean) ** 2
+    assert found.standard_error == pytest.approx(math.sqrt(squares / 3) / 2)
+
+
+def test_the_difference_is_paired_row_by_row(folder: Path) -> None:
+    found = pair(folder).difference(1)
+    # Losses differ by 0 0 0 0 1 0: mean 1/6, sample variance (1 - 1/6) / 5 = 1/6, standard error sqrt(1/6 / 6).
+    assert (found.mean, found.standard_error) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
+    assert (found.better, found.worse, found.p) == (0, 1, 1)
+    assert pair(folder / "again").difference(0) is None
+
+
+def test_simple_models_are_set_against_a_run_too(folder: Path) -> None:
+    base = pair(folder).standings[0]
+    constant = standing_of(baselines(LABELS).models[0], LABELS)
+    # Always "no" is wrong on rows 4, 6, 8; the run on row 9.
+    found = against(constant, base)
+    assert (found.better, found.worse, found.mean) == (1, 3, pytest.approx(2 / 6))
+
+
+def test_rows_are_the_same_in_any_order_and_never_by_their_number_alone() -> None:
+    rows = LABELS.test
+    assert same_rows(rows, tuple(reversed(rows)))
+    assert not same_rows(rows, rows[1:])
+    assert not same_rows(rows, (replace(rows[0], target="no"), *rows[1:]))
+    assert not same_rows(rows, (replace(rows[0], inputs=(("a", "other"),)), *rows[1:]))
+    assert not same_rows(rows, (replace(rows[0], inputs=(("b", "4"),)), *rows[1:]))
+    assert same_rows(rows, (replace(rows[0], inputs=(("a", "4"), ("b", "x"))), *rows[1:]))
+
+
+def test_runs_with_other_rows_or_none_stand_apart(folder: Path) -> None:
+    found = side_by_side(
+        inspected.labels(folder / "a"),
+        all_right(folder / "b", YES_NO),
+        inspected.numbers(folder / "c"),
+        other(folder / "d", asked=False),
+        other(folder / "e"),
+    )
+    assert (found.comparable, found.elsewhere, found.unanswered) == ((0, 4), (1, 2), (3,))
+    assert found.difference(1) is None
+    assert (
+        side_by_side(*[inspected.labels(folder / "f"), other(folder / "g", asked=False)], reference=1).comparable == ()
+    )
+
+
+def test_the_spread_is_over_seeds_that_differ_in_nothing_else(folder: Path) -> None:
+    found = spreads(pair(folder))
+    assert len(found) == 1
+    # 5/6 and 4/6: mean 3/4, sample standard deviation (1/6) / sqrt 2.
+    assert found[0].by_seed == ((0, pytest.approx(5 / 6)), (1, pytest.approx(4 / 6)))
+    assert (found[0].mean, found[0].deviation) == (pytest.approx(0.75), pytest.approx(1 / 6 / math.sqrt(2)))
+
+
+def test_a_seed_that_was_run_twice_counts_once(folder: Path) -> None:
+    runs = (inspected.labels(folder / "a"), inspected.labels(folder / "b"), other(folder / "c"))
+    found = spreads(side_by_side(*runs))[0]
+    assert (found.places, len(found.by_seed), found.mean) == ((0, 1, 2), 2, pytest.approx(0.75))
+
+
+def test_another_setting_or_model_is_another_group(folder: Path) -> None:
+    model = replace(candidate(other(folder / "x")).snapshot.spec.endpoint, model="another")
+    runs = (inspected.labels(folder / "a"), other(folder / "b", endpoint=model))
+    assert [spread.places for spread in spreads(side_by_side(*runs))] == [(0,), (1,)]
+    assert spreads(side_by_side(runs[0]))[0].deviation is None
+
+
+def test_points_are_those_on_which_the_averages_differ(folder: Path) -> None:
+    a, b = pair(folder).standings
+    found = differing_points([a, b])
+    assert [(p.row.id, p.answers, p.losses) for p in found] == [(8, ("yes", "no"), (0, 1))]
+    assert differing_points([a, a]) == ()
+
+
+def test_numbers_that_differ_stand_widest_apart_first(folder: Path) -> None:
+    runs = side_by_side(inspected.numbers(folder / "a"), all_right(folder / "b", NUMBERS))
+    found = differing_points(runs.standings)  # type: ignore[arg-type]
+    # 8/3 against 2, then 4.5 against 5.
+    assert [p.row.id for p in found] == [7, 6]
+
+
+def by_text(found: SharedIdeas) -> dict[str, dict[int, float]]:
+    return {
+        idea.by_run[idea.held_by[0]].text: {place: holding.weight for place, holding in idea.by_run.items()}
+        for idea in found.all
+    }
+
+
+def test_ideas_of_two_runs_are_one_where_they_answer_alike(folder: Path) -> None:
+    comparison = pair(folder)
+    found = shared_ideas(dict(enumerate(comparison.runs)))
+    assert found.n_rows == 10
+    weights = by_text(found)
+    assert weights[EVEN] == {0: pytest.approx(0.6), 1: pytest.approx(0.45)}
+    assert weights[BIG] == {0: pytest.approx(0.3), 1: pytest.approx(0.15)}
+    assert (weights[ODD], weights[LUCK]) == ({0: 0.1}, {1: 0.4})
+    even = found.held_by(0, 1)[0]
+    assert (even.by_run[0].n_texts, even.by_run[0].n_particles) == (2, 2)
+    assert (even.by_run[1].n_texts, even.by_run[1].n_particles) == (1, 2)
+    assert [idea.score.n_correct for idea in (*found.held_by(0, 1), *found.held_by(0), *found.held_by(1))] == [
+        5,
+        3,
+        4,
+        3,
+    ]
+    assert found.weight_of(0, found.held_by(0, 1)) == pytest.approx(0.9)
+    assert found.partly == ()
+
+
+def test_ideas_of_some_of_three_runs_are_told_apart(folder: Path) -> None:
+    runs = (inspected.labels(folder / "a"), other(folder / "b"), all_right(folder / "c", LABELS))
+    found = shared_ideas({place: candidate(reader) for place, reader in enumerate(runs)})
+    # The third was asked the test rows alone, so only those are compared.
+    assert found.n_rows == 6
+    assert [idea.held_by for idea in found.all] == [(0, 1), (0, 1), (2,), (1,), (0,)]
+    assert len(found.partly) == 2
+
+
+def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
+    found = conditions(pair(folder).runs, used=means_something)
+    assert [(each.name, each.values) for each in found if each.differs] == [("seed", ("0", "1"))]
+
+
+def test_a_condition_that_a_run_does_not_have_is_none(folder: Path) -> None:
+    numbers, queued = inspected.numbers(folder / "a"), run(folder / "b", data=YES_NO)
+    found = {(c.kind, c.name): c.values for c in conditions(side_by_side(numbers, queued).runs, used=means_something)}
+    assert found["options", "tau"] == ("1.0", None)
+    assert found["options", "epsilon"] == (None, "0.05")
+    assert found["versions", "python"] == ("3.11", None)
+    assert found["data", "test rows"] == ("4", "3")
+    assert found["endpoint", "cache"] == ("on", "on")
+
+
+def test_other_columns_of_the_same_rows_are_compared_all_the_same(folder: Path) -> None:
+    fewer = dataset(["yes", "no"], ["yes", "no"])
+    wider = replace(
+        fewer,
+        test=tuple(replace(row, inputs=(*row.inputs, ("more", "x"))) for row in fewer.test),
+        train=tuple(replace(row, inputs=(*row.inputs, ("more", "x"))) for row in fewer.train),
+        inputs=("a", "more"),
+        columns=(*fewer.columns[:1], replace(fewer.columns[0], name="more"), fewer.columns[1]),
+    )
+    found = side_by_side(all_right(folder / "a", fewer), all_right(folder / "b", wider))
+    assert found.comparable == (0, 1)

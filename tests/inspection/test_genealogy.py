@@ -1,0 +1,181 @@
+"""Who descends from whom, checked by hand on the run of labels, and on trees put together at random."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
+from tests.reporting.builders import NUMBERS, YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
+from tests.reporting.sampled import VARIANTS, sampled
+from vpp.errors import InputError
+from vpp.events import ParticleDrawn, Resampled
+from vpp.hypothesis import hypothesis_id
+from vpp.inspection.genealogy import Genealogy, Place, genealogy
+from vpp.inspection.slots import came_from
+from vpp.runs.view import RunView
+from vpp.settings import Config
+
+SMC = Config(particles=3)
+FIRST = LUCK + " Or yes."
+
+
+@pytest.fixture(scope="module")
+def labels() -> Genealogy:
+    return found_in(view_of(*label_events()))
+
+
+def found_in(view: RunView) -> Genealogy:
+    found = genealogy(view)
+    assert found
+    return found
+
+
+def texts(found: Genealogy, step: int) -> list[str]:
+    return [found.texts[node.hypothesis] for node in found.generations[step + 1]]
+
+
+def test_every_step_is_there_from_the_first_hypotheses_on(labels: Genealogy) -> None:
+    assert texts(labels, -1) == [EVEN, FIRST, ODD, NONE]
+    assert texts(labels, 0) == [EVEN, PAIR, ODD, NONE]
+    assert texts(labels, 1) == [EVEN, BIG, PAIR, ODD]
+    assert (labels.last_step, labels.resampled_at) == (1, (1,))
+
+
+def test_parents_are_the_slots_before_resampling(labels: Genealogy) -> None:
+    assert [[node.parent for node in nodes] for nodes in labels.generations] == [
+        [None, None, None, None],
+        [0, 1, 2, 3],
+        [0, 0, 1, 2],
+    ]
+
+
+def test_what_happened_is_told_of_each_particle(labels: Genealogy) -> None:
+    assert [[node.happened for node in nodes] for nodes in labels.generations] == [
+        ["first", "first", "first", "first"],
+        ["unchanged", "accepted", "rejected", "rejected"],
+        ["unparsable", "accepted", "rejected", "rejected"],
+    ]
+
+
+def test_a_particle_has_the_weight_with_which_it_was_next_weighed(labels: Genealogy) -> None:
+    """Step 0 weighed the first hypotheses, step 1 what step 0 left; the last have those that predictions use."""
+    assert [[node.weight for node in nodes] for nodes in labels.generations] == [
+        [0.375, 0.125, 0.375, 0.125],
+        [0.7, 0.1, 0.1, 0.1],
+        [0.4, 0.3, 0.2, 0.1],
+    ]
+
+
+def test_who_was_resampled_away_has_no_living_descendant(labels: Genealogy) -> None:
+    alive = [[node.survives for node in nodes] for nodes in labels.generations]
+    assert alive == [[True, True, True, False], [True, True, True, False], [True, True, True, True]]
+    assert [node.fate for node in labels.generations[1]] == ["", "", "", "resampled away"]
+    assert [node.fate for node in labels.generations[0]] == ["", "", "", ""]
+    assert (labels.ended_at(Place(-1, 3)), labels.ended_at(Place(-1, 0))) == (1, None)
+
+
+def test_founders_share_the_particles_and_their_weight(labels: Genealogy) -> None:
+    """Slots 0 and 1 (0.4 + 0.3) descend from the first slot, 2 from the second, 3 from the third; none from 3."""
+    assert [founder.descendants for founder in labels.founders] == [(0, 1), (2,), (3,), ()]
+    assert [founder.weight for founder in labels.founders] == pytest.approx([0.7, 0.2, 0.1, 0.0])
+    assert [founder.text for founder in labels.founders] == [EVEN, FIRST, ODD, NONE]
+
+
+def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None:
+    way = labels.ancestry(2)
+    assert [(each.step, each.slot, each.text) for each in way] == [(-1, 1, FIRST), (0, 1, PAIR), (1, 2, PAIR)]
+    assert [each.changed for each in way] == [True, True, False]
+    assert [each.happened for each in way] == ["first", "accepted", "rejected"]
+    assert [each.copied_from for each in way] == [None, None, 1]
+    assert [each.weight for each in way] == [0.125, 0.1, 0.2]
+
+
+def test_the_ancestry_of_an_extinct_particle_is_kept(labels: Genealogy) -> None:
+    assert [each.text for each in labels.ancestry(3, step=0)] == [NONE, NONE]
+    assert labels.descendants(Place(0, 3)) == ()
+
+
+@pytest.mark.parametrize(("slot", "step"), [(4, None), (-1, None), (0, 2), (0, -2)])
+def test_a_particle_that_never_stood_is_refused(labels: Genealogy, slot: int, step: int | None) -> None:
+    with pytest.raises(InputError, match="there is no"):
+        labels.ancestry(slot, step=step)
+
+
+def test_there_is_no_genealogy_before_the_first_population_is_whole() -> None:
+    assert genealogy(view_of(started(SMC, YES_NO))) is None
+
+
+def test_a_step_that_goes_on_weighs_nobody_yet() -> None:
+    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), reweighted(0, (0.9, 0.1)), resampled(0, 0, 0))
+    assert [(node.weight, node.survives, node.fate) for node in found_in(view).last] == [(0.5, True, "")] * 2
+
+
+def test_newcomers_are_founders_and_a_shrinking_population_keeps_its_parents() -> None:
+    """Step 0 takes in slot 2; step 1 rewrites slot 0 and keeps old slots 2 and 0 as 0 and 1: slot 1 is dropped."""
+    joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
+    view = view_of(
+        started(Config(particles=3, particles_max=4), YES_NO),
+        *drawn("a", "b"),
+        joined,
+        finished(0, ("a", "b", "c")),
+        proposed(1, 0, "a", "d", accepted=True, why="taken"),
+        Resampled(step=1, u=0.5, ancestors=(2, 0), why="agreement"),
+        finished(1, ("c", "d"), ancestors=(2, 0)),
+    )
+    found = found_in(view)
+    assert [node.parent for node in found.last] == [2, 0]
+    assert [node.happened for node in found.last] == ["not rewritten", "taken"]
+    assert [node.fate for node in found.generations[1]] == ["", "dropped", ""]
+    assert [(each.place, each.descendants) for each in found.founders] == [
+        ((-1, 0), (1,)),
+        ((-1, 1), ()),
+        ((0, 2), (0,)),
+    ]
+    assert [(each.step, each.happened) for each in found.ancestry(0)] == [(0, "joined"), (1, "not rewritten")]
+    assert (found.grew_at, found.shrank_at) == ((0,), (1,))
+
+
+def test_a_text_drawn_afresh_is_told_apart_from_a_rewritten_one() -> None:
+    view = view_of(
+        started(Config(method="mh", particles=1), NUMBERS),
+        *drawn("a"),
+        proposed(0, 0, "a", "b", accepted=True, origin="prior"),
+        finished(0, ("b",)),
+    )
+    assert [each.is_afresh for each in found_in(view).ancestry(0)] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["smc", "smc duplicates", "adaptive", "mh", "vml", "growing", "growing mh"])
+def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
+    view = sampled(tmp_path, VARIANTS[name]).refresh().view
+    for at in view.finished_steps[1:]:
+        kept = [None if k in at.joined else state.parent for k, state in enumerate(at.population)]
+        assert [came_from(at, slot) for slot in range(len(at.population))] == kept
+
+
+@st.composite
+def resamplings(draw: st.DrawFn) -> list[list[int]]:
+    """Ancestors of a few resamplings of a few particles."""
+    k = draw(st.integers(1, 5))
+    return draw(st.lists(st.lists(st.integers(0, k - 1), min_size=k, max_size=k), min_size=1, max_size=6))
+
+
+@given(resamplings())
+def test_every_living_particle_has_one_founder_and_nobody_else_survives(steps: list[list[int]]) -> None:
+    k = len(steps[0])
+    names = [f"text {slot}" for slot in range(k)]
+    events = [started(SMC, YES_NO, steps=len(steps)), *drawn(*names)]
+    for t, ancestors in enumerate(steps):
+        names = [names[ancestor] for ancestor in ancestors]
+        events += [reweighted(t, [1 / k] * k), resampled(t, *ancestors), finished(t, names, ancestors=ancestors)]
+    found = found_in(view_of(*events))
+    assert sorted(slot for founder in found.founders for slot in founder.descendants) == list(range(k))
+    assert sum(founder.weight for founder in found.founders) == pytest.approx(1)
+    for slot in range(k):
+        way = found.ancestry(slot)
+        assert (len(way), way[0].text) == (len(steps) + 1, names[slot])
+        assert [each.changed for each in way] == [True] + [False] * len(steps)
+    for node in (node for generation in found.generations for node in generation):
+        assert node.survives == bool(found.descendants(node.place)) == (found.ended_at(node.place) is None)

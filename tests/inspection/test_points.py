@@ -1,0 +1,186 @@
+"""Points, camps, columns and voices of the two runs of known predictions."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import YES_NO, evaluated
+from vpp.events import Evaluated
+from vpp.inspection.camps import ABOVE, AT, BELOW, camps
+from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.points import Point, points, weakly_backed
+from vpp.inspection.reliability import is_equally_sure, spread_reliability, vote_reliability
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.voices import Voice, voices
+from vpp.runs.reader import RunReader
+
+
+def on_test(reader: RunReader) -> Evaluated:
+    return reader.refresh().view.evaluated["test"]
+
+
+def of(reader: RunReader) -> dict[int, Point]:
+    return {point.row.id: point for point in points(on_test(reader), rows_by_id(reader.dataset()))}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> RunReader:
+    return inspected.labels(tmp_path)
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> RunReader:
+    return inspected.numbers(tmp_path)
+
+
+def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_those_that_answered(
+    labels: RunReader,
+) -> None:
+    found = of(labels)
+    assert {row: point.behind for row, point in found.items()} == {4: 1, 5: 1, 6: 0.9, 7: 0.7, 8: 0.6, 9: 0.9}
+    assert {row: point.confidence for row, point in found.items()} == {4: 1, 5: 1, 6: 1, 7: 0.7, 8: 0.6, 9: 0.9}
+    assert [found[row].prediction for row in range(4, 10)] == ["yes", "no", "yes", "no", "yes", "yes"]
+    assert [row for row, point in found.items() if point.is_wrong] == [9]
+
+
+def test_points_are_uncertain_by_count_of_voices_and_weakly_backed_by_weight(labels: RunReader) -> None:
+    found = of(labels).values()
+    assert {point.row.id for point in found if point.is_uncertain} == {7, 8, 9}
+    assert {point.row.id for point in weakly_backed(found, below=0.95)} == {6, 7, 8, 9}
+    assert {point.row.id for point in weakly_backed(found, below=0.9)} == {7, 8}
+
+
+def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() -> None:
+    said = evaluated(
+        YES_NO, {"a": ["yes", "no", "no"], "b": ["no", None, "no"]}, slots=("a", "b"), weights=(0.999, 0.001)
+    )
+    found = points(said, rows_by_id(YES_NO))
+    assert [point.row.id for point in found if point.is_uncertain] == [4]
+    assert weakly_backed(found, below=0.95) == []
+
+
+def test_where_all_abstain_nothing_is_behind_the_answer() -> None:
+    silent = evaluated(YES_NO, {"a": [None, "no", "no"]}, slots=("a", "a"))
+    found = {point.row.id: point for point in points(silent, rows_by_id(YES_NO))}[4]
+    assert (found.behind, found.confidence, found.is_wrong) == (0.0, None, True)
+    assert camps(found, (0.5, 0.5)) == ()
+
+
+def test_camps_are_the_sides_of_a_vote_its_outcome_first(labels: RunReader) -> None:
+    found = camps(of(labels)[8], inspected.LABEL_WEIGHTS)
+    assert [(camp.name, camp.slots, camp.weight, camp.speaker) for camp in found] == [
+        ("yes", (0, 2), pytest.approx(0.6), 0),
+        ("no", (1, 3), pytest.approx(0.4), 1),
+    ]
+
+
+def test_camps_of_numbers_are_the_sides_of_their_mean(numbers: RunReader) -> None:
+    found = of(numbers)
+    # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.
+    sides = {row: [(camp.name, camp.slots) for camp in camps(found[row], inspected.NUMBER_WEIGHTS)] for row in found}
+    assert sides == {
+        4: [(AT, (0,)), (ABOVE, (1,)), (BELOW, (2,))],
+        5: [(AT, (0, 1, 2))],
+        6: [(BELOW, (0, 2)), (ABOVE, (1,))],
+        7: [(BELOW, (0,)), (ABOVE, (2,))],
+    }
+
+
+def test_particles_of_weight_zero_are_in_no_camp() -> None:
+    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"), weights=(1.0, 0.0))
+    for point in points(said, rows_by_id(YES_NO)):
+        assert [camp.slots for camp in camps(point, said.weights)] == [(0,)]
+
+
+def test_particles_with_the_same_answers_can_share_a_column(labels: RunReader) -> None:
+    assert [column.slots for column in by_particle(inspected.LABEL_WEIGHTS)] == [(0,), (1,), (2,), (3,)]
+    merged = [(column.slots, column.weight) for column in by_answers(on_test(labels))]
+    assert merged == [((0, 2), pytest.approx(0.6)), ((1,), 0.3), ((3,), 0.1)]
+
+
+def test_what_each_particle_answers_and_who_contradicts_it(labels: RunReader) -> None:
+    found = voices(on_test(labels), labels.dataset())
+    # Rows 7, 8 and 9 are divided; ODD is silent on row 6 and right on 4, 5, 7 and 9.
+    assert [(v.slot, v.n_answered, v.n_conflicts) for v in found] == [(0, 6, 3), (1, 6, 3), (2, 6, 3), (3, 5, 3)]
+    # The vote says no, yes, yes on rows 7, 8, 9: BIG says yes, no, yes and ODD no, no, no.
+    assert [v.n_dissents for v in found] == [0, 2, 0, 2]
+    assert [right(v) for v in found] == [((5, 6), (5, 6)), ((3, 6), (3, 6)), ((5, 6), (5, 6)), ((4, 5), (4, 6))]
+
+
+def right(voice: Voice) -> tuple[tuple[int | None, int], tuple[int | None, int]]:
+    assert voice.answered is not None
+    return (voice.answered.n_correct, voice.answered.n), (voice.all.n_correct, voice.all.n)
+
+
+def test_a_voice_of_weight_zero_contradicts_nobody_and_is_contradicted() -> None:
+    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", None]}, slots=("a", "b"), weights=(1.0, 0.0))
+    heavy, light = voices(said, YES_NO)
+    assert (heavy.n_conflicts, light.n_conflicts) == (0, 1)
+
+
+def test_how_far_each_particle_is_from_the_mean_and_the_truth(numbers: RunReader) -> None:
+    line, slope, flat = voices(on_test(numbers), numbers.dataset())
+    # Means 1, 3, 4.5 and 8/3; truths 1, 3, 5 and 2; an abstention is off by 4, the range of 0, 1, 2 and 4.
+    distances = [voice.distance for voice in (line, slope, flat)]
+    assert distances == pytest.approx([(0.5 + 2 / 3) / 4, 2.5 / 3, (1 + 0.5 + 4 / 3) / 4])
+    assert [voice.all.mse for voice in (line, slope, flat)] == pytest.approx([1 / 4, 18 / 4, 6 / 4])
+    assert slope.answered is not None
+    assert (slope.n_answered, slope.answered.mse) == (3, pytest.approx(2 / 3))
+
+
+def test_a_particle_that_never_answers_has_no_accuracy_of_its_answers() -> None:
+    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": [None] * 3}, slots=("a", "b"))
+    silent = voices(said, YES_NO)[1]
+    assert (silent.n_answered, silent.answered, silent.all.n_correct) == (0, None, 0)
+
+
+def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> None:
+    found = vote_reliability(list(of(labels).values()))
+    assert (found.unanimous.n_right, found.unanimous.n) == (3, 3)
+    assert (found.divided.n_right, found.divided.n) == (2, 3)
+    # Weight behind: 1 1 .9 .9 .7 .6, and one of the two at .9 is wrong.
+    assert found.curve.risk == pytest.approx((0, 0, 1 / 6, 1 / 4, 1 / 5, 1 / 6))
+    # Confidence: .6 right, .7 right, .9 wrong, and 1 three times right.
+    assert [(each.n, each.n_right) for each in found.bins] == [(1, 1), (1, 1), (1, 0), (3, 3)]
+    assert found.calibration_error == pytest.approx((0.4 + 0.3 + 0.9 + 0) / 6)
+    assert found.brier == pytest.approx((2 * 0.3**2 + 2 * 0.4**2 + 2 * 0.9**2) / 6)
+    # -log2 of .7, .6 and .1
+    assert found.log_score == pytest.approx((0.5145732 + 0.7369656 + 3.3219281) / 6)
+    assert (found.n_infinite, found.n_all_abstained) == (0, 0)
+
+
+def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() -> None:
+    said = evaluated(YES_NO, {"a": ["no", "no", None]}, slots=("a",))
+    found = vote_reliability(points(said, rows_by_id(YES_NO)))
+    # Truths yes, no, no: wrong and sure, right and sure, and nothing said.
+    assert (found.n_infinite, found.n_all_abstained, found.log_score) == (2, 1, 0)
+    assert found.brier == pytest.approx((2 + 0 + 1) / 3)
+    assert (found.unanimous.n, found.divided.n) == (2, 1)
+
+
+def test_whether_spread_marks_error_in_the_run_of_numbers(numbers: RunReader) -> None:
+    found = spread_reliability(list(of(numbers).values()), numbers.dataset())
+    by_row = dict(zip(found.rows, zip(found.spreads, found.errors, strict=True), strict=True))
+    assert by_row[4] == pytest.approx((0.5**0.5, 0))
+    assert by_row[5] == (0, 0)
+    assert by_row[6] == pytest.approx((0.75**0.5, 0.5))
+    assert by_row[7] == pytest.approx(((8 / 9) ** 0.5, 2 / 3))
+    # Ranks of the spreads 2 1 3 4, of the errors 1.5 1.5 3 4: 4.5 over the root of 5 times 4.5.
+    assert found.rank_correlation == pytest.approx(4.5 / 22.5**0.5)
+    assert (found.n_covered, found.n) == (4, 4)
+    assert found.curve.risk == pytest.approx((0, 0, 0.25 / 3, (0.25 + 4 / 9) / 4))
+
+
+def test_an_interval_without_an_answer_covers_nothing() -> None:
+    data = inspected.NUMBERS
+    silent = evaluated(data, {"a": [1.0, 3.0, 5.0, None]}, slots=("a",), weights=(1.0,))
+    found = spread_reliability(points(silent, rows_by_id(data)), data)
+    assert (found.n_covered, found.n) == (3, 4)
+    assert found.errors[found.rows.index(7)] == 4
+
+
+def test_certainty_that_is_everywhere_the_same_tells_nothing(labels: RunReader) -> None:
+    one = evaluated(YES_NO, {"a": ["no", "no", "yes"]}, slots=("a",))
+    assert is_equally_sure(points(one, rows_by_id(YES_NO)))
+    assert not is_equally_sure(list(of(labels).values()))

@@ -1,0 +1,97 @@
+"""Under which conditions runs were made: every option, the data, who answered, prompts and versions, side by side."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from vpp.data.dataset import Task
+from vpp.inspection.comparison import Candidate
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+
+Condition = tuple[str, str]
+"""(Kind, name): `options`, `data`, `endpoint`, `prompts` or `versions`, and what of it."""
+HASHED = 12
+"""Digits shown of a SHA-256."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One condition in every run."""
+
+    kind: str
+    name: str
+    values: tuple[str | None, ...]
+    """One a run; None where an option is not used, and where a run does not say yet, as before it starts."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is not the same in all."""
+        return len(set(self.values)) > 1
+
+
+def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool]) -> tuple[Compared, ...]:
+    """All of them, kind by kind.
+
+    used: whether an option means something beside the others of a run.
+    """
+    found = [dict(_of(run, used)) for run in runs]
+    names = sorted(dict.fromkeys(name for each in found for name in each), key=_place)
+    return tuple(
+        Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in found)) for kind, name in names
+    )
+
+
+_KINDS = ("options", "data", "endpoint", "prompts", "versions")
+_OPTIONS = {f.name: place for place, f in enumerate(fields(Config))}
+
+
+def _place(name: Condition) -> tuple[int, int]:
+    """Kind by kind; options as they are declared, the rest as they come."""
+    return _KINDS.index(name[0]), _OPTIONS.get(name[1], 0) if name[0] == "options" else 0
+
+
+def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> Iterator[tuple[Condition, str]]:
+    spec = run.snapshot.spec
+    for name in (f.name for f in fields(Config)):
+        if used(name, run.config, run.dataset.task):
+            yield ("options", name), _text(getattr(run.config, name))
+    yield from _data(run)
+    yield from ((("endpoint", f.name), _text(getattr(spec.endpoint, f.name))) for f in fields(EndpointSpec))
+    started = run.view.started
+    if started:
+        yield from _named(
+            "prompts", {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
+        )
+        yield ("prompts", "seed sentence"), started.seed_text
+        yield from _named("versions", started.versions)
+
+
+def _data(run: Candidate) -> Iterator[tuple[Condition, str]]:
+    data, spec = run.dataset, run.snapshot.spec.dataset
+    file = data.provenance
+    facts = {
+        "file": file.file,
+        "file, SHA-256": file.sha256[:HASHED],
+        "rows in the file": file.n_rows,
+        "rows without a target": file.n_unlabelled,
+        "labelled rows not used": file.n_left_out,
+        "target": data.target,
+        "task": data.task,
+        "inputs": data.inputs,
+        "labels": data.classes,
+        "training rows": len(data.train),
+        "test rows": len(data.test),
+        "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],
+    }
+    yield from _named("data", facts)
+
+
+def _named(kind: str, values: Mapping[str, Any]) -> Iterator[tuple[Condition, str]]:
+    yield from (((kind, name), _text(value)) for name, value in values.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
