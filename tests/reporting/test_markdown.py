@@ -33,15 +33,19 @@ NBSP = "\N{NO-BREAK SPACE}"
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 SECTIONS = [
     "In brief",
-    "Data",
-    "Method and settings",
     "The posterior",
-    "Step by step",
+    "How near the ideas are",
+    "Where the ideas came from",
     "What the data ruled out",
     "Where the particles disagree",
+    "Does uncertainty mean error?",
     "How far to trust this",
+    "Step by step",
+    "Data",
+    "Method and settings",
     "Calls",
     "Reproduce",
+    "Terms used here",
 ]
 
 

@@ -236,4 +236,12 @@ def test_what_was_left_is_told_seed_by_seed_beside_the_paper() -> None:
     ours, theirs = shown.rows
     assert ours[1:4] == ("here, seed 0", "7 texts, 5 ideas", "29 of 60")
     assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")
-    assert theirs == ("", "paper", "–", "29, 30, 3 of 60", "4 to 9 texts", "0 of 60 on each seed", "96.7, 100.0, 65.0 %")
+    assert theirs == (
+        "",
+        "paper",
+        "–",
+        "29, 30, 3 of 60",
+        "4 to 9 texts",
+        "0 of 60 on each seed",
+        "96.7, 100.0, 65.0 %",
+    )

@@ -1,16 +1,21 @@
 """`report`, `predict`, `task`."""
 
 import asyncio
+import sys
 from argparse import Namespace
 from pathlib import Path
 
 from vpp.cli.surroundings import environment, find_run, keys, read_bytes, write_bytes
+from vpp.cli.tally import Tally
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
 from vpp.data.tasks import generate
 from vpp.reporting.document import report_html
-from vpp.reporting.exports import prediction_csv, write_all
+from vpp.reporting.exports import write_all, write_html
+from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.predictions import prediction_csv
+from vpp.reporting.words import counted
 from vpp.runs.asking import ask
 from vpp.runs.reader import RunReader
 
@@ -19,27 +24,39 @@ def report(options: Namespace) -> int:
     """Writes the report of a run as it is now."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
+    if options.nc:
+        write_bytes(directory.path / "posterior.nc" if options.nc is True else Path(options.nc), posterior_nc(reader))
     if options.html:
-        page = report_html(report_markdown(reader), title=reader.refresh().spec.name)
-        write_bytes(Path(options.html), page.encode())
+        write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
     if options.output:
         target = Path(options.output)
         write_bytes(target, report_markdown(reader).encode())
     else:
         target = write_all(directory)
+        if not options.html:
+            write_html(directory)
     print(target)
     return 0
 
 
 def predict(options: Namespace) -> int:
-    """Asks every particle about every row of a CSV."""
+    """Asks every particle about every row of a CSV. Stopped or failed, it writes nothing."""
     directory = find_run(options.run_dir)
     table = Table.read(read_bytes(options.data), name=Path(options.data).name)
-    reader = RunReader(directory)
-    rows = unlabelled_rows(table, reader.refresh().spec.dataset["inputs"])
-    answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir))
-    write_bytes(Path(options.output), prediction_csv(answers, reader.refresh().spec.config))
-    print(f"{len(rows)} rows predicted by {len(answers.weights)} particles: {options.output}")
+    spec = RunReader(directory).refresh().spec
+    rows = unlabelled_rows(table, spec.dataset["inputs"])
+    tally = Tally(sys.stderr, of="answers")
+    try:
+        answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
+    except KeyboardInterrupt:
+        tally.close()
+        kept = "what was answered is in the cache" if spec.endpoint.cache else "this run keeps no cache"
+        print(f"stopped: {options.output} was not written; {kept}", file=sys.stderr)
+        raise
+    finally:
+        tally.close()
+    write_bytes(Path(options.output), prediction_csv(answers, spec.config, with_reasons=options.reasons))
+    print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0
 
 

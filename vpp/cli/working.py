@@ -33,7 +33,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         # Late: the reports need pandas, and a worker's first call should not wait for it.
         from vpp.reporting.exports import write_all
 
-        write_all(directory)
+        write_all(directory, simple_models=False)
     if view.phase == "failed":
         print(f"vpp: {view.detail}", file=sys.stderr)
     if options.json:

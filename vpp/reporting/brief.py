@@ -300,6 +300,9 @@ def compared_sentence(ideas: Ideas) -> str:
     """On how many rows ideas were told apart."""
     if ideas.n_rows == 0:
         return "Only equal texts are merged: these particles' answers to all rows are not known."
+    if ideas.by == "step":
+        rows = counted(ideas.n_rows, "training row")
+        return f"Texts with the same answers to the {rows} that all have answered lately are one idea."
     return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
 
 

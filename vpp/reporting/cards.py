@@ -104,12 +104,13 @@ class CardMaker:
     def _fresh(self, drawn: ParticleDrawn) -> Card:
         joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
         bare: Marks = (("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else ()
+        kept: Marks = (("", "taken over from the earlier run"),) if drawn.origin == "continued" else ()
         return Card(
             slot=drawn.particle,
             weight=None,
             sentence=self._said(drawn.hypothesis),
             parent=None,
-            marks=(*joined, *bare),
+            marks=(*joined, *kept, *bare),
             hits=(),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
             folds=_answer_fold(drawn.raw),

@@ -15,6 +15,8 @@ PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$", re.DOTALL)
 """The note of a task's provenance."""
+ANSWERED = "answered.csv"
+"""What the rows that a person added are called, where they came from no file."""
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""
 
@@ -39,8 +41,8 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
     """As the run was started, or put together from its spec; without keys or a password in an address."""
     words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
     line = shlex.join(without_credentials(word) for word in words)
-    environment = "" if _names_endpoint(words) else _environment(spec.endpoint)
-    table = "" if spec.command else _generating(spec)
+    environment = "" if spec.is_continued or _names_endpoint(words) else _environment(spec.endpoint)
+    table = "" if spec.command or spec.is_continued else _generating(spec)
     notes = tuple(_notes(spec, words, is_generated=bool(table)))
     return RepeatCommand(line=environment + line, notes=notes, table=table)
 
@@ -76,6 +78,9 @@ def _as_started(spec: RunSpec) -> tuple[str, ...]:
 
 
 def _reconstructed(spec: RunSpec) -> Iterator[str]:
+    if spec.is_continued:
+        yield from ("continue", _not_an_option(spec.started_from), ANSWERED)
+        return
     dataset = spec.dataset
     yield from ("run", _not_an_option(str(dataset["provenance"]["file"])))
     yield from (f"--target={dataset['target']}", f"--task={dataset['task']}")
@@ -137,11 +142,15 @@ def _environment(endpoint: EndpointSpec) -> str:
 
 
 def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterator[str]:
-    if is_generated:
+    if spec.is_continued:
+        yield f"It goes on from run {spec.started_from}: that run is needed too."
+        if not spec.command:
+            yield f"{ANSWERED} is to hold the rows answered since: data.csv has them, and its notes name them."
+    elif is_generated:
         yield "The commands were put together from the run's record; the first writes the data file."
     elif not spec.command:
         yield "The command was put together from the run's record; give the data file's path as it is on your machine."
-    if not spec.command and not _can_be_listed(spec.dataset["inputs"]):
+    if not (spec.command or spec.is_continued) and not _can_be_listed(spec.dataset["inputs"]):
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
     if any(_own_templates(spec)):
         yield f"Own templates are kept in run.json ({' and '.join(_own_templates(spec))}): save them as files."

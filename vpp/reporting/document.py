@@ -1,25 +1,52 @@
 """The report as HTML: rendered from its markdown, with neither links nor images, whatever a text may hold."""
 
+from collections.abc import Sequence
 from html import escape
 
 from markdown_it import MarkdownIt
 
+from vpp.reporting.live_charts import MODES, POLICY, chart_place, chart_scripts
+from vpp.reporting.markdown import Section, report
+from vpp.reporting.report_figures import ReportFigure, report_figures
+from vpp.runs.reader import RunReader
+
 STYLE = """
 :root{color-scheme:light dark;--ink:light-dark(#16202a,#e9ece8);--ink-3:light-dark(#5b6771,#929da6);
 --paper:light-dark(#f7f8f6,#12171c);--sunk:light-dark(#edf0ee,#0d1115);--rule:light-dark(#d9ddda,#2b343c);
---edge:light-dark(#7f8a92,#6a7680)}
-body{margin:2.5rem auto;max-width:52rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
-font:15px/1.5 "Fira Sans","Segoe UI",sans-serif}
-h1,h2,h3,blockquote{font-family:"Source Serif 4",Georgia,serif;line-height:1.25}
-h2{border-top:1px solid var(--ink);padding-top:.5rem;margin-top:2rem}
-p,li,td{overflow-wrap:anywhere}
+--edge:light-dark(#7f8a92,#6a7680);--serif:"Source Serif 4",Georgia,serif}
+body{margin:2.5rem auto;max-width:72rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
+font:15px/1.5 "Fira Sans","Segoe UI",sans-serif;font-variant-numeric:tabular-nums}
+section{max-width:46rem}
+section.beside{max-width:none;display:grid;grid-template-columns:minmax(0,46rem) minmax(0,20rem);
+column-gap:clamp(1.5rem,5vw,4rem);align-items:start}
+.words{min-width:0}
+.figures{display:grid;gap:1.5rem;padding-top:2.5rem}
+h1,h2,h3,blockquote{font-family:var(--serif);line-height:1.25;overflow-wrap:anywhere}
+h1{font-size:2.1rem;font-weight:600;margin:0 0 .5rem}
+h2{border-top:1px solid var(--ink);padding-top:.5rem;margin-top:2rem;font-size:1.2rem;font-weight:600}
+h3{font-size:1rem;font-weight:600;margin:1.5rem 0 .5rem}
+.head>p:last-child>strong{font:400 1.2rem/1.45 var(--serif)}
+.head blockquote{font:inherit}
+p,li,figcaption{overflow-wrap:anywhere}
 blockquote{margin:0;padding-left:.75rem;border-left:2px solid var(--edge);font-size:1.06rem}
+blockquote p{margin:.5rem 0}
 table{border-collapse:collapse;font-size:.82rem;display:block;overflow-x:auto}
 th{font-weight:400;color:var(--ink-3);border-bottom:1px solid var(--edge);padding:4px 14px 4px 0;text-align:left}
-td{padding:5px 14px 5px 0;border-bottom:1px solid var(--rule);vertical-align:top}
+td{min-width:4rem;overflow-wrap:anywhere;padding:5px 14px 5px 0;border-bottom:1px solid var(--rule);vertical-align:top}
+td:first-child{overflow-wrap:break-word}
+th.r,td.r{text-align:right}
 pre{background:var(--sunk);padding:.75rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.82rem}
-@media print{body{margin:0 auto}h2,h3,tr{break-after:avoid}}
+figure{margin:0;min-width:0}
+.chart{min-height:240px;overflow:hidden}
+figcaption,details{font-size:.78rem;color:var(--ink-3)}
+figcaption b{color:var(--ink)}
+summary{cursor:pointer;margin-top:.25rem}
+summary:focus-visible{outline:2px solid var(--edge);outline-offset:2px}
+@media (max-width:64rem){section.beside{display:block}.figures{padding-top:1rem;max-width:40rem}}
+@media print{:root{color-scheme:light}body{margin:0 auto}section.beside{display:block}
+.figures{max-width:40rem}h2,h3,tr{break-after:avoid}figure,tr,blockquote{break-inside:avoid}summary{display:none}}
 """
+WITHOUT_SCRIPT = "<noscript><style>.chart{display:none}</style></noscript>"
 
 
 def report_body(markdown: str) -> str:
@@ -29,11 +56,26 @@ def report_body(markdown: str) -> str:
     return str(renderer.render(markdown))
 
 
-def report_html(markdown: str, *, title: str) -> str:
-    """A file of its own: no script, and nothing fetched from anywhere."""
+def report_html(reader: RunReader) -> str:
+    """A file of its own of about 5 MB, nearly all of it the script that draws its charts; nothing is fetched."""
+    found, snapshot = report(reader), reader.refresh()
+    placed = sorted(report_figures(snapshot, reader.dataset()), key=lambda figure: found.place(figure.section))
+    sections = "".join(_section(section, placed) for section in found.sections)
+    scripts = chart_scripts([{mode: figure.draw(mode) for mode in MODES} for figure in placed])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>{report_body(markdown)}</body></html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{escape(snapshot.spec.name)}</title><style>{STYLE}</style>{WITHOUT_SCRIPT}</head><body>"
+        f'<section class="head">{report_body(found.head)}</section>{sections}{scripts}</body></html>\n'
     )
+
+
+def _section(section: Section, placed: Sequence[ReportFigure]) -> str:
+    """A section's words, its charts beside them."""
+    words = report_body(section.markdown)
+    beside = [(n, figure) for n, figure in enumerate(placed, 1) if figure.section == section.title]
+    if not beside:
+        return f"<section>{words}</section>"
+    charts = "".join(chart_place(figure.draw("light"), n) for n, figure in beside)
+    return f'<section class="beside"><div class="words">{words}</div><div class="figures">{charts}</div></section>'

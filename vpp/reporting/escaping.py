@@ -28,6 +28,11 @@ _SPACE = re.compile("[\\s\ufeff]+")
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
+def one_line(text: str) -> str:
+    """Plain text for a terminal: runs of white space as one space, control characters as U+FFFD."""
+    return _REPLACED.sub(REPLACEMENT, _SPACE.sub(" ", text).strip())
+
+
 def markdown_text(text: str) -> str:
     """One line of Markdown that renders as `text`, with runs of white space as one space; also fit for a table cell."""
     line = _SPACE.sub(" ", _REPLACED.sub(REPLACEMENT, text)).strip()

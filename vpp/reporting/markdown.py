@@ -3,18 +3,26 @@
 Text from a model, a CSV or a user is data: it passes through `escaping` and can be nothing but text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vpp.data.dataset import Dataset
+from vpp.inspection.baselines import Baselines, Name, baselines
+from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.reporting.brief import Measure, headline, measures
 from vpp.reporting.caveats import caveats, is_demo, steps_text
+from vpp.reporting.comparison import left_out_text
 from vpp.reporting.escaping import markdown_table, markdown_text
-from vpp.reporting.markdown_findings import disagreement, posterior, steps, what_was_ruled_out
+from vpp.reporting.glossary import glossary
+from vpp.reporting.markdown_doubt import disagreement, doubt_and_error
+from vpp.reporting.markdown_findings import lineage, near_agreement, posterior
 from vpp.reporting.markdown_record import calls, data, method, reproduce
+from vpp.reporting.markdown_ruled_out import what_was_ruled_out
+from vpp.reporting.markdown_steps import steps
 from vpp.reporting.sizes import sizes_text
-from vpp.reporting.words import capitalised
+from vpp.reporting.words import capitalised, score_text
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES
 
@@ -30,31 +38,72 @@ _STATES = {
 }
 
 
-def report_markdown(reader: RunReader) -> str:
-    """The whole report, of an unfinished run too; what is not there yet is said."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the report under a head of its own."""
+
+    title: str
+    parts: tuple[str, ...]
+    """Blocks of markdown."""
+
+    @property
+    def markdown(self) -> str:
+        """The head and all under it."""
+        return "\n\n".join((f"## {self.title}", *self.parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run in words."""
+
+    head: str
+    """Markdown of the title, what the run was, and what came out in one sentence."""
+    sections: tuple[Section, ...]
+
+    @property
+    def markdown(self) -> str:
+        """The whole report."""
+        return "\n\n".join((self.head, *(section.markdown for section in self.sections))) + "\n"
+
+    def place(self, title: str) -> int:
+        """Where a section stands, from 0."""
+        return next(place for place, section in enumerate(self.sections) if section.title == title)
+
+
+def report_markdown(reader: RunReader, *, simple_models: bool = True) -> str:
+    """The whole report, of an unfinished run too; what is not there yet is said.
+
+    simple_models: whether to fit some for scale, which takes a second or two.
+    """
+    return report(reader, simple_models=simple_models).markdown
+
+
+def report(reader: RunReader, *, simple_models: bool = True) -> Report:
+    """The report by its sections, which are the same for every run: what was found, then the record of how."""
     snapshot, dataset = reader.refresh(), reader.dataset()
-    view = snapshot.view
-    ideas = merge_ideas(view, dataset)
-    parts = (
-        *_head(snapshot, reader.directory.id),
-        f"**{headline(view, snapshot.spec.config, dataset, ideas)}**",
-        *_section("In brief", _brief(snapshot, dataset, ideas)),
-        *_section("Data", data(dataset)),
-        *_section("Method and settings", method(snapshot)),
-        *_section("The posterior", posterior(snapshot, dataset, ideas)),
-        *_section("Step by step", steps(snapshot)),
-        *_section("What the data ruled out", what_was_ruled_out(view, dataset)),
-        *_section("Where the particles disagree", disagreement(view, dataset)),
-        *_section("How far to trust this", _trust(snapshot, dataset)),
-        *_section("Calls", calls(snapshot)),
-        *_section("Reproduce", reproduce(snapshot)),
+    view, config = snapshot.view, snapshot.spec.config
+    ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
+    head = (*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")
+    sections: tuple[tuple[str, Iterable[str]], ...] = (
+        ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
+        ("The posterior", posterior(snapshot, dataset, ideas)),
+        ("How near the ideas are", near_agreement(ideas, dataset)),
+        ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
+        ("What the data ruled out", what_was_ruled_out(view, dataset)),
+        ("Where the particles disagree", disagreement(view, dataset)),
+        ("Does uncertainty mean error?", doubt_and_error(view, dataset)),
+        ("How far to trust this", _trust(snapshot, dataset)),
+        ("Step by step", steps(snapshot)),
+        ("Data", data(dataset)),
+        ("Method and settings", method(snapshot)),
+        ("Calls", calls(snapshot)),
+        ("Reproduce", reproduce(snapshot)),
+        ("Terms used here", glossary(config, dataset.task)),
     )
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(title: str, parts: Iterator[str]) -> Iterator[str]:
-    yield f"## {title}"
-    yield from parts
+    return Report(
+        head="\n\n".join(head),
+        sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
+    )
 
 
 def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
@@ -88,11 +137,30 @@ def _moment(unix_time: float) -> str:
     return f"{datetime.fromtimestamp(unix_time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
     found = measures(snapshot, dataset, ideas)
     yield markdown_table(("measure", "value", "in words"), [_measure(each) for each in found], right=(1,))
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
+    elif simple_models:
+        yield from _for_scale(baselines(dataset))
+    else:
+        yield (
+            "What a linear model and a small tree reach on these rows stands on the page Compare, and in a report that "
+            "is asked for: `python -m vpp report`, or a download."
+        )
+
+
+def _for_scale(simple: Baselines) -> Iterator[str]:
+    """What simple models reach on the same rows."""
+    yield "For scale, simple models fitted on the same training rows:"
+    rows = [(_SIMPLE[each.name], score_text(each.score), each.about) for each in simple.models]
+    yield markdown_table(("model", "on the test rows", "what it is"), rows, right=(1,))
+    if simple.left_out:
+        yield markdown_text(left_out_text(simple))
+
+
+_SIMPLE: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "small tree"}
 
 
 def _measure(measure: Measure) -> tuple[str, str, str]:

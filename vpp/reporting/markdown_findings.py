@@ -1,48 +1,37 @@
-"""The report's findings: the posterior, its steps, what the data ruled out, and where the particles disagree."""
+"""The report's findings about ideas: their weights, how near they are to each other, and where they came from."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from textwrap import shorten
+from collections.abc import Iterator
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.inspection.ensemble import ensemble
+from vpp.inspection.genealogy import Ancestor, Genealogy
 from vpp.inspection.ideas import Idea, Ideas
-from vpp.inspection.points import Point, points
-from vpp.inspection.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
-from vpp.inspection.scores import rows_by_id
-from vpp.posterior.prediction import Value
+from vpp.inspection.similarity import Group, Nearness, nearness
 from vpp.reporting.brief import compared_sentence, shares_sentence, weights_measure
+from vpp.reporting.cards import without_seed
 from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.reporting.matrix import inputs_line
+from vpp.reporting.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
+from vpp.reporting.markdown_cells import particles
+from vpp.reporting.nearness import alt_words, meaning, verdict
 from vpp.reporting.words import (
     capitalised,
     counted,
-    fixed,
     in_words,
     integer,
     listed,
     number,
     percent,
     score_text,
-    value_text,
     weight_text,
 )
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
 
-MOST_POINTS = 50
-"""Uncertain points shown; predictions.csv has all."""
-WIDEST_POINTS = 10
-"""Points shown for regression, where all differ."""
-WORST_ROWS = 3
-"""Rows shown beside a hypothesis that was ruled out."""
-LONGEST_INPUTS = 300
-"""Characters of a row's inputs shown in a table."""
-NONE = "–"
-
-
-# The posterior
+NEAR = 0.95
+"""Agreement from which ideas count as one explanation."""
+MOST_LINES = 20
+"""Ideas whose ancestors are told, the heaviest; posterior.json has every particle's."""
+MOST_CHANGES = 12
+"""Changes told of one line, the newest."""
 
 
 def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
@@ -80,15 +69,11 @@ def _in_five(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
-    yield f"### {rank}. {holds} {weight_text(idea.weight)}, {_particles(idea.slots)}"
+    yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     if idea.n_test is not None:
         yield _on_test(idea)
     yield from _other_wordings(idea)
-
-
-def _particles(slots: Sequence[int]) -> str:
-    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
 
 
 def _on_test(idea: Idea) -> str:
@@ -107,242 +92,60 @@ def _other_wordings(idea: Idea) -> Iterator[str]:
         yield "\n".join(f"- {weight_text(weight)}: {markdown_text(text)}" for text, weight in others)
 
 
-# Steps
+# How near ideas are
 
 
-def steps(snapshot: Snapshot) -> Iterator[str]:
-    """A line a whole step."""
-    whole = [step for step in snapshot.view.finished_steps if step.step >= 0]
-    if not whole:
-        yield "No step is whole yet."
+def near_agreement(ideas: Ideas | None, dataset: Dataset) -> Iterator[str]:
+    """How many explanations remain where ideas that nearly agree count as one."""
+    near = nearness(ideas, dataset) if ideas else None
+    if near is None:
+        yield "What the ideas answer to the same rows is not known yet, so they cannot be compared."
         return
-    config = snapshot.spec.config
-    columns = _columns(config)
-    right = [i for i, (name, _) in enumerate(columns) if name not in ("resampled", "K changed")]
-    head, cells = zip(*columns, strict=True)
-    yield markdown_table(head, [tuple(cell(step) for cell in cells) for step in whole], right=right)
-    yield how_to_read(config)
+    groups = near.groups(NEAR)
+    yield verdict(near, groups, NEAR)
+    if near.n > 1:
+        yield f"{meaning(near, NEAR)} {alt_words(near)}"
+        yield markdown_table(
+            ("explanation", "weight", "ideas", "particles", "agree at least"),
+            [_group(n, group, near) for n, group in enumerate(groups, 1)],
+            right=(0, 1, 3),
+        )
 
 
-_Column = tuple[str, Callable[[StepView], str]]
+def _group(n: int, group: Group, near: Nearness) -> tuple[str, ...]:
+    least = percent(group.least) if len(group.numbers) > 1 else "one idea"
+    ideas = listed([number + 1 for number in group.numbers])
+    return str(n), weight_text(group.weight), ideas, integer(group.n_particles), least
 
 
-def _columns(config: Config) -> list[_Column]:
-    """What the method has, by the name of its column."""
-    counts: list[_Column] = [
-        ("proposed", lambda step: str(len(step.proposed))),
-        (
-            "accepted" if config.is_filtered else "taken",
-            lambda step: str(sum(p.accepted for p in step.proposed.values())),
-        ),
-        ("unchanged", lambda step: str(_n_why(step, "unchanged"))),
-        ("unparsable", lambda step: str(_n_why(step, "unparsable"))),
-    ]
-    return [("step", lambda step: str(step.step)), *_size_columns(config), *_weight_columns(config), *counts]
+# Where they came from
 
 
-def _size_columns(config: Config) -> list[_Column]:
-    if not config.particles_max:
-        return []
-    return [("K", lambda step: str(len(step.scored))), ("K changed", _resized)]
-
-
-def _resized(step: StepView) -> str:
-    if step.joined:
-        return f"{counted(len(step.joined), 'newcomer')}"
-    return f"{len(step.scored) - len(step.shrunk.ancestors)} dropped: all agreed" if step.shrunk else NONE
-
-
-def _weight_columns(config: Config) -> list[_Column]:
-    if not config.is_weighted:
-        return []
-    ess: list[_Column] = [
-        ("ESS", lambda step: fixed(step.reweighted.ess) if step.reweighted else NONE),
-        ("resampled", lambda step: "yes" if step.resampled else NONE),
-    ]
-    if not config.is_telescoping:
-        return [("β", lambda step: fixed(step.reweighted.beta) if step.reweighted else NONE), *ess]
-    return [
-        ("exponent φ", lambda step: number(1 / step.reweighted.beta) if step.reweighted else NONE),
-        *ess,
-        ("log evidence", lambda step: _log(step.reweighted.log_evidence) if step.reweighted else NONE),
-    ]
-
-
-def _n_why(step: StepView, why: str) -> int:
-    return sum(p.why == why for p in step.proposed.values())
-
-
-_ANEW = "β divides the log-likelihood: 10 is flat, 1 is sharp."
-_CARRIED = (
-    "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step to step, and "
-    "the log evidence is nominal."
-)
-
-
-def how_to_read(config: Config) -> str:
-    """What the columns mean for the method."""
-    accepted = "Accepted are the proposals that the likelihood let through." if config.is_filtered else _taken(config)
-    if config.is_weighted:
-        tempering = _CARRIED if config.is_telescoping else _ANEW
-        return f"{tempering} ESS is that of the weights before resampling. {accepted}"
-    if config.size == 1:
-        return f"One hypothesis has no weights. {accepted}"
-    members = "chains" if config.method == "mh" else "hypotheses"
-    return f"The {members} have no weights, so there is no ESS. {accepted}"
-
-
-def _taken(config: Config) -> str:
-    only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
-    return f"Every changed text is taken: there is no filter.{only}"
-
-
-# What the data ruled out
-
-
-def what_was_ruled_out(view: RunView, dataset: Dataset) -> Iterator[str]:
-    """Every text that was rejected, resampled away or not readable, with the rows that speak against it."""
-    kinds = {
-        "Rejected": rejected(view, dataset),
-        "Resampled away": resampled_away(view, dataset),
-        "Not readable": unparsable(view),
-    }
-    if not any(kinds.values()):
-        yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."
-    for title, found in kinds.items():
-        if found:
-            times = sum(each.times for each in found)
-            yield f"### {title}: {counted(len(found), 'text')}, {counted(times, 'time')} in all"
-        for each in found:
-            yield from _ruled_out(each)
-
-
-def _ruled_out(out: RuledOut) -> Iterator[str]:
-    yield markdown_quote(out.text)
-    yield " ".join(filter(None, (_when(out), _still_held(out), _why(out))))
-    shown = out.newest.contradictions[:WORST_ROWS]
-    if shown:
-        rows = [(str(c.row.id), _inputs(c.row), _value(c.said), _value(c.target)) for c in shown]
-        yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
-
-
-def _when(out: RuledOut) -> str:
-    at = [f"step {step}" if step >= 0 else "the first draw" for step in out.steps]
-    times = f", {in_words(out.times)} times in all, last" if out.times > 1 else ","
-    return f"{capitalised(listed(at))}{times} {_particles(out.newest.particles)}."
-
-
-def _still_held(out: RuledOut) -> str:
-    return f"The same words are held by {_particles(out.held_by)} now." if out.held_by else ""
-
-
-def _why(out: RuledOut) -> str:
-    if out.reason == "unparsable":
-        return f"No hypothesis could be read: {markdown_text(out.why_unread or 'no reason is recorded')}."
-    arithmetic = _weight_before if out.reason == "resampled away" else _decision
-    return f"{arithmetic(out.newest)} {_contradicted(out.newest)}".strip()
-
-
-def _weight_before(occasion: Occasion) -> str:
-    return f"Weight {weight_text(occasion.weight or 0.0)} before, no copy after."
-
-
-def _decision(occasion: Occasion) -> str:
-    """Eq. 9 in numbers."""
-    return (
-        f"Log-likelihood {_log(occasion.log_likelihood_proposal)}, against {_log(occasion.log_likelihood)} of the text "
-        f"that stayed: log α = {_log(occasion.log_alpha)} is below log u = {_log(_log_of(occasion.u))}."
-    )
-
-
-def _log(value: float | None) -> str:
-    return "not recorded" if value is None else fixed(value)
-
-
-def _log_of(u: float | None) -> float | None:
-    return None if u is None else math.log(u) if u > 0 else -math.inf
-
-
-def _contradicted(occasion: Occasion) -> str:
-    n = len(occasion.contradictions)
-    if n == 0:
-        return ""
-    some = f"; {in_words(WORST_ROWS)} of them" if n > WORST_ROWS else ""
-    return f"{integer(n)} of {counted(occasion.n_rows, 'row')} {'speaks' if n == 1 else 'speak'} against it{some}:"
-
-
-# Where the particles disagree
-
-
-def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
-    """The uncertain test points with their votes, or the points with the widest spread."""
-    test = view.evaluated.get("test")
-    if test is None:
-        yield "The test rows are not evaluated yet."
-    elif len(test.weights) == 1:
-        yield "There is one hypothesis: it cannot disagree with itself."
-    else:
-        found = points(test, rows_by_id(dataset))
-        yield from _spreads(found) if dataset.task == "regression" else _votes(found)
-
-
-def _votes(found: Sequence[Point]) -> Iterator[str]:
-    uncertain = [point for point in found if point.is_uncertain]
-    if not uncertain:
-        yield f"Nowhere: the particles agree on all {counted(len(found), 'test row')}."
+def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
+    """How many first hypotheses have living descendants, then the way of each idea's first particle."""
+    if family is None or ideas is None:
+        yield "No population is whole yet."
         return
-    shown = uncertain[:MOST_POINTS]
-    cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
-    yield f"{integer(len(uncertain))} of {counted(len(found), 'test row')}, the most divided first{cut}."
-    yield markdown_table(
-        ("row", "inputs", "true", "the vote", "camps, by weight"),
-        [(str(p.row.id), _inputs(p.row), _value(p.row.target), _vote(p), _camps(p)) for p in shown],
-        right=(0,),
-    )
+    yield f"{genealogy_sentence(family)} Texts are told without the seed sentence."
+    for n, idea in enumerate(ideas.all[:MOST_LINES], 1):
+        yield from _line(n, idea.slots[0], family, seed_text)
+    if len(ideas) > MOST_LINES:
+        yield f"And {counted(len(ideas) - MOST_LINES, 'lighter idea')}: posterior.json has every particle's line."
 
 
-def _vote(point: Point) -> str:
-    if point.prediction is None:
-        return "all abstained: wrong"
-    return f"“{_value(point.prediction)}”: {'wrong' if point.is_wrong else 'right'}"
+def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]:
+    changes = [each for each in family.ancestry(slot) if each.changed]
+    founder = founder_name(family.last[slot].founder)
+    changed = listed([each.step for each in changes[1:]])
+    told = f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
+    yield f"### Idea {n}: particle {slot}, from {founder}; {told}"
+    if len(changes) > MOST_CHANGES:
+        yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
+    yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
 
 
-def _camps(point: Point) -> str:
-    camps = [f"“{_value(label)}” {percent(share)} ({_who_said(point, label)})" for label, share in point.shares]
-    if None in point.votes:
-        camps.append(f"no answer {percent(point.abstained)} ({_who_said(point, None)})")
-    return "; ".join(camps)
-
-
-def _who_said(point: Point, label: str | None) -> str:
-    return _particles([slot for slot, vote in enumerate(point.votes) if vote == label])
-
-
-def _spreads(found: Sequence[Point]) -> Iterator[str]:
-    shown = found[:WIDEST_POINTS]
-    yield (
-        f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(found))}. Spread is the "
-        "weighted standard deviation of the particles' numbers; the range holds 90 % of the particles' weight. Both "
-        "say how far the particles differ; noise is not included."
-    )
-    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
-    yield markdown_table(head, [_spread(point) for point in shown], right=(0, 2, 3, 4))
-
-
-def _spread(point: Point) -> tuple[str, ...]:
-    row = (str(point.row.id), _inputs(point.row), _value(point.row.target))
-    if point.prediction is None or point.interval is None:
-        return (*row, "no answer", "all abstained", NONE)
-    low, high = point.interval
-    return (*row, number(float(point.prediction)), number(point.doubt), f"{number(low)} to {number(high)}")
-
-
-# Cells
-
-
-def _value(value: Value | None) -> str:
-    return "no answer" if value is None else markdown_text(value_text(value))
-
-
-def _inputs(row: Row) -> str:
-    return markdown_text(shorten(inputs_line(row, most=len(row.inputs)), LONGEST_INPUTS, placeholder=" …"))
+def _change(each: Ancestor, seed_text: str) -> str:
+    when = capitalised(step_name(each.step))
+    how = "" if each.happened == "first" else f", {HAPPENED[each.happened]}"
+    afresh = ", drawn afresh from the prior" if each.is_afresh else ""
+    return f"{when}{how}{afresh}: {markdown_text(without_seed(each.text, seed_text)) or '*(no text)*'}"

@@ -59,6 +59,11 @@ def banner(lead: str, words: str) -> str:
     return f'<div class="banner" role="note"><b>{text(lead)}</b> <span>{text(words)}</span></div>'
 
 
+def copy_button(words: str, label: str) -> str:
+    """A button that puts words on the clipboard; it works where assets/deck.js draws it."""
+    return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
+
+
 DEMO_BANNER = banner(
     "Built-in demo model.",
     "It is a small program that reads and writes plain English rules, not a language model. "

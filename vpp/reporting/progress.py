@@ -265,8 +265,8 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     """Calls are not counted by step; is_whole: a step is shown, and the count is the whole run's."""
     usage = snapshot.usage
     read = "1 answer was not readable" if usage.unparsable == 1 else f"{integer(usage.unparsable)} not readable"
-    dataset = snapshot.spec.dataset
-    at_most = plan(snapshot.spec.config, n_train=dataset["n_train"], n_test=dataset["n_test"]).calls
+    spec, rows = snapshot.spec, snapshot.spec.dataset
+    at_most = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued).calls
     tokens = usage.prompt_tokens + usage.completion_tokens
     cached = cached_words(usage.cached, of=usage.calls)
     told = f"{cached}, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."

@@ -1,0 +1,51 @@
+"""`predict`: the rows of a table put to every particle of a run."""
+
+import csv
+import io
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.asked import asked_labels
+from tests.llm.stub import refusal
+from tests.processes import Desk, Model, wait_until
+
+TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
+
+
+@pytest.fixture
+def run_dir(desk: Desk, served: Model) -> Path:
+    """A run of four sentences, and a table to ask about, `new.csv`: 20 questions."""
+    (desk.folder / "new.csv").write_text(TABLE)
+    return asked_labels(desk.runs, served).directory.path
+
+
+def test_a_table_is_predicted_with_its_progress_and_with_reasons(desk: Desk, run_dir: Path) -> None:
+    told = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv", "--reasons")
+    assert told.code == 0, told.err
+    assert told.out == "5 rows predicted by 4 particles: out.csv\n"
+    lines = told.err.splitlines()
+    assert [line.split(" answers")[0] for line in lines] == [f"{n} of 20" for n in range(2, 21, 2)]
+    first, *_ = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
+    # a = 4: EVEN and ODD say yes (0.4 + 0.1), BIG says no (0.3), and PAIR, which the demo model cannot read, no (0.2).
+    assert (first["a"], first["share_yes"], first["share_no"], first["entropy_bits"]) == ("4", "0.5", "0.5", "1")
+    assert first["because_1"] == "A is 4, which is not greater than 6, so the rule gives no."
+
+
+def test_stopped_it_writes_nothing_and_says_so(desk: Desk, served: Model, run_dir: Path) -> None:
+    served.hold_after = 10
+    running = desk.start("predict", run_dir, "new.csv", "-o", "out.csv")
+    wait_until(lambda: served.is_holding, "half of the questions are answered")
+    running.signal(signal.SIGINT)
+    told = running.finish()
+    assert told.code == 130
+    assert told.err.endswith("stopped: out.csv was not written; this run keeps no cache\n")
+    assert not (desk.folder / "out.csv").exists()
+
+
+def test_refused_it_writes_nothing(desk: Desk, served: Model, run_dir: Path) -> None:
+    served.refusal = refusal(401, "no such key")
+    told = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
+    assert (told.code, "no such key" in told.complaint) == (3, True)
+    assert not (desk.folder / "out.csv").exists()

@@ -1,0 +1,117 @@
+"""A Posterior opened from a run on disk: what it answers, and how it shows itself."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import vpp
+from tests import inspected
+from tests.reporting.builders import SEED, YES_NO, dataset, drawn, run, started
+from vpp.errors import InputError, RunError
+from vpp.library import Particle
+from vpp.settings import Config
+
+HOSTILE = "<img src=x onerror=alert(1)> \x1b[31m [a](http://b) </td></table><script>x</script>"
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> vpp.Posterior:
+    return vpp.load_run(inspected.labels(tmp_path).directory.path)
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> vpp.Posterior:
+    return vpp.load_run(inspected.numbers(tmp_path).directory.path)
+
+
+def test_particles_have_weight_text_idea_and_log_likelihood(labels: vpp.Posterior) -> None:
+    assert labels.particles[2] == Particle(
+        slot=2, weight=0.2, text=inspected.PAIR, idea=0, log_likelihood=math.log(0.2)
+    )
+    assert [idea.slots for idea in labels.ideas] == [(0, 2), (1,), (3,)]
+    assert (labels.weights, labels.hypotheses) == ([0.4, 0.3, 0.2, 0.1], list(inspected.LABEL_SLOTS))
+
+
+def test_disagreement_is_a_frame_with_the_most_divided_row_first(labels: vpp.Posterior) -> None:
+    frame = labels.disagreement()
+    # Votes of 0.6, 0.7 and 0.9 of the weight; all agree on the rest.
+    assert frame.index.tolist() == [8, 7, 9, 4, 5, 6]
+    assert frame.loc[[8, 7, 9, 6], "share"].tolist() == pytest.approx([0.6, 0.7, 0.9, 0.9])
+    assert frame.loc[6, "abstained"] == pytest.approx(0.1)
+    assert frame["uncertain"].tolist() == [True, True, True, False, False, False]
+    assert frame.loc[9, ["truth", "prediction", "particle_1", "particle_3"]].tolist() == ["no", "yes", "yes", "no"]
+    assert frame.loc[8, "entropy_bits"] == pytest.approx(-0.6 * math.log2(0.6) - 0.4 * math.log2(0.4))
+
+
+def test_disagreement_about_numbers_is_a_spread(numbers: vpp.Posterior) -> None:
+    frame = numbers.disagreement()
+    # Row 4 says 1, 2, 0 around 1; row 6 says 4, 6, 4 around 4.5; weights 0.5, 0.25, 0.25.
+    assert frame.loc[[4, 6], "spread"].tolist() == pytest.approx([math.sqrt(0.5), math.sqrt(0.75)])
+    # Row 7 says 2, nothing, 4: weights 2/3 and 1/3 around 8/3.
+    assert frame.loc[7, "spread"] == pytest.approx(math.sqrt(8 / 9))
+    assert frame.loc[5, "spread"] == 0
+    assert frame.index.tolist() == [7, 6, 4, 5]
+    assert frame.loc[4, ["low", "high"]].tolist() == [0.0, 2.0]
+
+
+def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) -> None:
+    assert [(each.step, each.slot, each.changed) for each in labels.lineage(1)] == [
+        (-1, 0, True),
+        (0, 0, False),
+        (1, 1, True),
+    ]
+    assert labels.lineage(1)[-1].text == inspected.BIG
+    with pytest.raises(InputError, match="there is no particle 4"):
+        labels.lineage(4)
+
+
+def test_what_was_ruled_out_is_at_hand(labels: vpp.Posterior) -> None:
+    assert {(out.reason, out.text) for out in labels.ruled_out} == {
+        ("rejected", inspected.LUCK),
+        ("rejected", inspected.SEVEN),
+        ("resampled away", inspected.NONE),
+        ("unparsable", "Sorry."),
+    }
+
+
+def test_it_prints_an_idea_a_line(labels: vpp.Posterior) -> None:
+    assert repr(labels) == f"<Posterior of {labels.directory.id}: 4 particles, 3 ideas>"
+    told = str(labels).splitlines()
+    assert told[0].startswith("One idea holds 60 % of the weight")
+    assert told[1] == f"0.600     83.3 %  2 particles  {inspected.EVEN}"
+    assert len(told) == 4
+
+
+def test_a_notebook_gets_a_table_without_script_or_address(labels: vpp.Posterior) -> None:
+    html = labels._repr_html_()
+    assert re.findall(r">([0-9.]+)</td>", html)[:1] == ["0.600"]
+    assert inspected.BIG in html
+    assert not re.search(r"<(script|img|a|link|style)\b|https?:", html)
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    data = dataset(["yes", "no"], ["yes"])
+    reader = run(tmp_path, started(Config(particles=2), data), *drawn(HOSTILE, "b"), data=data, name=HOSTILE)
+    posterior = vpp.load_run(reader.directory.path)
+    html = posterior._repr_html_()
+    assert "<img" not in html
+    assert "<script" not in html
+    assert html.count("<table>") == html.count("</table>") == 1
+    assert "\x1b" not in str(posterior)
+
+
+def test_before_there_is_anything_it_says_what_to_wait_for(tmp_path: Path) -> None:
+    posterior = vpp.load_run(run(tmp_path, started(Config(particles=2), YES_NO)).directory.path)
+    assert (posterior.particles, posterior.ideas, posterior.ruled_out) == ((), (), ())
+    assert str(posterior).startswith("No population is whole yet")
+    assert "No population is whole yet" in posterior._repr_html_()
+    with pytest.raises(RunError, match="no particles yet"):
+        posterior.lineage(0)
+    with pytest.raises(RunError, match="not evaluated its test rows"):
+        posterior.disagreement()
+
+
+def test_the_seed_sentence_is_part_of_every_text(labels: vpp.Posterior) -> None:
+    assert all(particle.text.startswith(SEED) for particle in labels.particles)

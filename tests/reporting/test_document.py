@@ -1,0 +1,88 @@
+"""report.html as a file: one script, no text inside it, nothing to fetch. tests/app/test_report_file.py opens it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import inspected
+from vpp.data.dataset import Dataset
+from vpp.reporting.document import report_html
+
+from .builders import dataset, run
+from .sampled import VARIANTS, sampled
+from .test_markdown import smc_run
+
+HOSTILE = "</script><img src=x> <!-- [a](http://b)"
+
+
+def figures(html: str) -> list[dict[str, Any]]:
+    found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', html, flags=re.DOTALL)
+    assert found
+    read: list[dict[str, Any]] = json.loads(found.group(1))
+    return read
+
+
+def without_scripts(html: str) -> str:
+    return re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL)
+
+
+def test_charts_are_embedded_in_both_inks_with_the_script_once(tmp_path: Path) -> None:
+    html = report_html(inspected.labels(tmp_path))
+    embedded = figures(html)
+    assert html.count("plotly.js v") == 1
+    assert len(embedded) == without_scripts(html).count('class="chart"') == 5
+    inks = {mode: embedded[0][mode]["layout"]["template"]["layout"]["font"]["color"] for mode in ("light", "dark")}
+    assert inks == {"light": "#42505c", "dark": "#b7c0c6"}
+    # Two steps, of weights 0.375, 0.125 twice each and 0.7 with three times 0.1: ESS 1 / 0.3125 and 1 / 0.52.
+    assert embedded[0]["light"]["data"][2]["y"] == pytest.approx([3.2, 1 / 0.52])
+
+
+def test_captions_are_numbered_as_they_stand(tmp_path: Path) -> None:
+    html = without_scripts(report_html(inspected.labels(tmp_path)))
+    assert re.findall(r"<b>Figure (\d)\.</b> (\w+)", html) == [
+        ("1", "Effective"),
+        ("2", "Weight"),
+        ("3", "Answer"),
+        ("4", "Accepted"),
+        ("5", "Mean"),
+    ]
+    assert html.count('role="img" aria-label="') == html.count("<summary>Show as table</summary>") == 5
+
+
+def test_the_policy_lets_nothing_be_fetched(tmp_path: Path) -> None:
+    html = report_html(inspected.labels(tmp_path))
+    assert html.index("Content-Security-Policy") < html.index("<script")
+    assert "default-src 'none'; script-src 'unsafe-inline'" in html
+    assert not re.search(r"<(link|img|iframe|a)\b|<script[^>]*\bsrc=", without_scripts(html))
+
+
+def hostile(folder: Path) -> str:
+    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
+    data: Dataset = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
+    return report_html(run(folder, *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE))
+
+
+def test_text_from_outside_is_in_no_script_and_makes_no_element(tmp_path: Path) -> None:
+    html, plain = hostile(tmp_path / "hostile"), report_html(run(tmp_path / "plain", *smc_run()))
+    assert html.count("<script") == plain.count("<script")
+    assert html.count("</script") == plain.count("</script")
+    assert "src=x" not in json.dumps(figures(html))
+    tags = [set(re.findall(r"<([a-z0-9]+)\b", without_scripts(each))) for each in (html, plain)]
+    assert tags[0] == tags[1]
+
+
+@pytest.mark.parametrize("name", ["vml", "vml5", "mh", "always accept", "adaptive", "growing"])
+def test_every_method_has_a_chart(tmp_path: Path, name: str) -> None:
+    task = "regression" if name == "growing" else "classification"
+    html = report_html(sampled(tmp_path, VARIANTS[name], task=task))
+    assert figures(html)
+    assert ("Effective sample size by step" in html) == VARIANTS[name].is_weighted
+
+
+def test_without_numbers_there_is_no_script(tmp_path: Path) -> None:
+    html = report_html(run(tmp_path))
+    assert "<script" not in html
+    assert "No population is whole yet" in html

@@ -1,0 +1,87 @@
+"""What report.md says of the two hand-made runs, worked out by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from vpp.reporting.markdown import report, report_markdown
+from vpp.reporting.markdown_ruled_out import MOST_TEXTS
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+from .builders import YES_NO, drawn, finished, proposed, run, started
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def section(reader: RunReader, title: str) -> str:
+    found = next(each for each in report(reader).sections if each.title == title)
+    return found.markdown.replace(NBSP, " ")
+
+
+def test_near_agreement_is_told_with_its_groups(tmp_path: Path) -> None:
+    told = section(inspected.labels(tmp_path), "How near the ideas are")
+    # EVEN and BIG agree on test rows 4, 5, 6, 9 and all four training rows; each agrees with ODD on six.
+    assert "Four particles hold three ideas; at 95 % agreement all three remain different explanations." in told
+    assert "Ideas 1 and 2 agree most, on 8 of 10 rows" in told
+    assert "| 1 | 0.600 | 1 | 2 | one idea |" in told
+
+
+def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: Path) -> None:
+    told = section(inspected.labels(tmp_path), "Where the ideas came from")
+    assert "Three of the four first hypotheses have living descendants. Two particles descend from slot 0." in told
+    assert "### Idea 1: particle 0, from slot 0; never reworded" in told
+    assert "### Idea 2: particle 1, from slot 0; its words changed at step 1" in told
+    assert "- The first hypothesis: Say yes if a is even, else no." in told
+    assert "- Step 1, rewritten, accepted: Say yes if a is above 6, else no." in told
+
+
+def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path) -> None:
+    told = section(inspected.labels(tmp_path), "Does uncertainty mean error?")
+    # Only row 9 is wrong, one of the three on which they differ.
+    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
+    assert "6 test rows are too few to judge by" in told
+    # Rows by weight behind the vote: 1, 1, 0.9 twice with mean loss 1/2, 0.7, 0.6: risks 0, 0, 1/6, 1/4, 1/5, 1/6.
+    assert "| Area under the risk curve | 0.131 | A random order would have 0.167, the best possible 0.028. |" in told
+    # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
+    assert "| Brier score | 0.353 of 2 |" in told
+
+
+def test_one_hypothesis_and_an_unfinished_run_are_not_judged(tmp_path: Path) -> None:
+    begun = run(tmp_path, started(Config(particles=2), YES_NO))
+    assert "The test rows are not evaluated yet." in section(begun, "Does uncertainty mean error?")
+    assert "cannot be compared" in section(begun, "How near the ideas are")
+    assert "No population is whole yet." in section(begun, "Where the ideas came from")
+
+
+def test_simple_models_stand_beside_the_posterior_where_asked_for(tmp_path: Path) -> None:
+    reader = inspected.numbers(tmp_path)
+    # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all; the line 1.3 a - 0.2 by 81.26.
+    assert "| one answer | 3.188 |" in section(reader, "In brief")
+    assert "| linear model | 20.3" in section(reader, "In brief")
+    assert "linear model |" not in report_markdown(reader, simple_models=False)
+
+
+@pytest.mark.parametrize("n", [MOST_TEXTS, MOST_TEXTS + 5])
+def test_a_long_list_of_rejected_texts_is_cut_and_says_so(tmp_path: Path, n: int) -> None:
+    config = Config(method="mh", particles=n)
+    texts = [f"held {k}" for k in range(n)]
+    events = [
+        started(config, YES_NO),
+        *drawn(*texts),
+        *(proposed(0, k, text, f"refused {k}") for k, text in enumerate(texts)),
+        finished(0, texts),
+    ]
+    told = section(run(tmp_path, *events, config=config), "What the data ruled out")
+    assert f"### Rejected: {n} texts, {n} times in all" in told
+    assert told.count("> refused") == MOST_TEXTS
+    assert ("And 5 more: posterior.json has all." in told) == (n > MOST_TEXTS)
+
+
+def test_the_terms_are_those_of_the_method(tmp_path: Path) -> None:
+    of_smc = section(inspected.labels(tmp_path / "smc"), "Terms used here")
+    assert all(f"- **{term}**: " in of_smc for term in ("idea", "ESS", "β", "log α, log u", "uncertain point"))
+    vml = run(tmp_path / "vml", started(Config(method="vml"), YES_NO), config=Config(method="vml"))
+    of_vml = section(vml, "Terms used here")
+    assert not [term for term in ("ESS", "β", "weight", "idea", "log α, log u") if f"**{term}**" in of_vml]

@@ -1,0 +1,166 @@
+"""posterior.json against the two hand-made runs, and against docs/posterior-json.md."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import inspected
+from tests.docs.test_pages import ROOT
+from vpp.hypothesis import hypothesis_id
+from vpp.reporting.posterior_json import posterior_json
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+from .builders import YES_NO, drawn, finished, reweighted, run, scored, started
+from .sampled import VARIANTS, sampled
+
+Json = dict[str, Any]
+MAPS = ("settings", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance")
+"""Objects whose keys are names from elsewhere, or documented as one."""
+
+
+def refuse(name: str) -> None:
+    raise AssertionError(f"{name} is not JSON")
+
+
+def read(reader: RunReader) -> Json:
+    content: Json = json.loads(posterior_json(reader), parse_constant=refuse)
+    return content
+
+
+def test_ideas_have_their_weights_and_what_they_get_right(tmp_path: Path) -> None:
+    content = read(inspected.labels(tmp_path))
+    assert [idea["weight"] for idea in content["ideas"]] == pytest.approx([0.6, 0.3, 0.1])
+    assert [idea["particles"] for idea in content["ideas"]] == [[0, 2], [1], [3]]
+    assert [w["text"] for w in content["ideas"][0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
+    assert [idea["test"]["n_correct"] for idea in content["ideas"]] == [5, 3, 4]
+    assert [idea["train"]["n_correct"] for idea in content["ideas"]] == [4, 4, 3]
+    assert (content["rows_compared"], content["ideas_are_by"]) == (10, "evaluations")
+    assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
+
+
+def test_particles_have_the_log_likelihood_that_made_their_weight(tmp_path: Path) -> None:
+    content = read(inspected.labels(tmp_path))
+    assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
+    assert [p["idea"] for p in content["particles"]] == [0, 1, 0, 2]
+    assert content["weights_are"] == "rescored"
+    assert content["settings"]["particles"] == 4
+    assert content["dataset"]["provenance"]["sha256"] == "ab" * 32
+    assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
+
+
+def test_every_particle_has_its_way_from_a_first_hypothesis(tmp_path: Path) -> None:
+    content = read(inspected.labels(tmp_path))
+    ways = [
+        (way["founder"]["particle"], [(each["step"], each["particle"], each["happened"]) for each in way["path"]])
+        for way in content["lineage"]
+    ]
+    assert ways == [
+        (0, [(-1, 0, "first")]),
+        (0, [(-1, 0, "first"), (1, 1, "accepted")]),
+        (1, [(-1, 1, "first"), (0, 1, "accepted")]),
+        (2, [(-1, 2, "first")]),
+    ]
+    told = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
+    assert told == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
+
+
+def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Path) -> None:
+    out = {(each["reason"], each["text"]): each for each in read(inspected.labels(tmp_path))["ruled_out"]}
+    assert set(out) == {
+        ("rejected", inspected.LUCK),
+        ("rejected", inspected.SEVEN),
+        ("resampled away", inspected.NONE),
+        ("unparsable", "Sorry."),
+    }
+    luck = out["rejected", inspected.LUCK]
+    assert (luck["proposed"], luck["accepted"], luck["held_by"]) == (3, 0, [])
+    assert [(each["step"], each["particles"]) for each in luck["occasions"]] == [(1, [2]), (1, [3]), (0, [2])]
+    assert luck["occasions"][2] == {
+        "step": 0,
+        "particles": [2],
+        "log_likelihood": -0.25,
+        "log_likelihood_proposal": -2.5,
+        "log_likelihood_heaviest": None,
+        "log_alpha": -2.25,
+        "u": 0.5,
+        "weight": None,
+        "n_rows": 2,
+        "n_against": 1,
+        "against": [{"row": 0, "said": "no", "true": "yes", "decisive": True}],
+    }
+    assert out["resampled away", inspected.NONE]["occasions"][0]["weight"] == pytest.approx(0.1)
+    assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
+
+
+def test_doubt_is_told_row_by_row(tmp_path: Path) -> None:
+    rows = {each["row"]: each for each in read(inspected.labels(tmp_path))["disagreement"]}
+    assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
+    assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})
+    # -0.9 log2 0.9 - 0.1 log2 0.1
+    assert rows[9]["entropy_bits"] == pytest.approx(0.46900, abs=1e-5)
+    assert rows[6]["abstained"] == pytest.approx(0.1)
+
+
+def test_doubt_about_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> None:
+    rows = {each["row"]: each for each in read(inspected.numbers(tmp_path))["disagreement"]}
+    # Answers 1, 2, 0 of weights 0.5, 0.25, 0.25: mean 1, variance 0.25 + 0.25.
+    assert (rows[4]["prediction"], rows[4]["low"], rows[4]["high"]) == (1.0, 0.0, 2.0)
+    assert rows[4]["spread"] == pytest.approx(math.sqrt(0.5))
+    assert (rows[7]["abstained"], rows[7]["shares"], rows[7]["entropy_bits"]) == (0.25, None, None)
+
+
+def test_an_infinite_log_likelihood_is_a_word(tmp_path: Path) -> None:
+    events = [
+        started(Config(particles=2), YES_NO),
+        *drawn("even", "odd"),
+        finished(0, ("even", "odd")),
+        *(scored(0, k, text, {0: "yes"}, role="final", log_lik=-math.inf) for k, text in enumerate(("even", "odd"))),
+        reweighted(0, (0.5, 0.5), role="final"),
+    ]
+    content = read(run(tmp_path, *events))
+    assert [particle["log_likelihood"] for particle in content["particles"]] == ["-Infinity", "-Infinity"]
+
+
+def test_a_run_without_particles_is_empty(tmp_path: Path) -> None:
+    content = read(run(tmp_path))
+    empty = ("ideas", "similarity", "particles", "lineage", "ruled_out", "disagreement")
+    assert [content[name] for name in empty] == [[]] * len(empty)
+    assert (content["texts"], content["weights_are"], content["step"]) == ({}, None, None)
+
+
+def test_a_record_stands_on_a_line(tmp_path: Path) -> None:
+    lines = posterior_json(inspected.labels(tmp_path)).decode().splitlines()
+    for text in (inspected.BIG, inspected.NONE):
+        assert any(f'"hypothesis": "{hypothesis_id(text)}"' in line or f'"{text}"' in line for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:-1])
+
+
+def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
+    readers = [inspected.labels(tmp_path / "labels"), inspected.numbers(tmp_path / "numbers")]
+    readers += [sampled(tmp_path / name, VARIANTS[name]) for name in ("adaptive", "vml5")]
+    written = {path for reader in readers for path in paths(read(reader))}
+    page = (ROOT / "docs" / "posterior-json.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE))
+    assert written - documented == set()
+    assert documented - written == set()
+
+
+def paths(value: Any, at: str = "") -> Iterator[str]:
+    """`ideas[].test.n` of every field, objects with names from elsewhere as one."""
+    if at:
+        yield at
+    if at in MAPS or at.endswith("].shares"):
+        return
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from paths(each, f"{at}.{key}" if at else key)
+    elif isinstance(value, list):
+        for each in value:
+            if isinstance(each, dict):
+                yield from (path for path in paths(each, f"{at}[]") if path != f"{at}[]")

@@ -1,0 +1,142 @@
+import csv
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import inspected
+from vpp.data.dataset import Value
+from vpp.problem import Prediction
+from vpp.reporting.cells import original, safe_cell
+from vpp.reporting.predictions import prediction_csv, predictions_csv
+from vpp.runs.asking import Answers
+from vpp.settings import Config
+
+from .builders import YES_NO, dataset, drawn, evaluated, finished, rows, run, started
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def read(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
+
+
+def asked(*said: Sequence[Value | None], weights: Sequence[float], **rest: object) -> Answers:
+    """said: by particle, a value a row."""
+    is_label = any(isinstance(value, str) for values in said for value in values)
+    values: dict[str, object] = {
+        "rows": rows([0.0] * len(said[0]), first_id=0),
+        "texts": tuple(f"rule {k}" for k in range(len(said))),
+        "weights": tuple(weights),
+        "predictions": tuple(
+            tuple(Prediction(row=i, value=v, explanation=f"reason {k}") for i, v in enumerate(values))
+            for k, values in enumerate(said)
+        ),
+        "task": "classification" if is_label else "regression",
+        "target": "y",
+        "classes": ("no", "yes") if is_label else (),
+        **rest,
+    }
+    return Answers(**values)  # type: ignore[arg-type]
+
+
+def test_a_test_row_has_its_vote_each_classs_share_and_what_each_particle_said(tmp_path: Path) -> None:
+    head, *lines = read(predictions_csv(inspected.labels(tmp_path)))
+    summary = ["prediction", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
+    assert head == ["row", "a", "truth", *summary, "particle_0", "particle_1", "particle_2", "particle_3"]
+    by_row = {line[0]: line[1:] for line in lines}
+    # Row 9: yes 0.4 + 0.3 + 0.2, no 0.1, so -0.9 log2 0.9 - 0.1 log2 0.1 = 0.468995593589 bits.
+    assert by_row["9"] == ["9", "no", "yes", "0.9", "0.468995593589", "0", "0.1", "0.9", "yes", "yes", "yes", "no"]
+    # Row 6: the particle of weight 0.1 abstained; those that answered are unanimous.
+    assert by_row["6"] == ["6", "yes", "yes", "0.9", "0", "0.1", "0", "0.9", "yes", "yes", "yes", ""]
+
+
+def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> None:
+    head, first, _, _, last = read(predictions_csv(inspected.numbers(tmp_path)))
+    assert head[2:8] == ["truth", "prediction", "spread", "low", "high", "abstained"]
+    # Row 4: 0.5·1 + 0.25·2 + 0.25·0 = 1; variance 0.25·1² + 0.25·1² = 0.5; every voice is within the middle 90 %.
+    assert first == ["4", "4", "1", "1", "0.707106781187", "0", "2", "0", "1", "2", "0"]
+    # Row 7: 2 and 4 at 2 : 1, so the mean is 8/3 and the variance 2/3·(2/3)² + 1/3·(4/3)² = 8/9.
+    assert float(last[3]) == pytest.approx(8 / 3)
+    assert last[4:] == ["0.942809041582", "2", "4", "0.25", "2", "", "4"]
+
+
+def test_before_the_test_rows_are_evaluated_there_is_the_header_alone(tmp_path: Path) -> None:
+    events = [started(Config(particles=2), YES_NO), *drawn("even", "odd"), finished(0, ("even", "odd"))]
+    summary = ["prediction", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
+    assert read(predictions_csv(run(tmp_path, *events))) == [["row", "a", "truth", *summary]]
+
+
+def test_a_row_on_which_all_abstain_has_no_prediction() -> None:
+    _, labels = read(prediction_csv(asked([None, "yes"], [None, "yes"], weights=(0.75, 0.25))))[:2]
+    assert labels == ["0", "0", "", "0", "", "1", "0", "0", "", ""]
+    _, numbers = read(prediction_csv(asked([None], [None], weights=(0.75, 0.25))))
+    assert numbers == ["0", "0", "", "", "", "", "1", "", ""]
+
+
+def test_an_input_keeps_its_name_and_own_columns_give_way() -> None:
+    answers = asked(["yes"], weights=(1.0,), rows=rows(["x"], first_id=0, name="share_no"), classes=("no", "no_"))
+    head, line = read(prediction_csv(answers))
+    summary = ["prediction", "share", "entropy_bits", "abstained"]
+    assert head == ["row", "share_no", *summary, "share_no_", "share_no__", "particle_0"]
+    assert line == ["0", "0", "yes", "1", "0", "0", "0", "0", "yes"]
+
+
+def test_new_rows_have_the_same_columns_but_the_truth() -> None:
+    assert read(prediction_csv(asked([1.5, None], [1.5, 2.0], weights=(0.5, 0.5)))) == [
+        ["row", "a", "prediction", "spread", "low", "high", "abstained", "particle_0", "particle_1"],
+        ["0", "0", "1.5", "0", "1.5", "1.5", "0", "1.5", "1.5"],
+        ["1", "1", "2", "0", "2", "2", "0.5", "", "2"],
+    ]
+
+
+def test_reasons_follow_where_they_are_asked_for() -> None:
+    answers = asked(["yes"], ["no"], weights=(0.5, 0.5))
+    head, line = read(prediction_csv(answers, with_reasons=True))
+    assert head[-4:] == ["particle_0", "particle_1", "because_0", "because_1"]
+    assert line[-4:] == ["yes", "no", "reason 0", "reason 1"]
+    assert "because_0" not in read(prediction_csv(answers))[0]
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_text_and_a_number_stays_one(tmp_path: Path) -> None:
+    """Quotes, commas and line ends come back as they were."""
+    hostile = ['=HYPERLINK("http://evil")', "a,b", "line\r\nend", "-1+2", "+1", "ünïcode", "'=x"]
+    shown = ['\'=HYPERLINK("http://evil")', "a,b", "line\r\nend", "'-1+2", "+1", "ünïcode", "''=x"]
+    data = dataset(hostile, hostile, name="@a")
+    answers: dict[str, Sequence[Value | None]] = {"even": hostile, "odd": hostile}
+    events = [
+        started(Config(particles=2), data),
+        *drawn("even", "odd"),
+        evaluated(data, answers, slots=("even", "odd"), step=-1),
+    ]
+    head, *lines = read(predictions_csv(run(tmp_path, *events, data=data)))
+    assert head[1] == "'@a"
+    assert [line[2] for line in lines] == shown
+    assert [line[-1] for line in lines] == shown
+    assert [original(line[-1]) for line in lines] == hostile
+
+
+texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(max_size=20)
+
+
+@given(texts)
+def test_the_text_behind_a_safe_cell_is_never_lost(text: str) -> None:
+    assert original(safe_cell(text)) == text
+
+
+@given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))
+def test_no_cell_begins_as_a_formula_does(said: list[str], name: str, classes: list[str]) -> None:
+    answers = asked(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
+    for line in read(prediction_csv(answers, with_reasons=True)):
+        assert not [cell for cell in line if cell.lstrip(" ").startswith(FORMULAS) and not _is_number(cell)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False

@@ -1,0 +1,6 @@
+"""The library's front door: `vpp.fit`, `vpp.load_run`, and the Posterior that they give."""
+
+from vpp.library.fitting import fit, load_run
+from vpp.library.posterior import Particle, Posterior
+
+__all__ = ["Particle", "Posterior", "fit", "load_run"]

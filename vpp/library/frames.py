@@ -1,0 +1,74 @@
+"""pandas at the library's door: what is taken for a table, and the frame that a posterior gives back."""
+
+import math
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vpp.data.dataset import Row, Task
+from vpp.data.table import Table
+from vpp.errors import InputError
+from vpp.events import Votes
+from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
+from vpp.posterior.prediction import Value, vote_shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
+    """A CSV's path, a frame, or a Table as a Table. Raises InputError where a path cannot be read."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, str | Path):
+        path = Path(data)
+        try:
+            return Table.read(path.read_bytes(), name=path.name)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+    text = StringIO()
+    data.to_csv(text, index=False)
+    return Table.read(text.getvalue().encode(), name="frame")
+
+
+def disagreement_frame(
+    rows: Sequence[Row], votes: Sequence[Votes], averaged: Votes, weights: Sequence[float], *, task: Task
+) -> "pd.DataFrame":
+    """A line a row, the most divided first, by row id. rows: (N,); votes: (N, K); averaged: (N,); weights: (K,).
+
+    truth, prediction; for labels share, its weight, and entropy_bits of the vote; for numbers spread, the weighted
+    standard deviation, and low to high, which hold 90 % of the weight; then abstained, a weight, uncertain (Section
+    4.3), and each particle's answer. What is not known is None or NaN.
+    """
+    import pandas as pd
+
+    summary = _of_labels if task == "classification" else _of_numbers
+    lines = []
+    for row, said, answer in zip(rows, votes, averaged, strict=True):
+        doubt, summed = summary(said, answer, weights)
+        own = {
+            "row": row.id,
+            "truth": row.target,
+            "prediction": answer,
+            **summed,
+            "abstained": math.fsum(w for v, w in zip(said, weights, strict=True) if v is None),
+            "uncertain": is_uncertain(said, weights),
+            **{f"particle_{slot}": vote for slot, vote in enumerate(said)},
+        }
+        lines.append((-doubt, row.id, own))
+    divided_first = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
+    return pd.DataFrame(divided_first).set_index("row") if divided_first else pd.DataFrame()
+
+
+def _of_labels(votes: Votes, answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:
+    """Doubt and the columns that say it."""
+    entropy = vote_entropy(votes, weights)
+    share = vote_shares(votes, weights).get(answer, 0.0) if answer is not None else 0.0
+    return entropy, {"share": share, "entropy_bits": entropy if math.isfinite(entropy) else math.nan}
+
+
+def _of_numbers(votes: Votes, _answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:
+    spread = weighted_spread(votes, weights)
+    low, high = weighted_interval(votes, weights) or (math.nan, math.nan)
+    return spread, {"spread": spread if math.isfinite(spread) else math.nan, "low": low, "high": high}

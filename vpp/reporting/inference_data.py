@@ -1,0 +1,174 @@
+"""A run's particles for ArviZ: InferenceData, and posterior.nc.
+
+One chain; a draw is a particle. ArviZ knows no weights: they stand in `sample_stats`, beside `ancestor`, which picks
+as many draws of equal weight (systematic resampling at u = 1/2, so that no seed is needed):
+
+    az.loo(data.isel(draw=data.sample_stats.ancestor.values[0]))
+
+Few particles tell little: ten are too few for a trustworthy LOO, and copies of one particle are no independent draws.
+"""
+
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vpp.data.dataset import Dataset, Row
+from vpp.errors import InputError
+from vpp.events import Votes
+from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.pointwise import final_answers, log_likelihood_terms
+from vpp.posterior.resampling import systematic_resample
+from vpp.reporting.escaping import REPLACEMENT
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.view import RunView
+
+if TYPE_CHECKING:
+    from arviz import InferenceData
+
+HOW_TO_GET = "ArviZ is not installed: pip install 'arviz<1'"
+MIDDLE = 0.5
+"""The uniform number of the resampling."""
+TEST_NAMES = ("test_y", "test_target", "test_row_id")
+Group = dict[str, Any]
+
+
+def is_available() -> bool:
+    """Whether ArviZ can be imported; it is not imported yet."""
+    return find_spec("arviz") is not None
+
+
+def inference_data(reader: RunReader) -> "InferenceData":
+    """Of a run as it is now. Raises InputError where ArviZ is missing or no population is whole.
+
+    posterior: the hypotheses' ids and texts. log_likelihood, posterior_predictive, observed_data, constant_data: of the
+    training rows. predictions, predictions_constant_data: of the test rows. Answers that are labels are numbers of
+    classes, -1 for an abstention, with the classes as an attribute; numbers have NaN for one.
+    """
+    arviz = _imported()
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    ideas = merge_ideas(snapshot.view, dataset)
+    if ideas is None:
+        raise InputError("no population is whole yet: wait for the first one")
+    groups = {
+        **_posterior(snapshot.view, ideas),
+        **_of_training_rows(snapshot, dataset),
+        **_of_test_rows(snapshot, dataset),
+    }
+    data: InferenceData = arviz.from_dict(
+        **groups,
+        coords={"row": _ids(dataset.train), "test_row": _ids(dataset.test)},
+        dims={name: ["row"] for name in ("y", "row_id")} | {name: ["test_row"] for name in TEST_NAMES},
+    )
+    for name in data.groups():
+        data[name].attrs.update(_attrs(snapshot, dataset))
+    return data
+
+
+def posterior_nc(reader: RunReader) -> bytes:
+    """The same as a netCDF file: `az.from_netcdf` reads it. Raises InputError as `inference_data` does."""
+    data = inference_data(reader)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "posterior.nc"
+        data.to_netcdf(str(path))
+        return path.read_bytes()
+
+
+def _imported() -> ModuleType:
+    """Late: it takes a second or two, and tells of a later version each time."""
+    if not is_available():
+        raise InputError(HOW_TO_GET)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\s*ArviZ is undergoing a major refactor", category=FutureWarning)
+        import arviz
+    return arviz
+
+
+def _posterior(view: RunView, ideas: Ideas) -> Group:
+    weights = np.array(view.weights)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
+    return {
+        "posterior": {
+            "hypothesis": _chain([state.hypothesis for state in view.population]),
+            "text": _chain([_kept(view.texts[state.hypothesis]) for state in view.population]),
+        },
+        "sample_stats": {
+            "weight": _chain(weights),
+            "log_weight": _chain(log_weights),
+            "slot": _chain(range(view.size)),
+            "idea": _chain([ideas.of_slot(slot) for slot in range(view.size)]),
+            "ancestor": _chain(systematic_resample(weights, u=MIDDLE)),
+        },
+    }
+
+
+def _of_training_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
+    found = final_answers(snapshot.view, dataset, "train")
+    if found is None:
+        return {}
+    rows, answers = found
+    config, last = snapshot.spec.config, snapshot.view.finished_steps[-1].finished
+    tau = last.tau if last and last.tau is not None else config.fixed_tau
+    terms = log_likelihood_terms(answers, rows, dataset, config, tau=tau)
+    return {
+        "log_likelihood": {"y": terms[None]},
+        "posterior_predictive": {"y": _numbers(answers, dataset)[None]},
+        "observed_data": {"y": _targets(rows, dataset)},
+        "constant_data": {"row_id": np.array(_ids(rows))},
+    }
+
+
+def _of_test_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
+    found = final_answers(snapshot.view, dataset, "test")
+    if found is None:
+        return {}
+    rows, answers = found
+    return {
+        "predictions": {"test_y": _numbers(answers, dataset)[None]},
+        "predictions_constant_data": {"test_target": _targets(rows, dataset), "test_row_id": np.array(_ids(rows))},
+    }
+
+
+def _chain(values: Iterable[Any]) -> Any:
+    """(1, K): one chain."""
+    return np.array([list(values)])
+
+
+def _kept(text: str) -> str:
+    """As it can stand in the file, which ends a text at a NUL and takes no lone surrogate."""
+    return text.replace("\0", REPLACEMENT).encode(errors="replace").decode()
+
+
+def _ids(rows: Sequence[Row]) -> list[int]:
+    return [row.id for row in rows]
+
+
+def _numbers(answers: Sequence[Votes], dataset: Dataset) -> Any:
+    """(K, N) numbers of classes, -1 for an abstention; or the numbers said, NaN for one."""
+    if dataset.task == "classification":
+        number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
+        return np.array([[number.get(said, -1) for said in votes] for votes in answers], dtype=np.int64)
+    return np.array([[np.nan if said is None else float(said) for said in votes] for votes in answers])
+
+
+def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
+    """(N,)."""
+    return _numbers([tuple(row.target for row in rows)], dataset)[0]
+
+
+def _attrs(snapshot: Snapshot, dataset: Dataset) -> dict[str, Any]:
+    return {
+        "inference_library": "vpp",
+        "run": _kept(snapshot.spec.name),
+        "method": snapshot.spec.config.method,
+        "task": dataset.task,
+        "target": _kept(dataset.target),
+        "classes": [_kept(label) for label in dataset.classes],
+        "weights": "in sample_stats; ancestor picks draws of equal weight",
+    }

@@ -1,0 +1,71 @@
+"""A posterior as a notebook or a terminal shows it: its headline, then an idea a line, heaviest first."""
+
+from collections.abc import Iterator
+
+from vpp.data.dataset import Dataset
+from vpp.inspection.ideas import Idea, merge_ideas
+from vpp.reporting.brief import headline
+from vpp.reporting.escaping import one_line
+from vpp.reporting.markup import text
+from vpp.reporting.words import NBSP, counted, number, percent, weight_text
+from vpp.runs.reader import Snapshot
+
+MOST_IDEAS = 20
+"""Ideas shown; `Posterior.ideas` has all."""
+
+_HYPOTHESIS = 'style="font:400 15px/1.45 Georgia,serif;text-align:left;max-width:42em;overflow-wrap:anywhere"'
+_NUMBER = 'style="text-align:right;vertical-align:top;white-space:nowrap;font-variant-numeric:tabular-nums"'
+_BAR = "display:block;height:4px;min-width:1px;background:currentColor"
+
+
+def posterior_text(snapshot: Snapshot, dataset: Dataset) -> str:
+    """A line an idea: weight, on the test rows, particles, text with white space as one blank."""
+    shown = [_line(idea) for idea in _ideas(snapshot, dataset)[:MOST_IDEAS]]
+    return "\n".join((_headline(snapshot, dataset), *shown, *_rest(snapshot, dataset))).replace(NBSP, " ")
+
+
+def posterior_html(snapshot: Snapshot, dataset: Dataset) -> str:
+    """A table that takes its ink from the notebook's theme, with no script and nothing fetched."""
+    rows = "".join(_row(idea) for idea in _ideas(snapshot, dataset)[:MOST_IDEAS])
+    head = "".join(f"<th {_NUMBER}>{text(name)}</th>" for name in ("weight", "on test", "particles"))
+    table = (
+        f'<table><thead><tr>{head}<th style="text-align:left">hypothesis</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+    rest = "".join(f"<p>{text(words)}</p>" for words in _rest(snapshot, dataset))
+    return f"<div><p><b>{text(snapshot.spec.name)}</b>: {text(_headline(snapshot, dataset))}</p>{table}{rest}</div>"
+
+
+def _headline(snapshot: Snapshot, dataset: Dataset) -> str:
+    ideas = merge_ideas(snapshot.view, dataset)
+    return headline(snapshot.view, snapshot.spec.config, dataset, ideas)
+
+
+def _ideas(snapshot: Snapshot, dataset: Dataset) -> tuple[Idea, ...]:
+    merged = merge_ideas(snapshot.view, dataset)
+    return merged.all if merged else ()
+
+
+def _line(idea: Idea) -> str:
+    held = counted(len(idea.slots), "particle")
+    return f"{weight_text(idea.weight)}  {_on_test(idea):>9}  {held}  {one_line(idea.text)}"
+
+
+def _row(idea: Idea) -> str:
+    bar = f'<i style="{_BAR};width:{100 * idea.weight:.1f}%"></i>'
+    numbers = (weight_text(idea.weight), _on_test(idea), ", ".join(map(str, idea.slots)))
+    cells = "".join(f"<td {_NUMBER}>{text(cell)}</td>" for cell in numbers)
+    return f"<tr>{cells}<td {_HYPOTHESIS}>{bar}{text(idea.text)}</td></tr>"
+
+
+def _on_test(idea: Idea) -> str:
+    if idea.test is None:
+        return "–"
+    if idea.test.n_correct is not None:
+        return percent(idea.test.n_correct / idea.test.n, decimals=1)
+    return f"MSE {number(idea.test.mse or 0.0, 3)}"
+
+
+def _rest(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    hidden = len(_ideas(snapshot, dataset)) - MOST_IDEAS
+    if hidden > 0:
+        yield f"and {counted(hidden, 'lighter idea')}"

@@ -1,0 +1,248 @@
+"""posterior.json: what a run found, for other programs. docs/posterior-json.md says what each field means.
+
+A record stands on a line of its own, so that the file can be searched and compared line by line. JSON has no infinity:
+a log-likelihood of -inf is the string "-Infinity", as in the journal.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vpp.data.dataset import Dataset
+from vpp.inspection.genealogy import Genealogy, Node, Place, genealogy
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas
+from vpp.inspection.points import Point, points
+from vpp.inspection.pointwise import weighed_log_likelihoods
+from vpp.inspection.ruled_out import Contradiction, Occasion, RuledOut, ruled_out
+from vpp.inspection.scores import Score, rows_by_id
+from vpp.inspection.similarity import Nearness, nearness
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.summary import result
+from vpp.runs.view import RunView
+from vpp.settings import Config
+
+SCHEMA_VERSION = 2
+MOST_ROWS = 10
+"""Rows written that speak against a hypothesis, the worst first; the journal has all."""
+DIGITS = 9
+"""Decimals of similarities."""
+Json = dict[str, Any]
+
+
+def posterior_json(reader: RunReader) -> bytes:
+    """Of a run as it is now, as UTF-8."""
+    return _lines(_finite(_Posterior.of(reader).content(reader))).encode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Posterior:
+    """What the file is made from."""
+
+    snapshot: Snapshot
+    dataset: Dataset
+    ideas: Ideas | None
+    family: Genealogy | None
+
+    @classmethod
+    def of(cls, reader: RunReader) -> "_Posterior":
+        snapshot, dataset = reader.refresh(), reader.dataset()
+        view = snapshot.view
+        return cls(snapshot=snapshot, dataset=dataset, ideas=merge_ideas(view, dataset), family=genealogy(view))
+
+    def content(self, reader: RunReader) -> Json:
+        view, spec, started = self.snapshot.view, self.snapshot.spec, self.snapshot.view.started
+        near = nearness(self.ideas, self.dataset) if self.ideas else None
+        return {
+            "schema": SCHEMA_VERSION,
+            "name": spec.name,
+            "step": view.last_step,
+            "seed_text": started.seed_text if started else None,
+            "weights_are": _weights_are(view, spec.config),
+            "ideas_are_by": self.ideas.by if self.ideas else None,
+            "rows_compared": self.ideas.n_rows if self.ideas else 0,
+            "ideas": [_idea(idea) for idea in self.ideas] if self.ideas else [],
+            "similarity": _similarity(near) if near else [],
+            "particles": list(self._particles()),
+            "lineage": [_lineage(self.family, slot) for slot in range(view.size)] if self.family else [],
+            "texts": self._texts(),
+            "ruled_out": [_ruled_out(each) for each in ruled_out(view, self.dataset)],
+            "disagreement": list(self._disagreement()),
+            "ess": view.ess_by_step,
+            "final_ess": view.final.ess if view.final else None,
+            "settings": started.config if started else {},
+            "models": started.models if started else {},
+            "templates": started.templates if started else {},
+            "versions": started.versions if started else {},
+            "dataset": spec.dataset,
+            "result": {**result(reader.directory, view), "status": self.snapshot.state},
+        }
+
+    def _particles(self) -> Iterator[Json]:
+        view = self.snapshot.view
+        log_likelihoods = weighed_log_likelihoods(view)
+        for slot, (state, weight) in enumerate(zip(view.population, view.weights, strict=True)):
+            yield {
+                "particle": slot,
+                "weight": weight,
+                "hypothesis": state.hypothesis,
+                "text": view.texts[state.hypothesis],
+                "idea": self.ideas.of_slot(slot) if self.ideas else None,
+                "parent": state.parent,
+                "log_likelihood": log_likelihoods[slot],
+            }
+
+    def _texts(self) -> dict[str, str]:
+        """Of every ancestor."""
+        if self.family is None:
+            return {}
+        lines = (self.family.line(node.place) for node in self.family.last)
+        return {node.hypothesis: self.family.texts[node.hypothesis] for line in lines for node in _changes(line)}
+
+    def _disagreement(self) -> Iterator[Json]:
+        test = self.snapshot.view.evaluated.get("test")
+        for point in points(test, rows_by_id(self.dataset)) if test else ():
+            yield _point(point)
+
+
+def _weights_are(view: RunView, config: Config) -> str | None:
+    """Which weights stand beside the particles."""
+    if not view.population:
+        return None
+    if view.final:
+        return config.final_weights
+    return "carried" if config.is_telescoping else "after_last_step" if config.is_weighted else "equal"
+
+
+def _idea(idea: Idea) -> Json:
+    return {
+        "weight": idea.weight,
+        "text": idea.text,
+        "wordings": [
+            {"text": w.text, "weight": w.weight, "first_step": w.first_step, "first_particles": w.first_slots}
+            for w in idea.wordings
+        ],
+        "particles": idea.slots,
+        "test": _score(idea.test),
+        "train": _score(idea.train),
+    }
+
+
+def _score(score: Score | None) -> Json | None:
+    if score is None:
+        return None
+    return {"n": score.n, "n_correct": score.n_correct, "mse": score.mse, "n_abstained": score.n_abstained}
+
+
+def _similarity(near: Nearness) -> list[list[float]]:
+    """(n, n) by number of the idea."""
+    return [[round(value, DIGITS) for value in row] for row in near.similarity.tolist()]
+
+
+def _lineage(family: Genealogy, slot: int) -> Json:
+    line = family.line(Place(family.last_step, slot))
+    founder = line[0].founder
+    return {
+        "particle": slot,
+        "founder": {"step": founder.step, "particle": founder.slot},
+        "path": [_ancestor(node) for node in _changes(line)],
+    }
+
+
+def _changes(line: tuple[Node, ...]) -> Iterator[Node]:
+    """Where the text is another than before, the first included."""
+    before = None
+    for node in line:
+        if node.hypothesis != before:
+            yield node
+        before = node.hypothesis
+
+
+def _ancestor(node: Node) -> Json:
+    return {
+        "step": node.step,
+        "particle": node.slot,
+        "hypothesis": node.hypothesis,
+        "happened": node.happened,
+        "from_prior": node.is_afresh,
+        "weight": node.weight,
+    }
+
+
+def _ruled_out(out: RuledOut) -> Json:
+    return {
+        "reason": out.reason,
+        "text": out.text,
+        "why_unread": out.why_unread,
+        "held_by": out.held_by,
+        "proposed": out.past.proposed,
+        "accepted": out.past.accepted,
+        "occasions": [_occasion(occasion) for occasion in out.occasions],
+    }
+
+
+def _occasion(occasion: Occasion) -> Json:
+    against = occasion.contradictions
+    return {
+        "step": occasion.step,
+        "particles": occasion.particles,
+        "log_likelihood": occasion.log_likelihood,
+        "log_likelihood_proposal": occasion.log_likelihood_proposal,
+        "log_likelihood_heaviest": occasion.log_likelihood_heaviest,
+        "log_alpha": occasion.log_alpha,
+        "u": occasion.u,
+        "weight": occasion.weight,
+        "n_rows": occasion.n_rows,
+        "n_against": len(against),
+        "against": [_contradiction(each) for each in against[:MOST_ROWS]],
+    }
+
+
+def _contradiction(each: Contradiction) -> Json:
+    return {"row": each.row.id, "said": each.said, "true": each.target, "decisive": each.is_decisive}
+
+
+def _point(point: Point) -> Json:
+    is_label = isinstance(point.row.target, str)
+    low, high = point.interval or (None, None)
+    doubt = point.doubt if math.isfinite(point.doubt) else None
+    return {
+        "row": point.row.id,
+        "true": point.row.target,
+        "prediction": point.prediction,
+        "uncertain": point.is_uncertain,
+        "abstained": point.abstained,
+        "shares": dict(point.shares) if is_label else None,
+        "entropy_bits": doubt if is_label else None,
+        "spread": None if is_label else doubt,
+        "low": low,
+        "high": high,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """The same content, infinite and undefined numbers as strings."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _lines(content: Json) -> str:
+    """A field a line; of a list of records or lists a line each."""
+    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in content.items())
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict | list):
+        return "[\n" + ",\n".join(f"    {_dumped(each)}" for each in value) + "\n  ]"
+    return _dumped(value)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

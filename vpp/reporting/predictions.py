@@ -1,0 +1,133 @@
+"""Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about.
+
+Columns: row, the inputs, truth (of test rows), prediction; for classification its share of the weight, the vote's
+entropy in bits, the weight of those that abstained and a share for each class; for regression the weighted standard
+deviation, the interval that holds 90 % of the particles' weight (both of the particles' spread alone, noise not
+included) and the weight of those that abstained. Then each particle's answer, and its reason where asked for. An
+abstention is an empty cell. An own column whose name an input has gets a `_`.
+
+Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.reporting.cells`, which also undoes it.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from vpp.data.dataset import Row
+from vpp.events import Evaluated, Votes
+from vpp.inspection.scores import averages, averages_asked, rows_of
+from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
+from vpp.posterior.prediction import Value, vote_shares
+from vpp.reporting.cells import safe_cell
+from vpp.reporting.words import shortest
+from vpp.runs.asking import Answers
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+DIGITS = 12
+"""Significant digits of sums of weights and of what is made from them."""
+Line = Sequence[Value | None]
+
+
+def predictions_csv(reader: RunReader) -> bytes:
+    """A line for each evaluated test row; the header alone before the test rows are evaluated."""
+    dataset = reader.dataset()
+    summary = _Summary(dataset.task, dataset.classes)
+    test = reader.refresh().view.evaluated.get("test")
+    if test is None:
+        return _csv((), ("truth", *summary.names), (), inputs=dataset.inputs)
+    rows, votes = rows_of(test, dataset), _by_row(test)
+    lines = (
+        (row.target, *summary.cells(said, answer, test.weights), *said)
+        for row, said, answer in zip(rows, votes, averages(test), strict=True)
+    )
+    own = ("truth", *summary.names, *_numbered("particle", test.weights))
+    return _csv(rows, own, lines, inputs=dataset.inputs)
+
+
+def prediction_csv(answers: Answers, config: Config | None = None, *, with_reasons: bool = False) -> bytes:
+    """A line for each row asked about: the columns of predictions.csv but the truth.
+
+    config: the run's, which says how a tied vote is decided; by the lowest label where it is not given.
+    with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
+    """
+    summary = _Summary(answers.task, answers.classes)
+    averaged = averages_asked(answers, config or Config())
+    by_row = list(zip(*answers.predictions, strict=True))
+    own = (*summary.names, *_numbered("particle", answers.weights))
+    lines: list[Line] = []
+    for said, answer in zip(by_row, averaged, strict=True):
+        votes = tuple(prediction.value for prediction in said)
+        reasons = [p.explanation or p.reason or "" for p in said] if with_reasons else []
+        lines.append((*summary.cells(votes, answer, answers.weights), *votes, *reasons))
+    if with_reasons:
+        own = (*own, *_numbered("because", answers.weights))
+    inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
+    return _csv(answers.rows, own, lines, inputs=inputs)
+
+
+def _by_row(evaluated: Evaluated) -> list[Votes]:
+    """(N, K)."""
+    return list(zip(*evaluated.predictions, strict=True))
+
+
+def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
+    return tuple(f"{name}_{slot}" for slot in range(len(weights)))
+
+
+class _Summary:
+    """The columns between the truth and the particles' answers."""
+
+    def __init__(self, task: str, classes: Sequence[str]) -> None:
+        self._is_label = task == "classification"
+        self._classes = classes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        if self._is_label:
+            return ("prediction", "share", "entropy_bits", "abstained", *(f"share_{label}" for label in self._classes))
+        return ("prediction", "spread", "low", "high", "abstained")
+
+    def cells(self, votes: Votes, prediction: Value | None, weights: Sequence[float]) -> Line:
+        """Empty, but the shares, where all abstain."""
+        abstained = _tidy(math.fsum(w for v, w in zip(votes, weights, strict=True) if v is None))
+        if not self._is_label:
+            low, high = weighted_interval(votes, weights) or (None, None)
+            return prediction, _tidy(weighted_spread(votes, weights)), low, high, abstained
+        shares = vote_shares(votes, weights)
+        share = shares.get(prediction, 0.0) if prediction is not None else 0.0
+        each = (_tidy(shares.get(label, 0.0)) for label in self._classes)
+        return prediction, _tidy(share), _tidy(vote_entropy(votes, weights)), abstained, *each
+
+
+def _tidy(value: float) -> float | None:
+    """Without the last digits, which only tell in what order weights were added; None where it is not finite."""
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def _csv(rows: Sequence[Row], own: Sequence[str], lines: Iterable[Line], *, inputs: Sequence[str]) -> bytes:
+    """UTF-8 with `\\r\\n` after each line (RFC 4180). own: names of the columns behind the inputs."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    row_column, *own = _unlike(("row", *own), inputs)
+    writer.writerow(map(safe_cell, (row_column, *inputs, *own)))
+    for row, line in zip(rows, lines, strict=True):
+        writer.writerow(map(_cell, (str(row.id), *(cell for _, cell in row.inputs), *line)))
+    return text.getvalue().encode(errors="replace")
+
+
+def _unlike(names: Sequence[str], taken: Sequence[str]) -> Iterator[str]:
+    """No name twice, and none that is taken."""
+    used = set(taken)
+    for name in names:
+        while name in used:
+            name += "_"
+        used.add(name)
+        yield name
+
+
+def _cell(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return safe_cell(value) if isinstance(value, str) else shortest(value)
