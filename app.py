@@ -14,6 +14,7 @@ page = st.navigation(
         st.Page("pages/watch.py", title="Watch"),
         st.Page("pages/posterior.py", title="Posterior"),
         st.Page("pages/disagreement.py", title="Disagreement"),
+        st.Page("pages/compare.py", title="Compare"),
         st.Page("pages/paper.py", title="Paper"),
         st.Page("pages/report.py", title="Report"),
     ]

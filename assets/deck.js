@@ -18,15 +18,45 @@ function update(card, next, opened) {
   for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
   if (card.dataset.html === next.dataset.html || holdsSelection(card)) return
   const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
-  card.className = next.className
-  card.setAttribute("style", next.getAttribute("style"))
-  card.setAttribute("aria-label", next.getAttribute("aria-label"))
+  const copied = card.contains(document.activeElement) ? document.activeElement.dataset.copy : null
+  for (const { name, value } of next.attributes) if (name !== "data-html") card.setAttribute(name, value)
   card.replaceChildren(...next.childNodes)
   card.dataset.html = next.dataset.html
   for (const fold of folds(card)) {
     fold.open = opened.has(name(fold))
     if (fold.dataset.fold === focused) fold.querySelector("summary").focus({ preventScroll: true })
   }
+  for (const button of card.querySelectorAll("button.copy"))
+    if (button.dataset.copy === copied) button.focus({ preventScroll: true })
+}
+
+// Words on the clipboard; where the browser has no such interface, by way of a field that is selected and copied.
+async function copy(words) {
+  try {
+    await navigator.clipboard.writeText(words)
+    return true
+  } catch {
+    const field = document.createElement("textarea")
+    field.value = words
+    field.style.cssText = "position:fixed;opacity:0"
+    document.body.append(field)
+    field.select()
+    const done = document.execCommand("copy")
+    field.remove()
+    return done
+  }
+}
+
+async function copyClicked(root, event) {
+  const button = event.target.closest("button.copy")
+  if (!button) return
+  const said = (await copy(button.dataset.copy)) ? "Copied" : "Not copied"
+  button.focus({ preventScroll: true })
+  button.textContent = root.querySelector(".told").textContent = said
+  setTimeout(() => {
+    button.textContent = "Copy"
+    root.querySelector(".told").textContent = ""
+  }, 2000)
 }
 
 function parse(html) {
@@ -42,7 +72,9 @@ export default function ({ data, parentElement }) {
   if (!root) {
     root = document.createElement("div")
     root.className = "vpp"
-    root.innerHTML = '<p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>'
+    root.innerHTML = '<p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>' +
+      '<span class="told sr" role="status"></span>'
+    root.addEventListener("click", (event) => copyClicked(root, event))
     // What a reader opened stays open, also where a step has no such fold for a while.
     root.opened = new Set()
     // A click begun on a card must end on it: nothing is replaced while a button is down.

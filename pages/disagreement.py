@@ -1,138 +1,189 @@
-"""Disagreement: the test points on which the particles differ."""
+"""Disagreement: the test points on which the particles differ, and whether doubt means error."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame
+from pages.parts import frame, settling
+from vpp.events import Evaluated
+from vpp.inspection.columns import by_answers, by_particle
 from vpp.inspection.points import Point, points
-from vpp.reporting import markup
+from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.voices import voices
+from vpp.reporting import dissent, markup, trust
 from vpp.reporting.brief import voting
-from vpp.reporting.matrix import code_legend, matrix_html
-from vpp.reporting.words import fixed, number, percent, uncertain_sentence
+from vpp.reporting.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.reporting.contrast import point_html, sentences
+from vpp.reporting.matrix import Matrix, usual_distance
+from vpp.runs.reader import Snapshot
 
-MOST = 60
-NUMERIC_LEGEND = (
-    "Each cell is a particle’s answer. Hatched: no readable answer. At the right the mean, and the range that holds "
-    "90 % of the particles’ weight: how far they differ; noise not included."
-)
-I_DO_NOT_KNOW = " There the answer is “I don’t know”: read the vote before you trust it."
+# Rows of the matrix at a time; particles of the table before the rest is folded away; particles from which on those
+# with the same answers share a column unless told otherwise. (Streamlit would draw a docstring here.)
+MOST, MOST_VOICES, MANY = 60, 12, 16
+EACH, ALIKE = "Each particle", "Same answers together"
+JUDGED = "Does uncertainty mean error?"
 
 
 def page(run: frame.OpenRun) -> None:
-    """The matrix of the last evaluation."""
+    """What refreshes while the run is live, then what asks the model."""
+    live = run.snapshot.state in frame.LIVE
     frame.head(run, "Where the particles disagree")
-    view = run.snapshot.view
-    test = view.evaluated.get("test")
+
+    @st.fragment(run_every=3.0 if live else None)
+    def now() -> None:
+        snapshot = run.reader.refresh()
+        draw(run, snapshot)
+        if snapshot.state != run.snapshot.state:
+            st.rerun()
+
+    now()
+    settling.draw(run)
+
+
+def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """The last evaluation of the test rows."""
+    test = snapshot.view.evaluated.get("test")
     if test is None:
-        st.html(
-            markup.block(
-                markup.state(
-                    "The test rows have not been asked yet",
-                    "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
-                    "A run that was interrupted or failed asks them once it is resumed.",
-                )
+        not_asked(run)
+        return
+    found = points(test, rows_by_id(run.reader.dataset()))
+    live = snapshot.state in frame.LIVE
+    asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
+    st.html(markup.block(markup.saying(dissent.saying(found, test)), markup.caption(asked)))
+    counts(snapshot, test, found)
+    matrix(run, snapshot, test, found)
+    opened(run, snapshot, test, found)
+    particles(run, test)
+    judged(run, test, found)
+
+
+def not_asked(run: frame.OpenRun) -> None:
+    """The page before the test rows are evaluated."""
+    st.html(
+        markup.block(
+            markup.state(
+                "The test rows have not been asked yet",
+                "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
+                "A run that was interrupted or failed asks them once it is resumed.",
             )
         )
-        st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
-        st.stop()
-    dataset = run.reader.dataset()
-    found = points(test, {row.id: row for row in dataset.test})
-    numeric = test.metric == "mse"
+    )
+    st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
+
+
+def counts(snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
+    """The numbers of the page, and for labels from which weight on an answer is well backed."""
+    config = snapshot.spec.config
+    if test.metric == "mse":
+        st.html(markup.block(markup.strip(dissent.number_strip(found, test, config))))
+        return
+    strip = st.container()
+    left, _ = st.columns([1, 2])
+    percent = left.slider("Weakly backed: weight below, in %", 50, 100, 95, key="disagreement.below")
+    strip.html(markup.block(markup.strip(dissent.vote_strip(found, test, config, below=percent / 100))))
+
+
+def matrix(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
+    """Points x particles, some rows at a time."""
+    config, size, numeric = snapshot.spec.config, len(test.weights), test.metric == "mse"
+    st.html(markup.block(markup.heading("Point by point", dissent.order_words(test, config))))
+    left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in found if point.is_uncertain]
-    said = numeric_saying(found) if numeric else saying(len(uncertain), len(found))
-    if len(test.weights) == 1:
-        said = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
-    kind = voting(run.snapshot.spec.config, len(test.weights))
-    st.html(markup.block(markup.saying(said), markup.strip(strip(found, test.value, numeric, kind))))
-    by = "columns by weight" if kind == "weighted" else "columns by number: each counts alike"
-    st.html(markup.block(markup.heading("Point by point", f"most uncertain first · {by}")))
-    only = not numeric and st.toggle("Only where they differ", value=bool(uncertain), key="disagreement.only")
-    shown = [p for p in found if p.is_uncertain] if only else found
+    only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
+    alike = size > 1 and columns_chosen(right, size) == ALIKE
+    shown = uncertain if only else found
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))
         return
-    signs = code_legend(dataset.classes)
-    legend = f"Quiet cell: agrees with the vote. Inked: dissents. Hatched: no readable answer. {signs}"
-    st.html(
-        markup.block(
-            markup.caption(legend if not numeric else NUMERIC_LEGEND),
-            matrix_html(shown[:MOST], test.weights, dataset.classes, voting=kind),
-            markup.caption(f"{len(shown[:MOST])} of {len(found)} test rows."),
-        )
-    )
-    opened(run, shown)
+    unit, classes = usual_distance(found) if numeric else 0.0, run.reader.dataset().classes
+    columns = by_answers(test) if alike else by_particle(test.weights)
+    drawn = Matrix(columns=columns, labels=classes, voting=voting(config, size), unit=unit)
+    most = int(st.session_state.get(_most(run), MOST))
+    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(classes)
+    merged = dissent.merged_words(len(columns), size) if alike else ""
+    told = f"{min(most, len(shown))} of {len(found)} test rows."
+    st.html(markup.block(markup.caption(f"{legend} {merged}"), drawn.html(shown[:most]), markup.caption(told)))
+    if most < len(shown):
+        more = min(MOST, len(shown) - most)
+        st.button(f"Show {more} more", on_click=show, args=(run, most + more), key="disagreement.more")
 
 
-def saying(uncertain: int, n: int) -> str:
-    """For labels."""
-    return uncertain_sentence(uncertain, n) + (I_DO_NOT_KNOW if uncertain else "")
+def show(run: frame.OpenRun, rows: int) -> None:
+    """So many rows of this run's matrix from now on."""
+    st.session_state[_most(run)] = rows
 
 
-def numeric_saying(found: list[Point]) -> str:
-    """For numbers, which hardly ever agree to the digit."""
-    widest = found[0]
-    return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
+def columns_chosen(place: DeltaGenerator, size: int) -> str | None:
+    """What a column of the matrix is."""
+    return place.segmented_control(
+        "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
 
 
-def strip(found: list[Point], value: float, numeric: bool, kind: str) -> list[markup.Metric]:
-    """The numbers of the page; `kind` says whether the average is weighted, empty for one hypothesis."""
-    of = f"Of the {kind} {'mean' if numeric else 'vote'}" if kind else "Of the one hypothesis"
-    n = len(found)
-    uncertain = sum(p.is_uncertain for p in found)
-    abstained = sum(vote is None for p in found for vote in p.votes)
-    asked = sum(len(p.votes) for p in found)
-    unread = markup.Metric(
-        name="Abstained", value=str(abstained), scale=f"of {asked}", words="Unreadable answers, counted as wrong."
-    )
-    if numeric:
-        spread = sum(p.doubt for p in found) / n
-        return [
-            markup.Metric(name="Mean squared error", value=number(value), words=f"{of} on the test rows."),
-            markup.Metric(
-                name="Mean spread",
-                value=number(spread),
-                words=f"{'Weighted s' if kind == 'weighted' else 'S'}tandard deviation of the answers.",
-            ),
-            unread,
-        ]
-    finite = [p.doubt for p in found if p.doubt != float("inf")]
-    entropy = sum(finite) / len(finite) if finite else 0.0
-    return [
-        markup.Metric(
-            name="Uncertain points", value=str(uncertain), scale=f"of {n}", words="Rows on which not all voices agree."
-        ),
-        markup.Metric(
-            name="Mean vote entropy",
-            value=fixed(entropy),
-            scale="bits",
-            words="0 is unanimous; 1 is an even split in two.",
-        ),
-        unread,
-        markup.Metric(name="Vote accuracy", value=percent(value, 1), words=f"{of} on the test rows."),
-    ]
+def _most(run: frame.OpenRun) -> str:
+    """Where a browser session keeps how many rows of this run are shown."""
+    return f"disagreement.most.{run.directory.id}"
 
 
-def opened(run: frame.OpenRun, shown: list[Point]) -> None:
-    """One point: inputs, truth, each particle's answer and its reason."""
-    by_id = {point.row.id: point for point in shown}
-    chosen = st.selectbox("Open a row", list(by_id), index=None, key="disagreement.row", placeholder="row number")
+def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
+    """One point, whichever rows the matrix shows; the choices never change, so that a new evaluation keeps it open."""
+    by_id = {point.row.id: point for point in found}
+    left, _ = st.columns([1, 2])
+    chosen = left.selectbox("Open a row", sorted(by_id), None, key="disagreement.row", placeholder="its number")
     if chosen is None:
         return
-    point, test = by_id[chosen], run.snapshot.view.evaluated["test"]
-    said = run.reader.read_answers().by_pair
-    rows = []
-    for slot in sorted(range(len(test.weights)), key=lambda k: (-test.weights[k], k)):
-        prediction = said.get((test.hypotheses[slot], point.row.id))
-        answer = "no readable answer" if point.votes[slot] is None else str(point.votes[slot])
-        why = prediction.explanation or prediction.reason or "" if prediction else ""
-        rows.append((str(slot), f"{test.weights[slot]:.3f}", answer, why))
-    inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
-    st.html(
-        markup.block(
-            markup.heading(f"Row {point.row.id}", f"true: {point.row.target}"),
-            markup.table(("input", "value"), inputs),
-            markup.table(("particle", "weight", "answer", "its reason"), rows, right=(1,)),
-        )
-    )
+    view = snapshot.view
+    sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
+    st.html(markup.block(point_html(by_id[chosen], test, run.reader.read_answers().by_pair, sentence)))
+
+
+def particles(run: frame.OpenRun, test: Evaluated) -> None:
+    """A line a particle."""
+    head, rows = trust.voice_table(voices(test, run.reader.dataset()))
+    right = range(1, len(head))
+    table, rest = markup.table(head, rows[:MOST_VOICES], right=right), rows[MOST_VOICES:]
+    if rest:
+        more = markup.table(head, rest, right=right)
+        table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
+    words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
+    st.html(markup.block(markup.heading("Particle by particle", "on the test rows"), table, markup.caption(words)))
+
+
+def judged(run: frame.OpenRun, test: Evaluated, found: list[Point]) -> None:
+    """Doubt against error."""
+    why_not, few = trust.why_not_judged(found, len(test.weights)), trust.too_few_words(len(found))
+    if why_not:
+        st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
+        return
+    left = markup.heading(JUDGED, "the test rows, whose truth is known")
+    if test.metric == "mse":
+        spread = spread_reliability(found, run.reader.dataset())
+        said, numbers = trust.spread_saying(spread), trust.spread_metrics(spread)
+    else:
+        vote = vote_reliability(found)
+        said, numbers = trust.vote_saying(vote), trust.vote_metrics(vote)
+    st.html(markup.block(left, markup.saying(f"{few} {said}".strip()), markup.strip(numbers)))
+    first, second = st.columns(2)
+    with first:
+        curve = spread.curve if test.metric == "mse" else vote.curve
+        frame.figure(
+            lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
+            title="Risk against coverage", caption="error if only the most certain rows are answered",
+            key="disagreement.risk",
+        )  # fmt: skip
+    with second:
+        if test.metric == "mse":
+            frame.figure(
+                lambda mode: spread_figure(spread, mode),
+                title="Error by spread", caption="a dot a row", key="disagreement.spread",
+            )  # fmt: skip
+        else:
+            frame.figure(
+                lambda mode: reliability_figure(vote, mode),
+                title="Reliability", caption="right answers by the vote’s share · numbers: rows",
+                key="disagreement.reliability",
+            )  # fmt: skip
 
 
 frame.enter()

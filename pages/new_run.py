@@ -139,7 +139,7 @@ def told(dataset: Dataset) -> list[str]:
     left = dataset.provenance.n_left_out
     unlabelled = dataset.provenance.n_unlabelled
     rest = [f"{left:,} more are not used"] if left else []
-    rest += [f"{unlabelled:,} without a target are left out"] if unlabelled else []
+    rest += [f"{unlabelled:,} without a target take no part, and can be asked about later"] if unlabelled else []
     return [found, "; ".join([used, *rest]) + ".", *dataset.provenance.notes]
 
 

@@ -1,59 +1,144 @@
 """Posterior: what the data supported, and what they ruled out."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import asking, frame, genealogy, ruled_out
 from vpp.inspection.ensemble import ensemble
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.ruled_out import ruled_out
+from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.similarity import Nearness, nearness
 from vpp.reporting import markup
 from vpp.reporting.brief import ensemble_metrics, evidence_measure, shares_sentence
-from vpp.reporting.ledger import ideas_html, ruled_out_html
+from vpp.reporting.idea_deck import compared_words, ideas_html
+from vpp.reporting.ledger import ruled_out_sentence
+from vpp.reporting.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.reporting.progress import nothing_yet
-from vpp.reporting.words import counted
+from vpp.runs.reader import Snapshot
 from vpp.settings import Config
 
-MOST = 40
+REFRESH_S = 3.0
+THRESHOLD = 95  # percent
+
+
+class Made(NamedTuple):
+    """What a journal's state gives, kept until there is more of it."""
+
+    of: tuple[str, float | None]
+    ideas: Ideas | None
+    near: Nearness | None
 
 
 def page(run: frame.OpenRun) -> None:
-    """Ideas by weight, then the ledger."""
+    """Ideas by weight, how near they are, questions to them, where they came from, and what they outlived."""
     live = run.snapshot.state in frame.LIVE
+    is_whole = bool(run.snapshot.view.population)
     frame.head(run, "What the data left standing")
 
-    @st.fragment(run_every=3.0 if live else None)
-    def now() -> None:
+    @st.fragment(run_every=REFRESH_S if live else None)
+    def standing() -> None:
         snapshot = run.reader.refresh()
-        if live and snapshot.state != run.snapshot.state:
+        if live and (snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole):
             st.rerun()
-        draw(run)
+        draw_standing(run, snapshot)
 
-    now()
+    @st.fragment(run_every=REFRESH_S if live else None)
+    def lineage() -> None:
+        genealogy.draw(run)
+
+    @st.fragment(run_every=REFRESH_S if live else None)
+    def gone() -> None:
+        ruled_out.draw(run)
+
+    # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
+    above, asked, middle, below = st.container(), st.container(), st.container(), st.container()
+    with above:
+        standing()
+    if not is_whole:
+        return
+    with asked:
+        asking.draw(run)
+    with middle:
+        lineage()
+    with below:
+        gone()
 
 
-def draw(run: frame.OpenRun) -> None:
+def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
+    """Made again only where the run has something new."""
+    kept = st.session_state.get("posterior.made")
+    of = (run.directory.id, snapshot.view.last_at)
+    if kept and kept[0] == of:
+        return Made(*kept)
+    dataset = run.reader.dataset()
+    ideas = merge_ideas(snapshot.view, dataset)
+    found = Made(of, ideas, nearness(ideas, dataset) if ideas else None)
+    st.session_state["posterior.made"] = found
+    return found
+
+
+def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """As of the last whole step."""
-    view, dataset = run.reader.refresh().view, run.reader.dataset()
-    ideas = merge_ideas(view, dataset)
-    if ideas is None or view.started is None:
-        st.html(markup.block(markup.state("No particles yet", nothing_yet(run.reader.refresh().state))))
+    _, ideas, near = made(run, snapshot)
+    if ideas is None or snapshot.view.started is None:
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
         return
-    config = run.snapshot.spec.config
-    st.html(markup.block(markup.saying(shares_sentence(ideas, config)), *at_a_glance(run, config)))
-    compared = f"compared on all {ideas.n_rows} rows" if ideas.n_rows else "compared word for word so far"
+    config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
+    said = f"{shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
+    st.html(markup.block(markup.saying(said), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
-    head = markup.heading("Hypotheses, merged when they answer alike", f"{compared} · bar length = {bars}")
+    head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
     st.html(markup.block(head))
-    cards = ideas_html(ideas, seed_text=view.started.seed_text, is_weighted=config.is_weighted)
+    shown = choose_wording(ideas)
+    cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
     frame.deck(cards, deck_id=str(ideas.step), key="posterior.ideas")
-    entries = ruled_out(view, dataset)
-    st.html(markup.block(markup.heading("Ruled out", f"{counted(len(entries), 'sentence')} · newest first")))
-    if not entries:
-        st.html(markup.block(markup.caption(nothing_out(config))))
+    if config.size > 1:
+        draw_nearness(near, seed_text, is_weighted=config.is_weighted)
+
+
+def choose_wording(ideas: Ideas) -> str:
+    """Which wording stands for an idea said in several ways."""
+    if all(len(idea.wordings) == 1 for idea in ideas):
+        return "heaviest"
+    chosen = st.segmented_control(
+        "Of an idea said in several ways, show",
+        ["heaviest", "shortest"],
+        default="heaviest",
+        format_func=lambda shown: f"The {shown} wording",
+        key="posterior.wording",
+        label_visibility="collapsed",
+    )
+    return chosen or "heaviest"
+
+
+def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -> None:
+    """The matrix, and how few explanations it leaves at an agreement that a reader chooses."""
+    title = "How near the ideas are"
+    if near is None:
+        words = "This is known once all particles have answered the same rows: at the latest when the run ends."
+        st.html(markup.block(markup.heading(title), markup.caption(words)))
         return
-    everything = st.toggle(f"Show all {len(entries)}", key="posterior.all") if len(entries) > MOST else True
-    shown = entries if everything else entries[:MOST]
-    st.html(markup.block(ruled_out_html(shown, seed_text=view.started.seed_text)))
+    if near.n == 1:
+        st.html(markup.block(markup.heading(title), quiet(verdict(near, near.groups(1.0), 1.0))))
+        return
+    place, (left, _) = st.container(), st.columns([2, 3])
+    with left:
+        percent = st.slider(
+            "One explanation from an agreement of", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
+        )
+    threshold = percent / 100
+    groups = near.groups(threshold)
+    head = markup.heading(title, "more ink: they differ more · a line parts groups")
+    place.html(markup.block(head, quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold))))
+    parts = [matrix_html(near, groups, seed_text=seed_text, is_weighted=is_weighted), markup.caption(alt_words(near))]
+    if len(groups) < near.n:
+        parts.append(groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted))
+    st.html(markup.block(*parts))
+
+
+def quiet(words: str) -> str:
+    """A sentence over a figure."""
+    return f'<p class="quiet">{markup.text(words)}</p>'
 
 
 def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
@@ -62,13 +147,6 @@ def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
     five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
     parts = [markup.strip(ensemble_metrics(five))] if five else []
     return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]
-
-
-def nothing_out(config: Config) -> str:
-    """Why the ledger is empty."""
-    if config.is_filtered or config.is_weighted:
-        return "Nothing was ruled out: no proposal was rejected and none resampled away."
-    return "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."
 
 
 frame.enter()

@@ -1,5 +1,8 @@
 """Report: preview and download."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import streamlit as st
 
 from pages.parts import frame
@@ -7,9 +10,23 @@ from vpp.errors import VppError
 from vpp.reporting import markup
 from vpp.reporting.command import repeat_command
 from vpp.reporting.document import report_body, report_html
-from vpp.reporting.exports import posterior_json, predictions_csv
+from vpp.reporting.inference_data import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.progress import nothing_yet
+from vpp.runs.reader import RunReader
+
+SOURCE_HEIGHT = 360
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that is made when it is asked for."""
+
+    name: str
+    mime: str
+    make: Callable[[], bytes]
 
 
 def page(run: frame.OpenRun) -> None:
@@ -21,46 +38,76 @@ def page(run: frame.OpenRun) -> None:
         st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
         st.stop()
     try:
-        report = report_markdown(run.reader)
-        files = [("report.md", report.encode(), "text/markdown"), *other_files(run, report)]
+        run.reader.dataset()
     except VppError as error:
         st.html(markup.block(markup.state("The report cannot be written", str(error), failed=True)))
         st.stop()
-    for column, (name, content, mime) in zip(st.columns(4), files, strict=False):
-        kind = "primary" if name == "report.md" else "secondary"
-        column.download_button(
-            f"Download {name}",
-            content,
-            file_name=f"{run.directory.id}-{name}",
-            mime=mime,
-            type=kind,
-            key=f"report.{name}",
-            on_click="ignore",
-            width="stretch",
-        )
-    if run.snapshot.state in frame.LIVE:
-        st.html(markup.block(markup.caption("The run goes on: this is how things stood when the page was drawn.")))
-    repeat = repeat_command(run.snapshot.spec)
-    st.html(
-        markup.block(
-            markup.heading("The same run from a terminal"),
-            f'<pre class="raw">{markup.text(repeat.script)}</pre>',
-            *(markup.caption(note) for note in repeat.notes),
-        )
-    )
-    st.html(markup.block(markup.heading("Preview", "report.md")))
+    offer(run)
+    repeat(run)
+    st.html(markup.block(markup.heading("Preview", "report.md · report.html has live charts beside the text")))
+    preview(run)
+
+
+def preview(run: frame.OpenRun) -> None:
+    """The report as it reads, and on request its markdown."""
+    snapshot = run.snapshot
+    key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
+    report = written(key, run.reader)
+    if st.toggle("Show the markdown itself, to copy", key="report.source"):
+        st.code(report, language=None, height=SOURCE_HEIGHT)
     st.html(markup.block(f'<div class="report">{report_body(report)}</div>'))
 
 
-def other_files(run: frame.OpenRun, report: str) -> list[tuple[str, bytes, str]]:
-    """The report as a page, and what other programs read."""
+@st.cache_data(max_entries=16, show_spinner="Writing the report")
+def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
+    """The markdown without simple models, for a page that opens at once; made anew where the run has moved on."""
+    return report_markdown(_reader, simple_models=False)
+
+
+def offer(run: frame.OpenRun) -> None:
+    """A button a file; how to get the one that lacks a library."""
+    files = downloads(run)
+    for column, file in zip(st.columns(len(files)), files, strict=True):
+        column.download_button(
+            f"Download {file.name}",
+            file.make,
+            file_name=f"{run.directory.id}-{file.name}",
+            mime=file.mime,
+            type="primary" if file.name == "report.md" else "secondary",
+            key=f"report.{file.name}",
+            on_click="ignore",
+            width="stretch",
+        )
+    notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]
+    if not is_available():
+        notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
+    if run.snapshot.state in frame.LIVE:
+        notes.append("The run goes on: the preview is how things stood when the page was drawn.")
+    st.html(markup.block(*map(markup.caption, notes)))
+
+
+def downloads(run: frame.OpenRun) -> list[Download]:
+    """The report, the report as a page, and what other programs read."""
+    reader = run.reader
     files = [
-        ("report.html", report_html(report, title=run.snapshot.spec.name).encode(), "text/html"),
-        ("posterior.json", posterior_json(run.reader), "application/json"),
+        Download("report.md", "text/markdown", lambda: report_markdown(reader).encode()),
+        Download("report.html", "text/html", lambda: report_html(reader).encode(errors="replace")),
+        Download("posterior.json", "application/json", lambda: posterior_json(reader)),
     ]
     if "test" in run.snapshot.view.evaluated:
-        files.append(("predictions.csv", predictions_csv(run.reader), "text/csv"))
+        files.append(Download("predictions.csv", "text/csv", lambda: predictions_csv(reader)))
+    if is_available():
+        files.append(Download("posterior.nc", "application/x-netcdf", lambda: posterior_nc(reader)))
     return files
+
+
+def repeat(run: frame.OpenRun) -> None:
+    """The command, with a button that copies it."""
+    command = repeat_command(run.snapshot.spec)
+    st.html(markup.block(markup.heading("The same run from a terminal")))
+    st.code(command.script, language=None, wrap_lines=True)
+    if command.notes:
+        st.html(markup.block(*map(markup.caption, command.notes)))
 
 
 frame.enter()

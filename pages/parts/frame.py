@@ -39,6 +39,8 @@ MARKS: dict[State, markup.Mark] = {
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
 """Methods as the list of runs calls them."""
+MOST_CELLS = 2000
+"""Of a chart's numbers: a larger table is made only where it is asked for."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
 _SCRUBBER = st.components.v2.component("vpp_scrubber", js=(ASSETS / "scrubber.js").read_text(), isolate_styles=False)
 _RUNS = st.components.v2.component("vpp_runs", js=(ASSETS / "runs.js").read_text(), isolate_styles=False)
@@ -229,6 +231,7 @@ def meta(run: OpenRun) -> str:
             model,
             f"seed {spec.config.seed}",
             *changed_words(spec.config, spec.dataset["task"]),
+            *([f"goes on from {spec.started_from}"] if spec.is_continued else []),
             f"run {run.directory.id}",
         )
     )
@@ -256,10 +259,16 @@ def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str
     shown = make(mode)
     st.html(markup.block(markup.heading(title, caption)))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
-    table = markup.table(shown.head, shown.rows, right=range(1, len(shown.head)))
-    st.html(
-        markup.block(
-            markup.caption(shown.alt + "."),
-            f'<details class="astable"><summary>Show as table</summary>{table}</details>',
-        )
-    )
+    said = markup.caption(shown.alt + ".")
+    if len(shown.rows) * len(shown.head) <= MOST_CELLS:
+        folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
+        st.html(markup.block(said, folded))
+        return
+    st.html(markup.block(said))
+    if st.toggle("Show as table", key=f"{key}.table"):
+        st.html(markup.block(numbers(shown)))
+
+
+def numbers(figure: Figure) -> str:
+    """What a chart shows, as a table."""
+    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))

@@ -86,7 +86,7 @@ def made_by_text(page: Page) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["watch", "posterior", "disagreement", "report"])
+@pytest.mark.parametrize("name", ["watch", "posterior", "disagreement", "compare", "report"])
 def test_hostile_text_shows_as_its_characters(app: App, visit: Visit, hostile_run: Path, name: str) -> None:
     page = visit.page
     page.goto(f"{app.url}/{name}?run={hostile_run.name}")

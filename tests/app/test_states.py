@@ -14,7 +14,7 @@ from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config, preset
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/report.py")
+PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 START_S = 30
 
 

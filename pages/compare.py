@@ -1,0 +1,393 @@
+"""Compare: runs side by side, against one of them and against simple models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import frame
+from vpp.data.dataset import Dataset
+from vpp.errors import VppError
+from vpp.inspection.baselines import Baselines, baselines
+from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
+from vpp.inspection.conditions import conditions
+from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
+from vpp.reporting import markup
+from vpp.reporting.comparison import (
+    CODES,
+    SIGN_TEST,
+    elsewhere_html,
+    elsewhere_sentence,
+    left_out_text,
+    legend_html,
+    spread_html,
+    standings_html,
+    state_words,
+    verdict,
+)
+from vpp.reporting.comparison_figures import acceptance_overlay, ess_overlay
+from vpp.reporting.differences import (
+    conditions_html,
+    conditions_sentence,
+    cost_html,
+    ideas_html,
+    kind_sentence,
+    points_html,
+    points_sentence,
+)
+from vpp.reporting.options import means_something
+from vpp.reporting.words import counted, listed
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import RunSpec
+
+PURPOSE = "Compare sets runs side by side: how well they predict, which ideas they share, and what they cost."
+LISTED = 300  # runs that can be picked: the newest
+AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
+FEW_POINTS = 20  # shown unasked
+FEW_IDEAS = 8  # of a kind, shown unasked
+
+
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _spec(path: str, changed_at: float) -> RunSpec | None:
+    """run.json, read again where it has changed; None where it cannot be read."""
+    try:
+        return RunDirectory(path).spec()
+    except VppError:
+        return None
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
+    """The simple models of one split, fitted once."""
+    return baselines(_dataset)
+
+
+def fitted(run: Candidate) -> Baselines:
+    """On the run's own rows."""
+    return _fitted(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The runs that can be picked."""
+
+    directories: dict[str, RunDirectory]
+    """By id, newest first."""
+    specs: dict[str, RunSpec | None]
+
+    def label(self, run: str) -> str:
+        """Options of the widget are plain text."""
+        spec = self.specs[run]
+        return f"{spec.name} · {run}" if spec else run
+
+    def same_rows(self, run: str) -> list[str]:
+        """Runs on the very rows of this one, itself first, then the newest."""
+        own = self.specs.get(run)
+        if own is None:
+            return [run]
+        others = [other for other, spec in self.specs.items() if spec and other != run and _rows(spec) == _rows(own)]
+        return [run, *others]
+
+
+def _rows(spec: RunSpec) -> object:
+    return spec.dataset.get("fingerprint")
+
+
+def shelf(asked: Sequence[str]) -> Shelf:
+    """The newest runs, and those asked for."""
+    found = {directory.id: directory for directory in frame.store().runs()}
+    kept = {run: directory for i, (run, directory) in enumerate(found.items()) if i < LISTED or run in asked}
+    return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
+
+
+def _changed_at(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0
+
+
+def page() -> None:
+    """Pickers, then what moves with the runs."""
+    asked = asked_for()
+    runs = shelf(asked)
+    if not st.query_params.get("run") and not st.session_state.get("run"):
+        st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
+    opened = frame.open_run(PURPOSE)
+    title_place = st.container()
+    chosen = pick(runs, asked, opened.directory.id)
+    if not chosen:
+        st.html(markup.block(markup.state("No run is picked", "Pick one above to set it beside simple models.")))
+        st.stop()
+    reference = pick_reference(runs, chosen, opened.directory.id)
+    keep(chosen, reference)
+    candidates, unread = read(runs, chosen)
+    for run, why in unread:
+        st.html(markup.block(markup.state(f"{run} cannot be compared", why, failed=True)))
+    with title_place:
+        head(candidates)
+    if not candidates:
+        st.stop()
+    is_live = any(run.snapshot.state in frame.LIVE for run in candidates)
+
+    @st.fragment(run_every=5.0 if is_live else None)
+    def now() -> None:
+        latest, _ = read(runs, chosen)
+        if is_live and not any(run.snapshot.state in frame.LIVE for run in latest):
+            st.rerun()
+        draw(latest, reference)
+
+    now()
+
+
+def asked_for() -> list[str]:
+    """Ids that the address names, each once."""
+    named = st.query_params.get("compare", "")
+    return list(dict.fromkeys(filter(None, named.split(","))))[: len(CODES)]
+
+
+def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
+    """The runs to compare, oldest first."""
+    fill(runs, asked, opened)
+    picked = st.multiselect(
+        "Runs",
+        list(runs.directories),
+        format_func=runs.label,
+        key="compare.runs",
+        max_selections=len(CODES),
+        placeholder="Pick runs",
+    )
+    unknown = [run for run in asked if run not in runs.directories]
+    if unknown:
+        words = f"The address names {counted(len(unknown), 'run')} that {_is_are(unknown)} not in the runs folder: "
+        st.html(markup.block(markup.caption(words + listed(unknown) + ".")))
+    return sorted(picked)
+
+
+def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
+    """What is picked at first: what a link names, else what was picked before, else runs of the open run's rows."""
+    is_link = bool(asked) and asked != st.session_state.get("compare.kept")
+    if is_link:
+        st.session_state.pop("compare.against", None)
+        st.session_state.pop("compare.kept_against", None)
+    if is_link or "compare.runs" not in st.session_state:
+        kept = st.session_state.get("compare.kept", [])
+        first = asked if is_link else kept if opened in kept else []
+        known = [run for run in first if run in runs.directories]
+        st.session_state["compare.runs"] = known or runs.same_rows(opened)[:AT_FIRST]
+    there = [run for run in st.session_state["compare.runs"] if run in runs.directories]
+    if there != st.session_state["compare.runs"]:  # a run was deleted meanwhile
+        st.session_state["compare.runs"] = there
+
+
+def _is_are(items: Sequence[object]) -> str:
+    return "is" if len(items) == 1 else "are"
+
+
+def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
+    """The run that the others are set against: that of the address, the one before, the open one, or the oldest."""
+    before = (st.query_params.get("against", ""), st.session_state.get("compare.kept_against"), opened)
+    usual = next((run for run in before if run in chosen), chosen[0])
+    if len(chosen) == 1:
+        return usual
+    if st.session_state.get("compare.against") not in chosen:
+        st.session_state["compare.against"] = usual
+    return str(st.selectbox("Set against", chosen, format_func=runs.label, key="compare.against"))
+
+
+def keep(chosen: list[str], reference: str) -> None:
+    """In the address, so that it can be sent, and for when the reader comes back."""
+    st.session_state["compare.kept"], st.session_state["compare.kept_against"] = chosen, reference
+    st.query_params["compare"] = ",".join(chosen)
+    st.query_params["against"] = reference
+
+
+def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
+    """Each run as it is now, and those that cannot be read with why."""
+    found, unread = [], []
+    for run in chosen:
+        try:
+            reader = frame.reader(str(runs.directories[run].path))
+            found.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
+        except (VppError, OSError) as error:
+            unread.append((run, str(error)))
+    return found, unread
+
+
+def draw(candidates: Sequence[Candidate], reference: str) -> None:
+    """Everything, as of now."""
+    if not candidates:
+        return
+    ids = [run.id for run in candidates]
+    comparison = compared(candidates, ids.index(reference) if reference in ids else 0)
+    lead(comparison)
+    draw_standings(comparison)
+    draw_spreads(comparison)
+    draw_curves(comparison)
+    draw_ideas(comparison)
+    draw_points(comparison)
+    everything = dict(enumerate(comparison.runs))
+    st.html(markup.block(markup.heading("What it took", "calls needed, cached or not"), cost_html(everything)))
+    draw_conditions(comparison)
+
+
+def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
+    """Made again only where a run has something new."""
+    made_from = (tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), reference)
+    kept = st.session_state.get("compare.made")
+    if kept and kept[0] == made_from:
+        found: Comparison = kept[1]
+        return found
+    comparison = compare(candidates, reference=reference)
+    st.session_state["compare.made"] = (made_from, comparison)
+    return comparison
+
+
+def head(runs: Sequence[Candidate]) -> None:
+    """The banner, where a demo model answered, and the title."""
+    demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in runs) else []
+    st.html(markup.block(*demo, markup.title("Runs side by side")))
+
+
+def lead(comparison: Comparison) -> None:
+    """What it comes to."""
+    runs = comparison.runs
+    live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in frame.LIVE]
+    damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
+    notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
+    notes += [f"The journal of {listed(damaged)} is damaged: what follows there is not counted."] if damaged else []
+    notes += ["Pick another run above to compare this one with."] if len(runs) == 1 else []
+    simple = fitted(comparison.base) if comparison.comparable else None
+    st.html(markup.block(markup.saying(verdict(comparison, simple)), *map(markup.caption, notes)))
+
+
+def draw_standings(comparison: Comparison) -> None:
+    """The reference's test rows; then runs with others, and those that have not answered yet."""
+    simple = fitted(comparison.base) if comparison.comparable else None
+    if simple:
+        n = len(comparison.base.dataset.test)
+        notes = [f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows. {SIGN_TEST}"]
+        notes += [left_out_text(simple)] if simple.left_out else []
+        title = markup.heading("On the same test rows", f"{counted(n, 'row')} · one line a run, then simple baselines")
+        notes_html = "".join(map(markup.caption, notes))
+        st.html(markup.block(title, standings_html(comparison, simple), f'<div class="about">{notes_html}</div>'))
+    if comparison.elsewhere:
+        title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
+        sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
+        st.html(markup.block(title, sentence, elsewhere_html(comparison, fitted)))
+    if comparison.unanswered:
+        letters = [f"{CODES[i]} ({state_words(comparison.runs[i])})" for i in comparison.unanswered]
+        words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
+        st.html(
+            markup.block(legend_html({i: comparison.runs[i] for i in comparison.unanswered}), markup.caption(words))
+        )
+
+
+def draw_spreads(comparison: Comparison) -> None:
+    """Over seeds, where some setting has more than one."""
+    if len(comparison.runs) == 1:
+        return
+    found = spreads(comparison)
+    title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
+    if any(len(spread.by_seed) > 1 for spread in found):
+        st.html(markup.block(title, spread_html(comparison, found)))
+    else:
+        words = "No setting here has more than one seed: pick runs that differ in the seed alone to see the spread."
+        st.html(markup.block(title, markup.caption(words)))
+
+
+def draw_curves(comparison: Comparison) -> None:
+    """ESS and acceptance over each other."""
+    runs, reference = dict(enumerate(comparison.runs)), comparison.reference
+    made = (
+        ("Effective sample size", "share of K, before resampling", ess_overlay),
+        ("Proposals accepted", "share of those judged", acceptance_overlay),
+    )
+    shown = [each for each in made if each[2](runs, "light", reference=reference)]
+    if not shown:
+        return
+    for column, (title, caption, make) in zip(st.columns(len(shown)), shown, strict=True):
+        with column:
+            frame.figure(
+                lambda mode, make=make: make(runs, mode, reference=reference),
+                title=title,
+                caption=caption,
+                key=f"compare.{make.__name__}",
+            )
+    st.html(markup.block(legend_html(runs)))
+
+
+def draw_ideas(comparison: Comparison) -> None:
+    """Which answer alike, whatever run they came from."""
+    places = comparison.comparable
+    if len(places) < 2:
+        return
+    found = ideas_of(comparison)
+    rows = f"compared on the {counted(found.n_rows, 'row')} that every run evaluated · particles as last evaluated"
+    st.html(markup.block(markup.heading("Ideas in common and not", rows)))
+    letters = [CODES[place] for place in places]
+    everyone = "both" if len(places) == 2 else "all"
+    draw_kind(f"In {everyone}", found.held_by(*places), comparison, found, f"No idea is in {everyone}.")
+    if len(places) > 2:
+        draw_kind("In some", found.partly, comparison, found, "")
+    for letter, place in zip(letters, places, strict=True):
+        draw_kind(f"Only in {letter}", found.held_by(place), comparison, found, "")
+
+
+def ideas_of(comparison: Comparison) -> SharedIdeas:
+    """Made again only with the comparison."""
+    kept = st.session_state.get("compare.ideas")
+    if kept and kept[0] is comparison:
+        found: SharedIdeas = kept[1]
+        return found
+    found = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
+    st.session_state["compare.ideas"] = (comparison, found)
+    return found
+
+
+def draw_kind(
+    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, found: SharedIdeas, nothing: str
+) -> None:
+    """Ideas that the same runs have, heaviest first."""
+    if not ideas and not nothing:
+        return
+    words = kind_sentence(ideas, found) if ideas else nothing
+    st.html(markup.block(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>'))
+    more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
+    if ideas:
+        st.html(markup.block(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs)))))
+
+
+def draw_points(comparison: Comparison) -> None:
+    """Test rows on which the averages differ."""
+    places = comparison.comparable
+    if len(places) < 2:
+        return
+    own = [standing for place in places if (standing := comparison.standings[place])]
+    found = differing_points(own)
+    is_label = comparison.base.dataset.task == "classification"
+    words = points_sentence(len(found), len(own[0].rows), is_label=is_label)
+    st.html(markup.block(markup.heading("Points they differ on", "averaged predictions"), markup.caption(words)))
+    if not found:
+        return
+    more = len(found) > FEW_POINTS and st.toggle(f"Show all {len(found)}", key="compare.points")
+    st.html(markup.block(points_html(found if more else found[:FEW_POINTS], places)))
+
+
+def draw_conditions(comparison: Comparison) -> None:
+    """Every option and fact, or only what is not the same."""
+    found = conditions(comparison.runs, used=means_something)
+    several = len(comparison.runs) > 1
+    words = conditions_sentence(found) if several else "Of the one run."
+    title = "How they were made" if several else "How it was made"
+    bold = f"bold: not as in {CODES[comparison.reference]}" if several else ""
+    st.html(markup.block(markup.heading(title, bold), markup.caption(words)))
+    only = st.toggle("Changes only", value=several, key=f"compare.changes.{several}")
+    shown = [each for each in found if each.differs] if only else found
+    if not shown:
+        st.html(markup.block(markup.caption("Nothing differs: these are runs of the same conditions.")))
+        return
+    places = range(len(comparison.runs))
+    st.html(markup.block(conditions_html(shown, places, reference=comparison.reference)))
+
+
+frame.enter()
+page()

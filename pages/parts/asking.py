@@ -1,0 +1,331 @@
+"""Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
+
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages.parts import frame
+from vpp.cli.surroundings import environment
+from vpp.data.dataset import Row
+from vpp.data.fields import Field, input_fields, typed_row
+from vpp.data.inputs import unlabelled_rows
+from vpp.data.table import Table
+from vpp.errors import VppError
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.votes import target_spread, votes_on
+from vpp.llm.address import is_loopback
+from vpp.reporting import answered_rows, markup
+from vpp.reporting.answering import answers_html, asked_caption, outside_html, vote_html
+from vpp.reporting.escaping import markdown_text
+from vpp.reporting.predictions import prediction_csv
+from vpp.reporting.progress import nothing_yet
+from vpp.reporting.words import counted, in_words, integer, seconds
+from vpp.runs.asking import Asking
+from vpp.runs.background import Background
+
+WHAT = ("row", "table")
+ACROSS = 4
+PREVIEWED = 20
+AT_ONCE_S = 1.0
+"""How long a page waits for answers before it shows a count instead."""
+
+
+def draw(run: frame.OpenRun) -> None:
+    """The section; outside any fragment that refreshes by itself."""
+    st.html(markup.block(markup.heading("Ask the posterior", "every particle answers, weights decide")))
+    snapshot = run.reader.refresh()
+    if not snapshot.view.population:
+        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        return
+    one, many = st.tabs(["One row", "A CSV of rows"])
+
+    with one:
+        refreshed(run, "row", ask_row)
+    with many:
+        refreshed(run, "table", ask_table)
+    endpoint = snapshot.spec.endpoint
+    if not endpoint.is_demo and any(job and job.outcome == "failed" for job in (job_of(run, w) for w in WHAT)):
+        frame.ask_keys(endpoint)
+
+
+def refreshed(run: frame.OpenRun, what: str, part: Callable[[frame.OpenRun], None]) -> None:
+    """Draws a part, each second while its asking goes on."""
+    timed = is_running(run, what)
+
+    @st.fragment(run_every=1.0 if timed else None)
+    def drawn() -> None:
+        if timed and not is_running(run, what):
+            st.rerun()  # a timer left over would empty the page that is switched to
+        part(run)
+
+    drawn()
+
+
+# What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
+
+
+def _key(run: frame.OpenRun, what: str) -> str:
+    return f"posterior.ask.{what}.{run.directory.id}"
+
+
+def job_of(run: frame.OpenRun, what: str) -> Background | None:
+    """The last asking of a row or a table in this browser session."""
+    found: Background | None = st.session_state.get(_key(run, what))
+    return found
+
+
+def is_running(run: frame.OpenRun, what: str) -> bool:
+    """Whether answers are still coming in."""
+    job = job_of(run, what)
+    return job is not None and job.is_running
+
+
+def begin(run: frame.OpenRun, what: str, rows: Sequence[Row]) -> None:
+    """Asks in the background; what is not there at once is shown as it comes."""
+    asking = Asking(run.directory, rows, view=run.reader.refresh().view)
+    job = Background(asking, keys=frame.session_keys(), cache_dir=environment().cache_dir)
+    st.session_state[_key(run, what)] = job
+    if not job.wait(AT_ONCE_S) or job.outcome == "failed":
+        st.rerun()
+
+
+def follow(run: frame.OpenRun, job: Background, key: str) -> None:
+    """How far it is, and a way to stop; draws the page anew once it has ended."""
+    if not job.is_running:
+        st.rerun()
+    left = job.seconds_left()
+    told = f", about {seconds(left)} left" if left else ""
+    done, total = job.asking.done, job.asking.total
+    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{told}")
+    if st.button("Stop and keep", key=key):
+        job.stop()
+
+
+# One row
+
+
+def ask_row(run: frame.OpenRun) -> None:
+    """The form, and what was said of the row asked last."""
+    fields = input_fields(run.reader.dataset())
+    cells, pressed = form(run, fields)
+    job = job_of(run, "row")
+    if pressed:
+        try:
+            begin(run, "row", [typed_row(fields, cells)])
+        except VppError as error:
+            st.html(markup.block(markup.state("This row cannot be asked about", str(error), failed=True)))
+            return
+        job = job_of(run, "row")
+    if job and job.is_running:
+        follow(run, job, "posterior.ask.stop")
+    elif job:
+        answered(run, job, fields)
+
+
+def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+    """A field an input column; what is in them, and whether the button was pressed."""
+    fill_from(run, fields)
+    allowed = consent(run, "row")
+    with st.form(_key(run, "form"), border=False):
+        cells: list[str | None] = []
+        for first in range(0, len(fields), ACROSS):
+            columns = st.columns(ACROSS)
+            for place, (column, field) in enumerate(zip(columns, fields[first:], strict=False), start=first):
+                with column:
+                    cells.append(cell_of(field, _key(run, f"cell.{place}")))
+        left, right = st.columns([1, 3], vertical_alignment="center")
+        size = run.reader.refresh().view.size
+        label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
+        pressed = left.form_submit_button(
+            label, type="primary", width="stretch", disabled=not allowed or is_running(run, "row")
+        )
+        right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
+    return cells, pressed
+
+
+def cell_of(field: Field, key: str) -> str | None:
+    """One field. The name is the file's: in a label, Markdown would be read in it."""
+    label = markdown_text(field.name)
+    if field.kind == "category":
+        chosen: str | None = st.selectbox(
+            label,
+            field.values,
+            index=None,
+            key=key,
+            accept_new_options=True,
+            placeholder="missing",
+            persist_state="session",
+        )
+        return chosen
+    seen = f"The training rows have {field.low} to {field.high}." if field.low is not None else None
+    return st.text_input(label, key=key, placeholder=field.example or "", help=seen, persist_state="session")
+
+
+def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
+    """Any row of the data as a beginning, so that one cell can be changed."""
+    dataset = run.reader.dataset()
+    training, by_id = {row.id for row in dataset.train}, rows_by_id(dataset)
+    key = _key(run, "from")
+
+    def fill() -> None:
+        chosen = st.session_state[key]
+        if chosen is not None:
+            for place, (_, cell) in enumerate(by_id[chosen].inputs):
+                empty = None if fields[place].kind == "category" else ""
+                st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else cell
+
+    place, _ = st.columns([1, 3])
+    place.selectbox(
+        "Begin with a row of the data",
+        by_id,
+        index=None,
+        key=key,
+        format_func=lambda row: f"row {row} ({'training' if row in training else 'test'})",
+        placeholder="row number",
+        on_change=fill,
+        persist_state="session",
+    )
+
+
+def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> None:
+    """What every particle said."""
+    snapshot, dataset = run.reader.refresh(), run.reader.dataset()
+    config, answers = snapshot.spec.config, job.asking.whole()
+    if not answers.rows:
+        unanswered(job)
+        return
+    vote = votes_on(answers, config)[0]
+    told = vote_html(vote, is_weighted=config.is_weighted, scale=target_spread(dataset), n_classes=len(dataset.classes))
+    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
+    st.html(
+        markup.block(
+            told,
+            outside_html(fields, vote),
+            markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
+            answers_html(vote, answers.texts, seed_text=seed_text),
+            label="what the particles say",
+        )
+    )
+
+
+def unanswered(job: Background) -> None:
+    """It failed, or was stopped, before every particle had answered a row."""
+    if job.outcome == "stopped":
+        st.html(markup.block(markup.state("Stopped", "Not every particle had answered. Ask again to go on.")))
+    else:
+        st.html(markup.block(markup.state("The particles could not be asked", job.failure, failed=True)))
+
+
+# A table
+
+
+def ask_table(run: frame.OpenRun) -> None:
+    """An upload, the count while it is asked about, and what came of it."""
+    job = job_of(run, "table")
+    file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
+    rows = rows_of(run, file.getvalue(), file.name) if file else None
+    if job and job.is_running:
+        follow(run, job, "posterior.ask.table_stop")
+        return
+    if rows is not None and file and offer(run, rows):
+        st.session_state[_key(run, "file")] = file.name
+        begin(run, "table", rows)
+        job = job_of(run, "table")
+    if job:
+        came_of(run, job)
+    elif rows is None and file is None:
+        names = ", ".join(run.snapshot.spec.dataset["inputs"])
+        st.html(markup.block(markup.caption(f"It needs these columns: {names}. Others are not looked at.")))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _read(content: bytes, name: str, inputs: tuple[str, ...]) -> tuple[Row, ...]:
+    return unlabelled_rows(Table.read(content, name=name), inputs)
+
+
+def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[Row, ...] | None:
+    """The rows of an upload; None, with the reason shown, where it has no such columns."""
+    try:
+        return _read(content, name, tuple(run.snapshot.spec.dataset["inputs"]))
+    except VppError as error:
+        st.html(markup.block(markup.state("This table cannot be asked about", str(error), failed=True)))
+        return None
+
+
+def offer(run: frame.OpenRun, rows: Sequence[Row]) -> bool:
+    """What it will take, and whether the button was pressed."""
+    allowed = consent(run, "table")
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
+    label = f"Ask about {counted(len(rows), 'row')}"
+    return left.button(label, key="posterior.ask.table", type="primary", width="stretch", disabled=not allowed)
+
+
+def came_of(run: frame.OpenRun, job: Background) -> None:
+    """The rows that every particle answered: their numbers, the first of them, and the whole as CSV."""
+    answers = job.asking.whole()
+    if not answers.rows:
+        unanswered(job)
+        return
+    kept = f"{counted(len(answers.rows), 'row')} answered by every particle {'is' if len(answers.rows) == 1 else 'are'}"
+    if job.outcome == "failed":
+        st.html(markup.block(markup.state("Not all rows were asked", job.failure, f"{kept} kept.", failed=True)))
+    elif job.outcome == "stopped":
+        st.html(markup.block(markup.caption(f"Stopped after {seconds(job.seconds)}: {kept} kept.")))
+    dataset, config = run.reader.dataset(), run.snapshot.spec.config
+    found, fields = votes_on(answers, config), input_fields(dataset)
+    scale, n_asked = target_spread(dataset), len(job.asking.rows)
+    outside = answered_rows.outside_sentence(fields, found)
+    st.html(
+        markup.block(
+            markup.group(str(st.session_state.get(_key(run, "file"), ""))),
+            markup.strip(answered_rows.metrics(found, n_asked, scale=scale)),
+            f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
+        )
+    )
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
+    left.download_button(
+        "Download predictions.csv",
+        lambda: prediction_csv(answers, config, with_reasons=reasons),
+        file_name=f"{run.directory.id}-predictions-new.csv",
+        mime="text/csv",
+        key="posterior.ask.download",
+        on_click="ignore",
+        width="stretch",
+    )
+    shown = found[:PREVIEWED]
+    first = f"The first {len(shown)} of {integer(len(found))} rows, in file order; the download has all."
+    told = markup.caption(first) if len(found) > len(shown) else ""
+    st.html(markup.block(answered_rows.preview_html(shown), told, label="predictions of the uploaded rows"))
+
+
+# What it takes
+
+
+def plan_words(run: frame.OpenRun, n_rows: int) -> str:
+    """`70 calls to the demo model, about 4 s at this run’s pace`."""
+    view, spec = run.reader.refresh().view, run.snapshot.spec
+    pack, n_texts = spec.config.points_per_call, view.n_unique
+    calls = n_texts * -(-n_rows // pack)
+    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    fresh = view.usage.calls - view.usage.cached
+    pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
+    told = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
+    shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
+    return f"{counted(calls, 'call')}{shared} to {where}{told}"
+
+
+def consent(run: frame.OpenRun, what: str) -> bool:
+    """Rows leave this machine only with a person's word."""
+    endpoint = run.snapshot.spec.endpoint
+    if endpoint.demo or is_loopback(endpoint.base_url):
+        return True
+    host = urlsplit(endpoint.base_url).hostname or "the server"
+    st.html(markup.block(markup.caption(f"Not this machine: {host}")))
+    return st.checkbox(
+        "What I ask about may be sent to the address above",
+        key=f"posterior.ask.consent.{what}.{host}",
+        persist_state="session",
+    )

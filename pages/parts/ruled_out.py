@@ -1,0 +1,111 @@
+"""What the data ruled out: found again by its words, its reason, or how far it fell short."""
+
+from typing import NamedTuple, cast
+
+import streamlit as st
+
+from pages.parts import frame
+from vpp.inspection.ideas import merge_ideas, survivors
+from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, ruled_out
+from vpp.reporting import markup
+from vpp.reporting.ledger import counts_words, reason_counts, ruled_out_html
+from vpp.reporting.words import counted, integer
+from vpp.settings import Config
+
+KEY = "posterior.ruled_out"
+AT_ONCE = 40
+ALL = "all"
+ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Furthest behind first", "often": "Most often first"}
+FURTHEST = "Behind in log-likelihood: the text that stayed, or the heaviest, less its own."
+
+
+class Made(NamedTuple):
+    """What a journal's state gives, kept until there is more of it."""
+
+    of: tuple[str, float | None]
+    entries: tuple[RuledOut, ...]
+    survivors: dict[str, int]
+
+
+def made(run: frame.OpenRun) -> Made:
+    """Every text that was ruled out, newest first; made again only where the run has something new."""
+    view, kept = run.reader.refresh().view, st.session_state.get(f"{KEY}.made")
+    of = (run.directory.id, view.last_at)
+    if kept and kept[0] == of:
+        return Made(*kept)
+    dataset = run.reader.dataset()
+    ideas = merge_ideas(view, dataset)
+    found = Made(of, ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+    st.session_state[f"{KEY}.made"] = found
+    return found
+
+
+def draw(run: frame.OpenRun) -> None:
+    """The ledger, forty texts at a time."""
+    found, started = made(run), run.reader.refresh().view.started
+    head = counts_words(found.entries) or "nothing so far"
+    st.html(markup.block(markup.heading("Ruled out", head)))
+    if not found.entries:
+        st.html(markup.block(markup.caption(nothing_out(run.snapshot.spec.config))))
+        return
+    search = choose(found.entries)
+    shown = search.among(found.entries)
+    if not shown:
+        st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer words, or all reasons.")))
+        return
+    n = at_most(run, search)
+    html = ruled_out_html(shown[:n], seed_text=started.seed_text if started else "", survivors=found.survivors)
+    frame.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
+    more(run, search, n, len(shown))
+
+
+def choose(entries: tuple[RuledOut, ...]) -> Search:
+    """The fields above the ledger."""
+    counts = reason_counts(entries)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        words = st.text_input("Find", key=f"{KEY}.search", placeholder="words that it holds, in any order")
+    with right:
+        order = st.selectbox("Order", list(ORDERS), key=f"{KEY}.order", format_func=lambda order: ORDERS[order])
+    names = {ALL: f"All {integer(len(entries))}", **counts}
+    reason = (
+        ALL
+        if len(counts) == 1
+        else st.segmented_control(
+            "Why it was ruled out",
+            list(names),
+            default=ALL,
+            key=f"{KEY}.reason",
+            format_func=lambda reason: names.get(reason, reason),
+            label_visibility="collapsed",
+        )
+    )
+    if order == "worst":
+        st.html(markup.block(markup.caption(FURTHEST)))
+    return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)
+
+
+def at_most(run: frame.OpenRun, search: Search) -> int:
+    """How many are shown of what was searched for; another search begins anew."""
+    of, n = st.session_state.get(f"{KEY}.shown", (None, 0))
+    return n if of == (run.directory.id, search) else AT_ONCE
+
+
+def more(run: frame.OpenRun, search: Search, n: int, of: int) -> None:
+    """How many are shown, and a button for the next."""
+    if of <= n:
+        st.html(markup.block(markup.caption(f"{counted(of, 'text')}: all are shown.")))
+        return
+    st.html(markup.block(markup.caption(f"{integer(n)} of {counted(of, 'text')}.")))
+
+    def show_more() -> None:
+        st.session_state[f"{KEY}.shown"] = ((run.directory.id, search), n + AT_ONCE)
+
+    st.button(f"Show {min(AT_ONCE, of - n)} more", key=f"{KEY}.more", on_click=show_more)
+
+
+def nothing_out(config: Config) -> str:
+    """Why the ledger is empty."""
+    if config.is_filtered or config.is_weighted:
+        return "Nothing was ruled out: no proposal was rejected and none resampled away."
+    return "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."

@@ -1,0 +1,226 @@
+"""What would settle it: inputs on which the particles are most divided, and going on with their true answers."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.parts import frame
+from pages.parts.asking import begin, consent, follow, is_running, job_of
+from vpp.data.adding import Answered
+from vpp.data.candidates import Source, candidate_rows, input_key
+from vpp.data.dataset import Row
+from vpp.errors import VppError
+from vpp.inference.plan import plan
+from vpp.inspection.settling import Contender, Question, calls_to_ask, contenders, most_bits, questions, tau_of
+from vpp.reporting import markup, settling
+from vpp.reporting.progress import nothing_yet
+from vpp.reporting.words import counted
+from vpp.runs.asking import Answers
+from vpp.runs.continuation import continuation
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import Snapshot
+
+JOB = "settle"
+SHOWN, USUAL, MOST = 8, 24, 200
+"""Questions listed before the rest is asked for; inputs asked about, and at most."""
+OF_FILE, MADE_UP = "Rows without a target", "Made-up inputs"
+SOURCES: dict[str, Source] = {OF_FILE: "unlabelled", MADE_UP: "made up"}
+ONE = "There is one hypothesis: no input can divide it, so no answer would settle anything."
+
+
+def draw(run: frame.OpenRun) -> None:
+    """The section; outside any fragment that refreshes by itself."""
+    begun: RunDirectory | None = st.session_state.pop(_key(run, "next"), None)
+    if begun:  # here, since a page that is switched to from within a fragment may come up empty
+        frame.start(begun)
+    st.html(markup.block(markup.heading("What would settle it", "inputs whose true answer would tell most")))
+    snapshot = run.reader.refresh()
+    if not snapshot.view.population:
+        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        return
+    if snapshot.view.n_unique == 1:
+        st.html(markup.block(markup.caption(ONE)))
+        return
+
+    timed = is_running(run, JOB)
+
+    @st.fragment(run_every=1.0 if timed else None)
+    def section() -> None:
+        if timed and not is_running(run, JOB):
+            st.rerun()  # a timer left over would empty the page that is switched to
+        ask(run)
+        job = job_of(run, JOB)
+        if job and not job.is_running:
+            asked = job.asking.whole()
+            if job.outcome == "failed":
+                st.html(markup.block(markup.state("The particles could not be asked", job.failure, failed=True)))
+                if not run.snapshot.spec.endpoint.is_demo:
+                    frame.ask_keys(run.snapshot.spec.endpoint)
+            if asked.rows:
+                list_questions(run, asked)
+        if answered_of(run):
+            go_on(run)
+
+    section()
+
+
+def _key(run: frame.OpenRun, what: str) -> str:
+    return f"disagreement.settle.{what}.{run.directory.id}"
+
+
+# Which inputs, and asking about them
+
+
+def ask(run: frame.OpenRun) -> None:
+    """The choice of inputs, what it costs, and the button; or how far it is."""
+    job = job_of(run, JOB)
+    if job and job.is_running:
+        follow(run, job, "disagreement.settle.stop")
+        return
+    rows = choose(run)
+    if not rows:
+        return
+    allowed = consent(run, JOB)
+    snapshot = run.reader.refresh()
+    calls = calls_to_ask(snapshot.view, snapshot.spec.config, n_rows=len(rows))
+    words = settling.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
+    if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
+        st.session_state[_key(run, "draw")] = _draws(run) + 1
+        begin(run, JOB, rows)
+        st.rerun()
+
+
+def choose(run: frame.OpenRun) -> tuple[Row, ...]:
+    """The inputs to ask about next."""
+    dataset, config = run.reader.dataset(), run.snapshot.spec.config
+    left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
+    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, key=_key(run, "n"), persist_state="session"))
+    kind: str | None = MADE_UP
+    if dataset.unlabelled:
+        key = _key(run, "source")
+        kind = right.segmented_control("Which", list(SOURCES), default=OF_FILE, key=key, required=True)
+    source = SOURCES[kind or OF_FILE]
+    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=_draws(run))
+    told = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
+    st.html(markup.block(markup.caption(told)))
+    return rows
+
+
+def _draws(run: frame.OpenRun) -> int:
+    """How often inputs were asked about in this browser session: each time others are drawn."""
+    return int(st.session_state.get(_key(run, "draw"), 0))
+
+
+# What was said, and the true answers
+
+
+def list_questions(run: frame.OpenRun, asked: Answers) -> None:
+    """The most informative first, each with a field for its true answer."""
+    snapshot, dataset = run.reader.refresh(), run.reader.dataset()
+    found, held = worked_out(run, asked, snapshot)
+    said = settling.finding(found, ceiling=most_bits(held, dataset))
+    tau = tau_of(snapshot.view, snapshot.spec.config)
+    notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
+    gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
+    notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
+    st.html(markup.block(markup.saying(said), *map(markup.caption, notes)))
+    telling = [question for question in found if question.bits >= settling.LITTLE][:SHOWN]
+    everything = len(found) > len(telling) and st.toggle(f"Show all {len(found)}", key=_key(run, "all"))
+    of_file = {row.id for row in dataset.unlabelled}
+    for number, question in enumerate(found if everything else telling, 1):
+        name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
+        left, right = st.columns([4, 1], vertical_alignment="top")
+        left.html(
+            markup.block(
+                settling.question_html(
+                    question, held, name=name, seed_text=_seed(snapshot), tau=tau,
+                    is_weighted=snapshot.spec.config.is_weighted, n_labels=len(dataset.classes),
+                )
+            )
+        )  # fmt: skip
+        with right.container(key=f"settle_truth_{number}"):
+            note_answer(run, question, name, dataset.classes)
+
+
+def worked_out(
+    run: frame.OpenRun, asked: Answers, snapshot: Snapshot
+) -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
+    """The questions and who contends, made again only where the answers or the run are new."""
+    made_from = (asked, snapshot.view.last_at)
+    kept = st.session_state.get(_key(run, "made"))
+    if kept is None or kept[0] != made_from:
+        dataset, view = run.reader.dataset(), snapshot.view
+        found = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
+        st.session_state[_key(run, "made")] = kept = (made_from, found)
+    made: tuple[tuple[Question, ...], tuple[Contender, ...]] = kept[1]
+    return made
+
+
+def _seed(snapshot: Snapshot) -> str:
+    return snapshot.view.started.seed_text if snapshot.view.started else ""
+
+
+def answered_of(run: frame.OpenRun) -> dict[int, Answered]:
+    """The true answers typed so far, by input; those of inputs that are listed no more too."""
+    found: dict[int, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
+    return found
+
+
+def note_answer(run: frame.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
+    """A field for the true answer, which is kept."""
+    place = hash(input_key(question.row))
+    label, key = f"True answer, {name}", _key(run, f"truth.{place}")
+    given: str | None
+    if labels:
+        given = st.selectbox(label, labels, index=None, key=key, placeholder="not known", persist_state="session")
+    else:
+        given = st.text_input(label, key=key, placeholder="not known", persist_state="session").strip()
+    if given:
+        answered_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=given)
+    else:
+        answered_of(run).pop(place, None)
+
+
+# Going on
+
+
+def go_on(run: frame.OpenRun) -> None:
+    """What a new run with the answers takes, and its button."""
+    answered, snapshot = list(answered_of(run).values()), run.reader.refresh()
+    st.html(markup.block(markup.group(f"Go on with {counted(len(answered), 'true answer')}")))
+    try:
+        prepared = continuation(
+            snapshot.spec, run.reader.dataset(), snapshot.view, answered, run=run.directory.id
+        )  # fmt: skip
+    except VppError as error:
+        st.html(markup.block(markup.state("These answers cannot be used", str(error), failed=True)))
+        forget(run)
+        return
+    data = prepared.dataset
+    whole = plan(prepared.config, n_train=len(data.train), n_test=len(data.test), is_continued=True)
+    said = settling.going_on_words(prepared, n_added=len(answered))
+    left, right = st.columns([1.4, 1], gap="large")
+    right.html(markup.block(settling.plan_html(whole)))
+    left.html(markup.block(f"<p>{markup.text(said)}</p>"))
+    if left.button("Continue with these rows as a new run", type="primary", key="disagreement.settle.continue"):
+        try:
+            directory = prepared.create(frame.store().folder)
+        except VppError as error:
+            st.html(markup.block(markup.state("The run cannot start", str(error), failed=True)))
+            return
+        answered_of(run).clear()
+        st.session_state[_key(run, "next")] = directory
+        st.rerun()
+    with left:
+        forget(run)
+
+
+def forget(run: frame.OpenRun) -> None:
+    """A way to begin the answers anew."""
+
+    def clear() -> None:
+        for place in answered_of(run):
+            st.session_state.pop(_key(run, f"truth.{place}"), None)
+        answered_of(run).clear()
+
+    st.button("Forget these answers", key="disagreement.settle.forget", on_click=clear)

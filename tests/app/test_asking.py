@@ -1,0 +1,211 @@
+"""Asking the posterior from its page: a row, a table, a stop, a refusal, and names that mean harm."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from tests.app.conftest import ROOT, App, Visit
+from tests.app.test_hostile_text import COLUMN, HOSTILE, made_by_text
+from tests.asked import asked_labels, asked_pair
+from tests.llm.stub import refusal
+from tests.processes import Model, wait_until
+from tests.reporting.builders import YES_NO, drawn, finished, run, started
+from vpp.data.dataset import Column, Row
+from vpp.runs.background import Background
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+Opened = Callable[[RunReader], AppTest]
+WITHIN_S = 60
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """The Posterior page of a run in the test's folder."""
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(ROOT)
+
+    def open_it(reader: RunReader) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=WITHIN_S)
+        app.session_state["run"] = reader.directory.id
+        app.run()
+        app.switch_page("pages/posterior.py").run()
+        assert not app.exception
+        return app
+
+    return open_it
+
+
+def shown(app: AppTest) -> str:
+    assert not app.exception
+    html = "".join(str(element.proto.body) for element in app.get("html"))
+    return html.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def key(reader: RunReader, what: str) -> str:
+    return f"posterior.ask.{what}.{reader.directory.id}"
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next(button for button in app.button if button.label == label)
+
+
+def job(app: AppTest, reader: RunReader, what: str) -> Background:
+    found: Background = app.session_state[key(reader, what)]
+    return found
+
+
+def ended(app: AppTest, reader: RunReader, what: str) -> str:
+    """What the page shows once all have answered."""
+    assert job(app, reader, what).wait(WITHIN_S)
+    return shown(app.run())
+
+
+def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
+    reader = asked_labels(tmp_path, served)
+    app = opened(reader)
+    assert "4 calls to the demo model" in shown(app)
+    app.selectbox(key=key(reader, "from")).set_value(9).run()
+    assert app.text_input(key=key(reader, "cell.0")).value == "9"
+    app.text_input(key=key(reader, "cell.0")).set_value("8")
+    button(app, "Ask four particles").click().run()
+    # a = 8: EVEN, BIG and ODD say yes (0.4 + 0.3 + 0.1); PAIR, which the demo model cannot read, no (0.2).
+    told = ended(app, reader, "row")
+    assert "Class yes, with 80 % of the weight behind it." in told
+    assert "The one dissent, particle 2, says no" in told
+    assert "a is 8; the training rows have 0 to 3." in told
+    app.switch_page("pages/report.py").run()
+    app.switch_page("pages/posterior.py").run()
+    assert "Class yes, with 80 % of the weight behind it." in shown(app)
+    assert app.text_input(key=key(reader, "cell.0")).value == "8"
+
+
+@pytest.mark.parametrize(("typed", "said"), [("eight", "takes a number, such as 0"), ("", "every field is empty")])
+def test_what_is_no_row_is_told_and_not_asked(
+    opened: Opened, tmp_path: Path, served: Model, typed: str, said: str
+) -> None:
+    reader = asked_labels(tmp_path, served)
+    app = opened(reader)
+    app.text_input(key=key(reader, "cell.0")).set_value(typed)
+    button(app, "Ask four particles").click().run()
+    assert said in shown(app)
+    assert 'role="alert"' in shown(app)
+    assert served.asked == 0
+
+
+def test_a_refusal_is_a_state_with_its_reason(opened: Opened, tmp_path: Path, served: Model) -> None:
+    served.refusal = refusal(401, "no such key")
+    reader = asked_labels(tmp_path, served)
+    app = opened(reader)
+    app.text_input(key=key(reader, "cell.0")).set_value("8")
+    button(app, "Ask four particles").click().run()
+    told = ended(app, reader, "row")
+    assert "The particles could not be asked" in told
+    assert "no such key" in told
+
+
+def test_a_key_is_asked_for_once_where_a_server_refuses(opened: Opened, tmp_path: Path, served: Model) -> None:
+    served.refusal = refusal(401, "no such key")
+    reader = asked_labels(tmp_path, served, model="large")
+    app = uploaded(opened(reader), reader, TABLE)
+    app.text_input(key=key(reader, "cell.0")).set_value("8")
+    button(app, "Ask four particles").click().run()
+    ended(app, reader, "row")
+    button(app, "Ask about 6 rows").click().run()
+    assert ended(app, reader, "table").count("The particles could not be asked") == 2
+    assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
+
+
+def test_rows_leave_this_machine_with_a_persons_word_only(opened: Opened, tmp_path: Path, served: Model) -> None:
+    reader = asked_labels(tmp_path, served, base_url="http://models.example/v1", model="large")
+    app = opened(reader)
+    assert "Not this machine: models.example" in shown(app)
+    assert button(app, "Ask four particles").disabled
+    app.checkbox[0].check().run()
+    assert not button(app, "Ask four particles").disabled
+
+
+def uploaded(app: AppTest, reader: RunReader, content: bytes) -> AppTest:
+    app.file_uploader(key=key(reader, "upload")).set_value(("new.csv", content, "text/csv"))
+    return app.run()
+
+
+TABLE = b"a\n" + b"".join(b"%d\n" % n for n in range(4, 10))
+
+
+def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served: Model) -> None:
+    reader = asked_pair(tmp_path, served)
+    app = uploaded(opened(reader), reader, TABLE)
+    assert "12 calls (particles that hold the same sentence share it) to the demo model" in shown(app)
+    button(app, "Ask about 6 rows").click().run()
+    told = ended(app, reader, "table")
+    assert '<h3 class="group">new.csv</h3>' in told
+    assert "<dt>Rows answered</dt><dd>6<small>of 6</small>" in told
+    assert "Six of six rows hold a value beyond the training rows’ (a)" in told
+    assert "<td>yes</td><td>100 %</td><td>0.00</td>" in told
+
+
+def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: Path, served: Model) -> None:
+    served.hold_after = 20
+    reader = asked_labels(tmp_path, served)
+    app = uploaded(opened(reader), reader, TABLE)
+    button(app, "Ask about 6 rows").click().run()
+    asking = job(app, reader, "table")
+    wait_until(lambda: asking.asking.done == 20, "20 of 24 questions are answered")
+    app.run()
+    assert "Ask about 6 rows" not in [button.label for button in app.button]
+    button(app, "Stop and keep").click().run()
+    told = ended(app, reader, "table")
+    kept = len(asking.asking.whole().rows)
+    assert 2 <= kept <= 5
+    assert f"{kept} rows answered by every particle are kept." in told
+
+
+def test_a_table_without_the_columns_is_refused(opened: Opened, tmp_path: Path, served: Model) -> None:
+    reader = asked_labels(tmp_path, served)
+    told = shown(uploaded(opened(reader), reader, b"b\n1\n"))
+    assert "new.csv lacks &#x27;a&#x27;" in told
+
+
+def hostile_run(runs: Path) -> RunReader:
+    """Two columns whose names and values mean harm."""
+    rows = tuple(
+        Row(id=i, inputs=((COLUMN, str(i)), (HOSTILE, f"{HOSTILE} {i % 2}")), target="yes" if i % 2 else "no")
+        for i in range(7)
+    )
+    data = replace(
+        YES_NO,
+        inputs=(COLUMN, HOSTILE),
+        columns=(
+            Column(name=COLUMN, kind="number", n_missing=0, n_distinct=7),
+            Column(name=HOSTILE, kind="category", n_missing=0, n_distinct=2),
+            Column(name="y", kind="category", n_missing=0, n_distinct=2),
+        ),
+        train=rows[:4],
+        test=rows[4:],
+    )
+    config, texts = Config(method="mh", particles=2), (f"Say yes. {HOSTILE}", f"Say no. {HOSTILE}")
+    return run(runs, started(config, data), *drawn(*texts), finished(0, texts), data=data, config=config)
+
+
+@pytest.mark.browser
+def test_names_that_mean_harm_are_text_and_answers_arrive_by_themselves(app: App, visit: Visit) -> None:
+    reader, page = hostile_run(app.runs), visit.page
+    page.goto(f"{app.url}/posterior?run={reader.directory.id}")
+    start = page.get_by_label("Begin with a row of the data")
+    start.click()
+    page.get_by_role("option", name="row 5").click()
+    number = page.locator('[class*="st-key-posterior-ask-cell-0-"] input')
+    expect(number).to_have_value("5")
+    labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
+    assert [label.replace("\N{WORD JOINER}", "").strip() for label in labels] == [COLUMN, HOSTILE]
+    page.get_by_role("button", name="Ask two particles").click()
+    page.get_by_label("what the particles say").wait_for(timeout=60_000)
+    assert made_by_text(page) == []
+    assert visit.outside == []

@@ -1,0 +1,104 @@
+"""The states of the Disagreement page, without a browser."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests import inspected
+from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
+from tests.reporting.sampled import VARIANTS, sampled
+from vpp.events import Evaluated, RunFinished
+from vpp.reporting import trust
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+ROOT = Path(__file__).parents[2]
+START_S = 30
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
+
+
+def opened(app: AppTest, reader: RunReader) -> AppTest:
+    app.session_state["run"] = reader.directory.id
+    app.run()
+    app.switch_page("pages/disagreement.py").run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """The HTML that the page drew, no-break spaces as spaces."""
+    return "".join(str(element.proto.body) for element in app.get("html")).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, tmp_path: Path) -> None:
+    told = shown(opened(app, inspected.labels(tmp_path)))
+    assert "The particles disagree on three of six test points." in told
+    assert "<dt>Weakly backed</dt><dd>4<small>of 6</small>" in told
+    assert "3 of 6 test rows." in told
+    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
+    assert "6 test rows are too few to judge by" in told
+    assert "What would settle it" in told
+
+
+def test_the_threshold_of_weak_backing_can_be_moved(app: AppTest, tmp_path: Path) -> None:
+    opened(app, inspected.labels(tmp_path))
+    app.slider(key="disagreement.below").set_value(90).run()
+    assert "<dt>Weakly backed</dt><dd>2<small>of 6</small>" in shown(app)
+
+
+def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, tmp_path: Path) -> None:
+    opened(app, inspected.labels(tmp_path))
+    app.selectbox(key="disagreement.row").set_value(6).run()
+    assert not app.exception
+    told = shown(app)
+    assert "<h2>Row 6</h2>" in told
+    assert "because yes" in told
+    assert "the answer has no “Output:” line" in told
+
+
+def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: Path) -> None:
+    opened(app, inspected.labels(tmp_path))
+    app.toggle(key="disagreement.only").set_value(False).run()
+    assert "6 of 6 test rows." in shown(app)
+    app.segmented_control(key="disagreement.columns").set_value("Same answers together").run()
+    assert "0<small>×2</small>" in shown(app)
+
+
+def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
+    opened(app, inspected.numbers(tmp_path))
+    told = shown(app)
+    assert "The answers spread most on row 7: a standard deviation of 0.9428." in told
+    assert "Truths in the 90 % range" in told
+    app.selectbox(key="disagreement.row").set_value(6).run()
+    assert "above the mean" in shown(app)
+
+
+def test_a_run_without_an_evaluation_says_when_it_comes(app: AppTest, tmp_path: Path) -> None:
+    events = [event for event in inspected.label_events() if not isinstance(event, Evaluated | RunFinished)]
+    told = shown(opened(app, run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG)))
+    assert "The test rows have not been asked yet" in told
+
+
+def test_one_hypothesis_is_told_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:
+    told = shown(opened(app, sampled(tmp_path, VARIANTS["vml"])))
+    assert "it cannot disagree with itself" in told
+    assert trust.NOT_ALONE in told
+
+
+def test_many_rows_are_shown_some_at_a_time(app: AppTest, tmp_path: Path) -> None:
+    data, config = dataset(["yes", "no"], ["yes", "no"] * 40), Config(particles=2)
+    texts = (f"{SEED} a", f"{SEED} b")
+    test = evaluated(data, {texts[0]: ["yes"] * 80, texts[1]: ["no"] * 80}, slots=texts)
+    told = [started(config, data), *drawn(*texts), finished(0, texts), replace(test, step=0)]
+    opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config))
+    assert "60 of 80 test rows." in shown(app)
+    app.button(key="disagreement.more").click().run()
+    assert "80 of 80 test rows." in shown(app)

@@ -1,0 +1,78 @@
+"""The Report page: what it offers, what it shows, and files that are made when they are asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests import inspected
+from tests.app.conftest import Visit, serving
+from tests.app.test_states import ROOT, START_S, shown
+from tests.reporting.builders import YES_NO, run, started
+from vpp.reporting.command import repeat_command
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
+
+
+def opened(page: AppTest, reader: RunReader) -> AppTest:
+    page.session_state["run"] = reader.directory.id
+    page.run()
+    page.switch_page("pages/report.py").run()
+    assert not page.exception
+    return page
+
+
+def offered(page: AppTest) -> list[str]:
+    return [button.proto.label for button in page.get("download_button")]
+
+
+def test_every_file_has_a_button(page: AppTest, tmp_path: Path) -> None:
+    names = ("report.md", "report.html", "posterior.json", "predictions.csv", "posterior.nc")
+    assert offered(opened(page, inspected.labels(tmp_path))) == [f"Download {name}" for name in names]
+    assert "Does uncertainty mean error?" in shown(page)
+
+
+def test_without_arviz_the_page_says_how_to_get_it(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vpp.reporting.inference_data.find_spec", lambda name: None)
+    assert "Download posterior.nc" not in offered(opened(page, inspected.labels(tmp_path)))
+    assert "pip install &#x27;arviz&lt;1&#x27;" in shown(page)
+
+
+def test_command_and_markdown_can_be_copied_as_plain_text(page: AppTest, tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    opened(page, reader)
+    assert [code.value for code in page.code] == [repeat_command(reader.refresh().spec).script]
+    page.toggle(key="report.source").set_value(True).run()
+    assert page.code[1].value.startswith("# toy\n")
+    assert {code.language for code in page.code} == {"plaintext"}
+
+
+def test_before_there_are_particles_the_page_says_what_to_wait_for(page: AppTest, tmp_path: Path) -> None:
+    opened(page, run(tmp_path, started(Config(particles=2), YES_NO)))
+    assert "Nothing to report yet" in shown(page)
+    assert offered(page) == []
+
+
+@pytest.mark.browser
+def test_a_file_is_made_when_its_button_is_pressed(visit: Visit, tmp_path: Path) -> None:
+    directory, files = inspected.labels(tmp_path).directory, {}
+    with serving(tmp_path) as app:
+        visit.page.goto(f"{app.url}/report?run={directory.id}")
+        for name in ("posterior.json", "report.html"):
+            with visit.page.expect_download() as waiting:
+                visit.page.get_by_role("button", name=f"Download {name}").click()
+            files[name] = waiting.value.path().read_text(encoding="utf-8")
+            assert waiting.value.suggested_filename == f"{directory.id}-{name}"
+    assert json.loads(files["posterior.json"])["schema"] == 2
+    assert files["report.html"].startswith("<!doctype html>")
+    assert visit.outside == []

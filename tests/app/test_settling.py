@@ -1,0 +1,141 @@
+"""What would settle it, as a section by itself: asked of the demo model, answered, and gone on from."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame
+from tests import inspected
+from tests.processes import wait_until
+from tests.reporting import builders
+from vpp.data.dataset import Row
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+
+ROOT = Path(__file__).parents[2]
+SECTION = """
+from pages.parts import frame, settling
+settling.draw(frame.open_run("Nothing is open."))
+"""
+EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
+DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
+CONFIGS = {"labels": inspected.LABEL_CONFIG, "numbers": inspected.NUMBER_CONFIG}
+ASK = "disagreement.settle.ask"
+CONTINUE = "disagreement.settle.continue"
+
+
+@pytest.fixture
+def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Opens the section on a run."""
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+
+    def opened(reader: RunReader) -> AppTest:
+        app = AppTest.from_string(SECTION, default_timeout=30)
+        app.session_state["run"] = reader.directory.id
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def asked_about(folder: Path, name: str) -> RunReader:
+    """A run written by hand, and 24 rows that came without a target: a = 10 to 33."""
+    rows = tuple(Row(id=i, inputs=(("a", str(i)),), target=None) for i in range(10, 34))
+    return builders.run(folder, *EVENTS[name](), data=replace(DATA[name], unlabelled=rows), config=CONFIGS[name])
+
+
+def shown(app: AppTest) -> str:
+    return "".join(str(element.proto.body) for element in app.get("html"))
+
+
+def ask(app: AppTest) -> AppTest:
+    """Presses the button, and waits for the demo model."""
+    app.button(key=ASK).click().run()
+    wait_until(lambda: any(b.key == ASK for b in app.run().button), "the demo model has answered")
+    assert not app.exception
+    return app
+
+
+def truths(app: AppTest) -> list[Any]:
+    return [w for kind in ("selectbox", "text_input") for w in app.get(kind) if ".truth." in (w.key or "")]
+
+
+def test_the_price_is_named_before_anything_is_asked(section: Any, tmp_path: Path) -> None:
+    app = section(asked_about(tmp_path, "labels"))
+    assert app.button(key=ASK).label == "Ask the posterior about 24 inputs: 96 calls"  # four sentences
+    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(5).run()
+    assert app.button(key=ASK).label == "Ask the posterior about 5 inputs: 20 calls"
+    assert "5 of the 24 rows that came without a target" in shown(app)
+    assert not truths(app)
+
+
+def test_where_nothing_can_be_made_up_it_is_said(section: Any, tmp_path: Path) -> None:
+    app = section(inspected.labels(tmp_path))  # a is 0 to 3 in the training rows, and all four are labelled
+    assert "No input could be made up" in shown(app)
+    assert ASK not in [b.key for b in app.button]
+
+
+def test_labels_are_asked_answered_and_gone_on_from(
+    section: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[RunDirectory] = []
+    monkeypatch.setattr(frame, "start", begun.append)
+    app = ask(section(asked_about(tmp_path, "labels")))
+    told = shown(app)
+    assert "The true answer to the first of these would tell" in told
+    assert "of the weight is contradicted" in told
+    assert "Indicative only" in told
+    field = truths(app)[0]
+    assert field.options == ["no", "yes"]
+    field.set_value("yes").run()
+    assert "Go on with 1 true answer" in shown(app)
+    assert "has 1 training row more" in shown(app)
+    assert "First hypotheses" not in shown(app)
+    app.button(key=CONTINUE).click().run()
+    assert not app.exception
+    (directory,) = begun
+    made = directory.spec()
+    assert made.start == inspected.LABEL_SLOTS
+    assert made.config.final_weights == "train"
+    added = RunReader(directory).dataset().train[-1]
+    assert (added.id, added.target) == (34, "yes")
+
+
+def test_a_typed_answer_stays_when_others_are_asked_about(section: Any, tmp_path: Path) -> None:
+    app = ask(section(asked_about(tmp_path, "labels")))
+    truths(app)[0].set_value("no").run()
+    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(3).run()
+    ask(app)
+    assert "Go on with 1 true answer" in shown(app)
+    app.button(key="disagreement.settle.forget").click().run()
+    assert "Go on with" not in shown(app)
+
+
+def test_a_number_that_is_none_is_refused_in_place(section: Any, tmp_path: Path) -> None:
+    app = ask(section(asked_about(tmp_path, "numbers")))
+    assert "two standard deviations of the noise" in shown(app)
+    if not truths(app):
+        app.toggle[0].set_value(True).run()
+    truths(app)[0].set_value("many").run()
+    assert "&#x27;many&#x27; is no number" in shown(app)
+    assert CONTINUE not in [b.key for b in app.button]
+    truths(app)[0].set_value("7.5").run()
+    assert CONTINUE in [b.key for b in app.button]
+
+
+def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
+    events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS), *builders.drawn(*[inspected.EVEN] * 4)]
+    app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
+    assert "no input can divide it" in shown(app)
+    assert ASK not in [b.key for b in app.button]
+
+
+def test_before_the_first_population_there_is_nobody_to_ask(section: Any, tmp_path: Path) -> None:
+    events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
+    app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
+    assert "Nobody to ask yet" in shown(app)
