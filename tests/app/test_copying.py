@@ -12,9 +12,8 @@ REFUSING = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: ()
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_click_copies_the_whole_hypothesis_and_says_so(app: App, visit: Visit, refuses: bool) -> None:
     """Also where the browser refuses its clipboard to scripts: then by way of a field."""
-    run = app.runs / "20260110-1432-toy-smc-7f3a"
-    if not run.exists():
-        inspected.labels(app.runs)
+    run = app.runs / f"20260103-0000-copied-smc-000{int(refuses)}"
+    inspected.labels(app.runs / "made").directory.path.rename(run)
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.page.goto(f"{app.url}/posterior?run={run.name}")
     button = visit.page.locator("button.copy").first

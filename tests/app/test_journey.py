@@ -151,7 +151,15 @@ def test_a_link_opened_before_anything_else_shows_the_whole_app(tmp_path: Path, 
         visit.page.goto(f"{fresh.url}/posterior")
         expect(visit.page.get_by_text("No run is open")).to_be_visible()
         links = visit.page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Paper", "Report"]
+        assert links.all_inner_texts() == [
+            "New run",
+            "Watch",
+            "Posterior",
+            "Disagreement",
+            "Compare",
+            "Paper",
+            "Report",
+        ]
         visit.page.get_by_role("link", name="Watch").click()
         expect(visit.page.get_by_text("Watch shows a run as it goes")).to_be_visible()
 
