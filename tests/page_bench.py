@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.app.conftest import CHROMIUM, FLAGS, App, serving
 from tests.large import large_run
 
-PAGES = ("watch", "posterior", "disagreement", "report")
+PAGES = ("watch", "posterior", "disagreement", "compare", "report")
 LIMIT_S, LIMIT_MB = 3.0, 500
 ENDED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 

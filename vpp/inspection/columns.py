@@ -5,11 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from vpp.events import Evaluated
+from vpp.inspection.behaviour import behaviour
 from vpp.inspection.camps import heaviest_first
-from vpp.posterior.prediction import Value
-
-DIGITS = 9
-"""Numbers equal to so many significant digits are the same answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +28,9 @@ def by_answers(evaluated: Evaluated) -> tuple[Column, ...]:
     """One for all particles with the same answers on every evaluated row, heaviest first."""
     alike: dict[Hashable, list[int]] = {}
     for slot in heaviest_first(evaluated.weights):
-        alike.setdefault(tuple(map(_same, evaluated.predictions[slot])), []).append(slot)
+        alike.setdefault(behaviour(evaluated.predictions[slot]), []).append(slot)
     merged = [
         Column(slots=tuple(slots), weight=math.fsum(evaluated.weights[slot] for slot in slots))
         for slots in alike.values()
     ]
     return tuple(sorted(merged, key=lambda column: (-column.weight, column.slots)))
-
-
-def _same(answer: Value | None) -> Hashable:
-    return f"{answer:.{DIGITS}g}" if isinstance(answer, float) else (answer,)

@@ -15,11 +15,10 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.ideas import DIGITS
+from vpp.inspection.behaviour import DIGITS, same_answer
 from vpp.inspection.scores import Score, averages, rows_of, score
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.paired import PairedDifference, paired_difference
-from vpp.posterior.prediction import Value
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -100,11 +99,6 @@ def _losses(answers: Votes, rows: Sequence[Row], dataset: Dataset) -> tuple[floa
     with np.errstate(over="ignore"):
         errors = regression_errors(settled, targets, abstention_error=dataset.target_range)
         return tuple(np.square(errors).tolist())
-
-
-def same_answer(answer: Value | None) -> Hashable:
-    """Equal for answers that count as the same: numbers to nine digits; a label is no number, nor is an abstention."""
-    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
 
 
 def same_rows(rows: Sequence[Row], others: Sequence[Row]) -> bool:

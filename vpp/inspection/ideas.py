@@ -6,12 +6,10 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
+from vpp.inspection.behaviour import behaviour
 from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
-
-DIGITS = 9
-"""Numbers equal to so many significant digits are the same answer."""
 
 Basis = Literal["evaluations", "step", "text"]
 """What ideas are told apart by: the evaluated rows; else the rows that a step asked all of them about; else words."""
@@ -168,14 +166,14 @@ def survivors(view: RunView, ideas: Ideas) -> dict[str, int]:
 
     Texts whose answers to some of them were never asked for are left out; so are all, where texts alone were compared.
     """
-    numbers = {_behaviour(idea.answers): number for number, idea in enumerate(ideas)}
+    numbers = {behaviour(idea.answers): number for number, idea in enumerate(ideas)}
     known: dict[str, dict[int, Value | None]] = {}
     for _, evaluated in view.evaluations:
         for hypothesis, votes in _answers(evaluated).items():
             known.setdefault(hypothesis, {}).update(zip(evaluated.rows, votes, strict=True))
     rows = set(ideas.rows)
-    told = {h: _behaviour(said[row] for row in ideas.rows) for h, said in known.items() if rows and said.keys() >= rows}
-    return {hypothesis: numbers[behaviour] for hypothesis, behaviour in told.items() if behaviour in numbers}
+    told = {h: behaviour(said[row] for row in ideas.rows) for h, said in known.items() if rows and said.keys() >= rows}
+    return {hypothesis: numbers[said] for hypothesis, said in told.items() if said in numbers}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,19 +232,10 @@ def _answers(evaluated: Evaluated) -> dict[str, Votes]:
 def _grouped(population: tuple[str, ...], weights: tuple[float, ...], answers: Mapping[str, Votes]) -> Iterator[_Group]:
     groups: dict[Hashable, _Group] = {}
     for slot, (hypothesis, weight) in enumerate(zip(population, weights, strict=True)):
-        group = groups.setdefault(_behaviour(answers[hypothesis]) if answers else hypothesis, _Group())
+        group = groups.setdefault(behaviour(answers[hypothesis]) if answers else hypothesis, _Group())
         group.slots.append(slot)
         group.weights[hypothesis] = group.weights.get(hypothesis, 0.0) + weight
     yield from groups.values()
-
-
-def _behaviour(answers: Iterator[Value | None] | Votes) -> Hashable:
-    return tuple(map(_same, answers))
-
-
-def _same(answer: Value | None) -> Hashable:
-    """Equal for answers that count as the same: 0.1 + 0.2 is 0.3, and a label is no number."""
-    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
 
 
 class _IdeaMaker:

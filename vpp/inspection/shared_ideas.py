@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
-from vpp.inspection.comparison import Candidate, same_answer, same_row
+from vpp.inspection.behaviour import behaviour
+from vpp.inspection.comparison import Candidate, same_row
 from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.posterior.prediction import Value
 
@@ -76,8 +77,8 @@ def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
     groups: dict[Hashable, _Group] = {}
     for place, run in runs.items():
         for text, weight, answers in _particles(run, known[place]):
-            behaviour = tuple(same_answer(answers[row]) for row in rows)
-            groups.setdefault(behaviour, _Group(tuple(answers[row] for row in test))).add(place, text, weight)
+            alike = behaviour(answers[row] for row in rows)
+            groups.setdefault(alike, _Group(tuple(answers[row] for row in test))).add(place, text, weight)
     scored = tuple(row for row in first.dataset.test if row.id in rows)
     ideas = [SharedIdea(by_run=g.holdings(), score=score(g.on_test, scored, first.dataset)) for g in groups.values()]
     ideas.sort(key=lambda idea: (-len(idea.by_run), -idea.weight, idea.held_by))

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
-    """A CSV's path, a frame, or a Table as a Table. Raises InputError where a path cannot be read."""
+    """A CSV's path, a frame, or a Table as a Table.
+
+    Raises InputError where a path cannot be read, and for a frame's row without a value: a CSV has no such line, so
+    that later rows would lose their places.
+    """
     if isinstance(data, Table):
         return data
     if isinstance(data, str | Path):
@@ -27,9 +31,20 @@ def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
             return Table.read(path.read_bytes(), name=path.name)
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+    empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_is_told, line))]
+    if empty:
+        raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
     text = StringIO()
     data.to_csv(text, index=False)
     return Table.read(text.getvalue().encode(), name="frame")
+
+
+def _is_told(cell: object) -> bool:
+    """Whether a cell holds something that a CSV keeps."""
+    import pandas as pd
+
+    is_missing = pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
+    return not is_missing and bool(str(cell).strip())
 
 
 def disagreement_frame(
