@@ -100,4 +100,5 @@ export default function ({ data, parentElement }) {
   held.hidden = !hold
   if (!sorted && !hold) deck.replaceChildren(...wanted)
   deck.dataset.deck = data.deck
+  root.style.minHeight = data.steady ? `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px` : ""
 }

@@ -151,38 +151,40 @@ def particles(run: frame.OpenRun, test: Evaluated) -> None:
 
 
 def judged(run: frame.OpenRun, test: Evaluated, found: list[Point]) -> None:
-    """Doubt against error."""
-    why_not, few = trust.why_not_judged(found, len(test.weights)), trust.too_few_words(len(found))
+    """Doubt against error; no curve where every answer is as sure as the next."""
+    why_not, few = trust.why_not_judged(len(test.weights)), trust.too_few_words(len(found))
     if why_not:
         st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
         return
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
     if test.metric == "mse":
         spread = spread_reliability(found, run.reader.dataset())
-        said, numbers = trust.spread_saying(spread), trust.spread_metrics(spread)
+        said, numbers, curve = trust.spread_saying(spread), trust.spread_metrics(spread), spread.curve
+        equal = spread.is_equally_sure
     else:
         vote = vote_reliability(found)
-        said, numbers = trust.vote_saying(vote), trust.vote_metrics(vote)
+        said, numbers, curve = trust.vote_saying(vote), trust.vote_metrics(vote), vote.curve
+        equal = vote.is_equally_sure
     st.html(markup.block(left, markup.saying(f"{few} {said}".strip()), markup.strip(numbers)))
     first, second = st.columns(2)
-    with first:
-        curve = spread.curve if test.metric == "mse" else vote.curve
-        frame.figure(
-            lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
-            title="Risk against coverage", caption="error if only the most certain rows are answered",
-            key="disagreement.risk",
-        )  # fmt: skip
-    with second:
-        if test.metric == "mse":
+    if not equal:
+        with first:
             frame.figure(
-                lambda mode: spread_figure(spread, mode),
-                title="Error by spread", caption="a dot a row", key="disagreement.spread",
+                lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
+                title="Risk against coverage", caption="error if only the most certain rows are answered",
+                key="disagreement.risk",
             )  # fmt: skip
-        else:
+    with first if equal else second:
+        if test.metric != "mse":
             frame.figure(
                 lambda mode: reliability_figure(vote, mode),
                 title="Reliability", caption="right answers by the vote’s share · numbers: rows",
                 key="disagreement.reliability",
+            )  # fmt: skip
+        elif not equal:
+            frame.figure(
+                lambda mode: spread_figure(spread, mode),
+                title="Error by spread", caption="a dot a row", key="disagreement.spread",
             )  # fmt: skip
 
 

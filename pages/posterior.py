@@ -9,7 +9,7 @@ from vpp.inspection.ensemble import ensemble
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.reporting import markup
-from vpp.reporting.brief import ensemble_metrics, evidence_measure, shares_sentence
+from vpp.reporting.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
 from vpp.reporting.idea_deck import compared_words, ideas_html
 from vpp.reporting.ledger import ruled_out_sentence
 from vpp.reporting.nearness import alt_words, groups_html, matrix_html, meaning, verdict
@@ -88,10 +88,11 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     st.html(markup.block(markup.saying(said), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
     head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
-    st.html(markup.block(head))
+    st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))
     shown = choose_wording(ideas)
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
-    frame.deck(cards, deck_id=str(ideas.step), key="posterior.ideas")
+    live = snapshot.state in frame.LIVE
+    frame.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     if config.size > 1:
         draw_nearness(near, seed_text, is_weighted=config.is_weighted)
 
@@ -119,7 +120,7 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
         st.html(markup.block(markup.heading(title), markup.caption(words)))
         return
     if near.n == 1:
-        st.html(markup.block(markup.heading(title), quiet(verdict(near, near.groups(1.0), 1.0))))
+        st.html(markup.block(markup.heading(title), markup.quiet(verdict(near, near.groups(1.0), 1.0))))
         return
     place, (left, _) = st.container(), st.columns([2, 3])
     with left:
@@ -129,16 +130,13 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     threshold = percent / 100
     groups = near.groups(threshold)
     head = markup.heading(title, "more ink: they differ more · a line parts groups")
-    place.html(markup.block(head, quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold))))
+    place.html(
+        markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
+    )
     parts = [matrix_html(near, groups, seed_text=seed_text, is_weighted=is_weighted), markup.caption(alt_words(near))]
     if len(groups) < near.n:
         parts.append(groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted))
     st.html(markup.block(*parts))
-
-
-def quiet(words: str) -> str:
-    """A sentence over a figure."""
-    return f'<p class="quiet">{markup.text(words)}</p>'
 
 
 def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:

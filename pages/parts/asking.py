@@ -12,11 +12,10 @@ from vpp.data.fields import Field, input_fields, typed_row
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
 from vpp.errors import VppError
-from vpp.inspection.scores import rows_by_id
-from vpp.inspection.votes import target_spread, votes_on
+from vpp.inspection.votes import known_row, target_spread, votes_on
 from vpp.llm.address import is_loopback
 from vpp.reporting import answered_rows, markup
-from vpp.reporting.answering import answers_html, asked_caption, outside_html, vote_html
+from vpp.reporting.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.reporting.escaping import markdown_text
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.progress import nothing_yet
@@ -165,7 +164,9 @@ def cell_of(field: Field, key: str) -> str | None:
 def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
     """Any row of the data as a beginning, so that one cell can be changed."""
     dataset = run.reader.dataset()
-    training, by_id = {row.id for row in dataset.train}, rows_by_id(dataset)
+    parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
+    by_id = {row.id: row for rows in parts.values() for row in rows}
+    part_of = {row.id: part for part, rows in parts.items() for row in rows}
     key = _key(run, "from")
 
     def fill() -> None:
@@ -178,10 +179,10 @@ def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
     place, _ = st.columns([1, 3])
     place.selectbox(
         "Begin with a row of the data",
-        by_id,
+        sorted(by_id),
         index=None,
         key=key,
-        format_func=lambda row: f"row {row} ({'training' if row in training else 'test'})",
+        format_func=lambda row: f"row {row} ({part_of[row]})",
         placeholder="row number",
         on_change=fill,
         persist_state="session",
@@ -196,12 +197,14 @@ def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> No
         unanswered(job)
         return
     vote = votes_on(answers, config)[0]
+    known = known_row(vote.row, dataset)
     told = vote_html(vote, is_weighted=config.is_weighted, scale=target_spread(dataset), n_classes=len(dataset.classes))
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     st.html(
         markup.block(
             told,
             outside_html(fields, vote),
+            *([markup.caption(known_words(known))] if known else []),
             markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
             answers_html(vote, answers.texts, seed_text=seed_text),
             label="what the particles say",

@@ -237,9 +237,12 @@ def meta(run: OpenRun) -> str:
     )
 
 
-def deck(html: str, *, deck_id: str, key: str) -> None:
-    """Cards that keep a reader's place; `deck_id` names the deck, so that another one is sorted at once."""
-    _DECK(data={"html": html, "deck": deck_id}, key=key)
+def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
+    """Cards that keep a reader's place; `deck_id` names the deck, so that another one is sorted at once.
+
+    steady: whether it keeps the most room it has taken, so that nothing below moves up.
+    """
+    _DECK(data={"html": html, "deck": deck_id, "steady": steady}, key=key)
 
 
 def scrubber(band: str, *, latest: int, top: int, end: int, follow: str, key: str) -> int | None:

@@ -37,7 +37,7 @@ def draw(run: frame.OpenRun) -> None:
         return
     found = made.found
     head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=made.is_weighted))
-    st.html(markup.block(head, f'<p class="quiet">{markup.text(genealogy_sentence(found))}</p>'))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
     place = _opened(run, found)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
     _TREE(data={**made.drawing, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))

@@ -48,13 +48,13 @@ def draw(run: frame.OpenRun) -> None:
     if not found.entries:
         st.html(markup.block(markup.caption(nothing_out(run.snapshot.spec.config))))
         return
-    search = choose(found.entries)
-    shown = search.among(found.entries)
+    search, seed_text = choose(found.entries), started.seed_text if started else ""
+    shown = search.among(found.entries, seed_text=seed_text)
     if not shown:
-        st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer words, or all reasons.")))
+        st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer or other words.")))
         return
     n = at_most(run, search)
-    html = ruled_out_html(shown[:n], seed_text=started.seed_text if started else "", survivors=found.survivors)
+    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=found.survivors)
     frame.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
     more(run, search, n, len(shown))
 

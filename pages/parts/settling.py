@@ -1,13 +1,14 @@
 """What would settle it: inputs on which the particles are most divided, and going on with their true answers."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import streamlit as st
 
 from pages.parts import frame
 from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.adding import Answered
-from vpp.data.candidates import Source, candidate_rows, input_key
+from vpp.data.candidates import Key, Source, candidate_rows, input_key
 from vpp.data.dataset import Row
 from vpp.errors import VppError
 from vpp.inference.plan import plan
@@ -160,16 +161,16 @@ def _seed(snapshot: Snapshot) -> str:
     return snapshot.view.started.seed_text if snapshot.view.started else ""
 
 
-def answered_of(run: frame.OpenRun) -> dict[int, Answered]:
+def answered_of(run: frame.OpenRun) -> dict[Key, Answered]:
     """The true answers typed so far, by input; those of inputs that are listed no more too."""
-    found: dict[int, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
+    found: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
     return found
 
 
 def note_answer(run: frame.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
     """A field for the true answer, which is kept."""
-    place = hash(input_key(question.row))
-    label, key = f"True answer, {name}", _key(run, f"truth.{place}")
+    place = input_key(question.row)
+    label, key = f"True answer, {name}", _field_key(run, place)
     given: str | None
     if labels:
         given = st.selectbox(label, labels, index=None, key=key, placeholder="not known", persist_state="session")
@@ -179,6 +180,11 @@ def note_answer(run: frame.OpenRun, question: Question, name: str, labels: Seque
         answered_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=given)
     else:
         answered_of(run).pop(place, None)
+
+
+def _field_key(run: frame.OpenRun, place: Key) -> str:
+    """Of the field for an input's true answer; Python's own hash is one for -1 and -2."""
+    return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
 
 
 # Going on
@@ -220,7 +226,7 @@ def forget(run: frame.OpenRun) -> None:
 
     def clear() -> None:
         for place in answered_of(run):
-            st.session_state.pop(_key(run, f"truth.{place}"), None)
+            st.session_state.pop(_field_key(run, place), None)
         answered_of(run).clear()
 
     st.button("Forget these answers", key="disagreement.settle.forget", on_click=clear)

@@ -93,6 +93,17 @@ def test_one_hypothesis_is_told_that_it_cannot_disagree(app: AppTest, tmp_path: 
     assert trust.NOT_ALONE in told
 
 
+def test_where_all_agree_on_errors_the_page_says_so(app: AppTest, tmp_path: Path) -> None:
+    data, config = dataset(["yes", "no"], ["yes"] * 3 + ["no"] * 2), Config(particles=2)
+    test = evaluated(data, {f"{SEED} a": ["yes"] * 5}, slots=(f"{SEED} a",) * 2, step=0)
+    told = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]
+    page = shown(opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config)))
+    assert "2 of 5 answers are wrong: agreement is no warrant here." in page
+    assert "Brier score" in page
+    assert "Reliability" in page
+    assert "Risk against coverage" not in page
+
+
 def test_many_rows_are_shown_some_at_a_time(app: AppTest, tmp_path: Path) -> None:
     data, config = dataset(["yes", "no"], ["yes", "no"] * 40), Config(particles=2)
     texts = (f"{SEED} a", f"{SEED} b")

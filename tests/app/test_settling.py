@@ -1,5 +1,6 @@
 """What would settle it, as a section by itself: asked of the demo model, answered, and gone on from."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,9 @@ def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return opened
 
 
-def asked_about(folder: Path, name: str) -> RunReader:
-    """A run written by hand, and 24 rows that came without a target: a = 10 to 33."""
-    rows = tuple(Row(id=i, inputs=(("a", str(i)),), target=None) for i in range(10, 34))
+def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -> RunReader:
+    """A run written by hand, and rows that came without a target, of these inputs: a = 10 to 33."""
+    rows = tuple(Row(id=i, inputs=(("a", str(cell)),), target=None) for i, cell in enumerate(cells, 10))
     return builders.run(folder, *EVENTS[name](), data=replace(DATA[name], unlabelled=rows), config=CONFIGS[name])
 
 
@@ -114,6 +115,19 @@ def test_a_typed_answer_stays_when_others_are_asked_about(section: Any, tmp_path
     assert "Go on with 1 true answer" in shown(app)
     app.button(key="disagreement.settle.forget").click().run()
     assert "Go on with" not in shown(app)
+
+
+def test_each_input_keeps_its_own_answer(section: Any, tmp_path: Path) -> None:
+    app = ask(section(asked_about(tmp_path, "labels", (-1, -2))))  # (-1.0,) and (-2.0,) have one hash in CPython
+    if len(truths(app)) < 2:
+        app.toggle[0].set_value(True).run()
+    assert not app.exception
+    truths(app)[0].set_value("no").run()
+    truths(app)[1].set_value("yes").run()
+    assert [field.value for field in truths(app)] == ["no", "yes"]
+    assert "Go on with 2 true answers" in shown(app)
+    app.button(key="disagreement.settle.forget").click().run()
+    assert [field.value for field in truths(app)] == [None, None]
 
 
 def test_a_number_that_is_none_is_refused_in_place(section: Any, tmp_path: Path) -> None:

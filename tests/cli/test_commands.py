@@ -84,13 +84,13 @@ def test_the_report_goes_where_it_is_asked_for(vpp: Vpp, desk: Desk) -> None:
     (desk.runs / "vml" / "report.md").unlink()
     assert vpp("report", "vml", "-o", "here.md") == "here.md\n"
     assert not (desk.runs / "vml" / "report.md").exists()
-    written = Path(vpp("report", "vml", "--nc").strip())
+    written = Path(vpp("report", "--nc", "vml").strip())
     assert written.name == "report.md"
     assert written.read_text() == (desk.folder / "here.md").read_text()
     assert {"report.html", "posterior.nc"} <= {path.name for path in written.parent.iterdir()}
-    vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc", "draws.nc")
+    vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc")
     assert (desk.folder / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert (desk.folder / "draws.nc").stat().st_size > 1000
+    assert (desk.folder / "posterior.nc").stat().st_size > 1000
 
 
 def test_predict_answers_a_new_table(vpp: Vpp, desk: Desk) -> None:

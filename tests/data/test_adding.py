@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.data.adding import Answered, answered_rows, with_rows
+from vpp.data.adding import Answered, answered_rows, n_answered, with_rows
 from vpp.data.build import build_dataset
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table
@@ -37,6 +37,8 @@ def test_added_rows_stand_behind_the_training_rows_under_ids_that_no_row_had():
 def test_a_row_of_the_file_that_was_answered_is_kept_no_longer():
     grown = with_rows(LABELLED, [answered("20.0", "p", "b")], note="of mine")
     assert [row.id for row in grown.unlabelled] == [21]
+    assert (LABELLED.provenance.n_unlabelled, grown.provenance.n_unlabelled) == (2, 1)
+    assert (n_answered(LABELLED), n_answered(grown)) == (0, 1)
 
 
 def test_numbers_are_read_and_may_be_given_as_numbers():

@@ -107,6 +107,17 @@ def test_another_setting_or_model_is_another_group(folder: Path) -> None:
     assert spreads(side_by_side(runs[0]))[0].deviation is None
 
 
+def test_runs_that_go_on_from_others_are_settings_of_their_own(folder: Path) -> None:
+    runs = side_by_side(
+        inspected.labels(folder / "a"),
+        other(folder / "b", start=(EVEN, BIG), started_from="first"),
+        other(folder / "c", start=(ODD, LUCK), started_from="second"),
+    )
+    assert [spread.places for spread in spreads(runs)] == [(0,), (1,), (2,)]
+    found = {each.name: each.values for each in conditions(runs.runs, used=means_something)}
+    assert found["goes on from"] == ("no run", "first", "second")
+
+
 def test_points_are_those_on_which_the_averages_differ(folder: Path) -> None:
     a, b = pair(folder).standings
     found = differing_points([a, b])

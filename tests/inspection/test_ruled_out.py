@@ -250,6 +250,13 @@ def test_a_tempered_decision_knows_its_exponent() -> None:
     assert rejected(view, YES_NO)[0].newest.exponent == 0.25
 
 
+@pytest.mark.parametrize("beta", [1.0, 1 / (1 - 1e-15)])
+def test_an_exponent_of_one_tempers_nothing(beta: float) -> None:
+    weighed = replace(reweighted(0, (0.5, 0.5), beta=beta), log_evidence=-1.0)
+    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
+    assert rejected(view, YES_NO)[0].newest.exponent is None
+
+
 def test_a_search_wants_every_word_in_any_order_and_case(tmp_path: Path) -> None:
     entries = list(known(tmp_path).values())
     found = Search(words="NO say").among(entries)
@@ -257,6 +264,13 @@ def test_a_search_wants_every_word_in_any_order_and_case(tmp_path: Path) -> None
     assert [entry.text for entry in Search(words="7 holds").among(entries)] == [inspected.SEVEN]
     assert [entry.text for entry in Search(words="new rule").among(entries)] == ["Sorry."]
     assert Search(words="nowhere").among(entries) == ()
+
+
+def test_a_search_leaves_the_seed_sentence_out(tmp_path: Path) -> None:
+    entries = list(known(tmp_path).values())
+    assert inspected.SEED == "You predict."
+    assert Search(words="predict").among(entries, seed_text=inspected.SEED) == ()
+    assert Search(words="say 7").among(entries, seed_text=inspected.SEED)[0].text == inspected.SEVEN
 
 
 def test_a_search_keeps_to_one_reason(tmp_path: Path) -> None:

@@ -6,16 +6,19 @@ from dataclasses import replace
 import pytest
 
 from tests.asked import told_labels, told_numbers
-from tests.inspected import EVEN, LABEL_CONFIG, LABELS, NUMBER_CONFIG, NUMBERS, SEED
+from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
+from tests.reporting.builders import view_of
 from vpp.data.dataset import Row
 from vpp.data.fields import input_fields
-from vpp.inspection.votes import Vote, target_spread, votes_on
+from vpp.inspection.votes import Vote, known_row, target_spread, votes_on
 from vpp.problem import Prediction
 from vpp.reporting import answered_rows
 from vpp.reporting.answering import (
     answers_html,
+    asked_caption,
     dissent_sentence,
     headline,
+    known_words,
     outside_html,
     sure_sentence,
     vote_html,
@@ -109,7 +112,7 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
             "Class yes, with 100 %",
             "Both particles that hold weight agree.",
         ),
-        (one("yes", None, weights=(0.0, 1.0)), "I don’t know: class yes leads, with only 0 %", "There is no answer to"),
+        (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", "There is no answer to"),
     ],
 )
 def test_odd_votes_have_words_of_their_own(vote: Vote, head: str, sure: str) -> None:
@@ -159,3 +162,49 @@ def test_a_preview_shows_rows_as_text() -> None:
     assert "<i" not in html
     assert "&lt;i&gt;" in html
     assert "&lt;img&gt;" in html
+
+
+def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
+    answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
+    silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
+    vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
+    assert told(vote, scale=SCALE)[:2] == [
+        "No particle with weight gave a readable answer.",
+        "There is no answer to count. What each of them said is in the table.",
+    ]
+    assert ">none with weight</td><td>–</td><td>–<" in answered_rows.preview_html([vote])
+    shown = {metric.name: metric.value for metric in answered_rows.metrics([vote], 1, scale=SCALE)}
+    assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
+
+
+def test_labels_that_nobody_gave_are_labels_all_the_same() -> None:
+    vote = one(None, None, weights=(0.5, 0.5))
+    shown = {metric.name: (metric.value, metric.scale) for metric in answered_rows.metrics([vote], 1)}
+    assert shown["Mean vote entropy"] == ("–", "")
+    assert 'class="vote"' not in vote_html(vote, is_weighted=True)
+
+
+@pytest.mark.parametrize(
+    ("ended", "step", "weights", "ending"),
+    [
+        (True, 1, LABEL_WEIGHTS, "it took 2 s."),
+        (True, 0, LABEL_WEIGHTS, "As of step 0. The run has ended since: ask again."),
+        (True, 1, (0.25,) * 4, "As of step 1. The run has ended since: ask again."),
+        (False, 0, LABEL_WEIGHTS, "As of step 0. The run is at step 1 now: ask again."),
+        (False, 1, LABEL_WEIGHTS, "As of step 1."),
+    ],
+)
+def test_an_answer_of_particles_that_are_gone_says_so(
+    ended: bool, step: int, weights: tuple[float, ...], ending: str
+) -> None:
+    events = label_events()
+    view = view_of(*(events if ended else events[:-1]))
+    vote = replace(LABEL_VOTES[9], weights=weights)
+    assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
+
+
+def test_a_row_of_the_data_is_recognised_by_its_cells() -> None:
+    known = known_row(replace(LABELS.test[1], id=77, target=None), LABELS)
+    assert known == LABELS.test[1]
+    assert known_words(LABELS.test[1]) == "Row 5 of the data has these inputs; its true value is no."
+    assert known_row(replace(LABELS.test[1], inputs=(("a", "5.0"),)), LABELS) is None

@@ -124,9 +124,47 @@ def test_a_live_page_says_of_which_step_the_answers_are() -> None:
 def test_one_hypothesis_and_equal_certainty_cannot_be_judged(labels: RunReader) -> None:
     _, found = on_test(labels)
     one = points(evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a", "a")), rows_by_id(YES_NO))
-    assert trust.why_not_judged(one, 1) == trust.NOT_ALONE
-    assert trust.why_not_judged(one, 2) == trust.NOT_EQUAL
-    assert trust.why_not_judged(list(found.values()), 4) == ""
+    assert trust.why_not_judged(1) == trust.NOT_ALONE
+    assert trust.why_not_judged(2) == ""
+    assert [vote_reliability(each).is_equally_sure for each in (one, list(found.values()))] == [True, False]
+
+
+def test_agreement_on_errors_is_said_plainly() -> None:
+    data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
+    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
+    assert trust.vote_saying(found) == (
+        "All agree on every row, and 24 of 60 answers are wrong: agreement is no warrant here."
+    )
+    shown = {metric.name: metric for metric in trust.vote_metrics(found)}
+    assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
+    # Sure of each: 24 of 60 are wrong, and each of them scores 2.
+    assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
+    assert shown["Log score"].words == "No weight was on the truth on 24 rows; 0.000 on the other 36."
+    area = shown["Area under the risk curve"]
+    assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
+
+
+def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
+    data = dataset([0.0, 4.0], [1.0, 3.0, 2.0, 2.0])
+    said = evaluated(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots=("a", "a", "a"), weights=(0.7, 0.2, 0.1))
+    found = spread_reliability(points(said, rows_by_id(data)), data)
+    # Off by 0, 1, 2 and 0.
+    assert trust.spread_saying(found) == (
+        "All agree on every row, and 2 of 4 answers are off, by 1.5 on average: agreement is no warrant here."
+    )
+    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
+    assert shown["Truths in the 90 % range"][0] == "2"
+    assert shown["Rank correlation"] == shown["Area under the risk curve"] == ("–", trust.NOT_EQUAL)
+
+
+def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
+    silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
+    votes = vote_reliability(points(silent, rows_by_id(YES_NO)))
+    assert trust.vote_saying(votes) == trust.NO_ANSWER
+    assert {m.name: m.value for m in trust.vote_metrics(votes)}["Calibration error, 10 bins"] == "–"
+    data = inspected.NUMBERS
+    silent = evaluated(data, {"a": [None] * 4}, slots=("a", "a"))
+    assert trust.spread_saying(spread_reliability(points(silent, rows_by_id(data)), data)) == trust.NO_ANSWER
 
 
 def test_few_rows_are_said_to_be_too_few() -> None:

@@ -48,6 +48,17 @@ def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path
     assert "| Brier score | 0.353 of 2 |" in told
 
 
+def test_each_particle_is_told_among_the_others(tmp_path: Path) -> None:
+    told = section(inspected.labels(tmp_path / "labels"), "Where the particles disagree")
+    assert "### Particle by particle, on the test rows" in told
+    # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
+    odd = "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |"
+    assert odd in told
+    numbers = section(inspected.numbers(tmp_path / "numbers"), "Where the particles disagree")
+    assert "| 1.5 | 1.5 |" in numbers
+    assert "an abstention is off by the range" in numbers
+
+
 def test_one_hypothesis_and_an_unfinished_run_are_not_judged(tmp_path: Path) -> None:
     begun = run(tmp_path, started(Config(particles=2), YES_NO))
     assert "The test rows are not evaluated yet." in section(begun, "Does uncertainty mean error?")

@@ -26,6 +26,13 @@ def test_an_idea_is_told_with_its_errors_its_particles_and_when_it_came(tmp_path
     assert "1 answer unreadable" in third
 
 
+def test_a_wording_of_little_weight_never_reads_as_none(tmp_path: Path) -> None:
+    ideas = ideas_of(inspected.labels(tmp_path))
+    heaviest, other = ideas.all[0].wordings
+    light = replace(ideas, all=(replace(ideas.all[0], wordings=(heaviest, replace(other, weight=0.0004))),))
+    assert "weight under 0.001 · first seen" in ideas_html(light, seed_text=SEED)
+
+
 def test_the_errors_of_numbers_name_their_rows(tmp_path: Path) -> None:
     html = ideas_html(ideas_of(inspected.numbers(tmp_path)), seed_text=SEED)
     assert "test MSE 0.25 on 4 rows" in html

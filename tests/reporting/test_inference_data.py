@@ -67,7 +67,11 @@ def test_the_file_reads_back_and_loo_runs_on_draws_of_equal_weight(tmp_path: Pat
     assert data.posterior.text.values[0, 1] == inspected.BIG
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # four draws are too few, and it says so
-        found = az.loo(data.isel(draw=data.sample_stats.ancestor.values[0]))
+        again = az.InferenceData(posterior=data.posterior_resampled, log_likelihood=data.log_likelihood_resampled)
+        found = az.loo(again)
+    assert again.posterior.text.values.tolist() == [[inspected.EVEN, inspected.EVEN, inspected.BIG, inspected.PAIR]]
+    assert again.posterior.draw.values.tolist() == [0, 1, 2, 3]
+    assert data.predictions_resampled.test_y.values[0, 2].tolist() == [1, 0, 1, 1, 0, 1]
     assert (found.n_samples, found.n_data_points) == (4, 4)
     # The draws are EVEN, EVEN, BIG and PAIR, which all get every training row right.
     assert found.elpd_loo == pytest.approx(4 * RIGHT)
@@ -82,6 +86,7 @@ def test_any_text_can_be_written(tmp_path: Path, az: ModuleType) -> None:
     kept = az.from_netcdf(str(path))
     assert kept.posterior.text.values[0, 0] == text.replace("\0", "\ufffd")
     assert not hasattr(kept, "log_likelihood")
+    assert not hasattr(kept, "log_likelihood_resampled")
     kept.close()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from vpp.data.adding import Answered, with_rows
 from vpp.data.dataset import Dataset
 from vpp.events import Event, RunFailed, RunFinished, RunPaused
 from vpp.reporting.markdown import report_markdown
@@ -287,6 +288,29 @@ def test_the_papers_weights_are_those_of_the_last_step(tmp_path: Path) -> None:
 def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()[:11]))
     assert "| equal | The population was resampled at step 0, which sets the weights equal. |" in report
+
+
+def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
+    config = Config(particles=2, tempering="incremental")
+    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
+    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
+    report = report_markdown(run(tmp_path, *events, config=config))
+    assert "against −1.00 of the text that stayed, times φ = 0.25: log α = −1.00 is below" in report
+    assert "less that of the text it would replace, times φ and at most 0" in report
+
+
+def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
+    asked = tuple(replace(row, id=7 + i, inputs=(("a", f"{7 + i}"),), target=None) for i, row in enumerate(YES_NO.test))
+    file = replace(YES_NO.provenance, n_unlabelled=4, n_left_out=1, n_rows=12)
+    before = replace(YES_NO, provenance=file, unlabelled=asked)
+    # Of the file's 12 rows 7 are used, 1 is beyond, 4 have no target, 3 of them kept; 2 of the 3 are answered.
+    given = [Answered(inputs={"a": "7"}, target="yes"), Answered(inputs={"a": "8"}, target="no")]
+    report = report_markdown(run(tmp_path, data=with_rows(before, given, note="by me")))
+    assert (
+        "| rows in the file | 12 |\n| answered since | 2 |\n| rows used | 9: 6 training, 3 test |\n"
+        "| kept to be asked about | 1 without a target |\n"
+        "| left out | 1 without a target, 1 beyond the sizes asked for |" in report
+    )
 
 
 def test_rows_that_took_no_part_are_told(tmp_path: Path) -> None:

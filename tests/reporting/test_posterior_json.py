@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
-from .builders import YES_NO, drawn, finished, reweighted, run, scored, started
+from .builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started
 from .sampled import VARIANTS, sampled
 
 Json = dict[str, Any]
@@ -89,6 +90,7 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
         "log_likelihood_heaviest": None,
         "log_alpha": -2.25,
         "u": 0.5,
+        "exponent": None,
         "weight": None,
         "n_rows": 2,
         "n_against": 1,
@@ -96,6 +98,16 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
     }
     assert out["resampled away", inspected.NONE]["occasions"][0]["weight"] == pytest.approx(0.1)
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
+
+
+def test_a_tempered_decision_has_its_exponent(tmp_path: Path) -> None:
+    config = Config(particles=2, tempering="incremental")
+    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
+    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad", log_alpha=-1.0)]
+    occasion = read(run(tmp_path, *events, config=config))["ruled_out"][0]["occasions"][0]
+    # -5 less -1, a quarter of it
+    apart = occasion["log_likelihood_proposal"] - occasion["log_likelihood"]
+    assert (occasion["exponent"], occasion["exponent"] * apart) == (0.25, occasion["log_alpha"])
 
 
 def test_doubt_is_told_row_by_row(tmp_path: Path) -> None:

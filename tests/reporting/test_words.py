@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.reporting import words
+from vpp.reporting.markup import votes
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -119,6 +120,14 @@ def test_what_is_neither_all_nor_nothing_never_reads_so(fraction: float) -> None
     assert words.weight_text(fraction) not in ("0.000", "1.000")
 
 
+def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
+    shown = votes([("a", 0.9996), ("b", 0.0004)])
+    assert 'aria-label="a over 0.99, b under 0.01"' in shown
+    assert ">a over 0.99<" in shown
+    assert ">b under 0.01<" in shown
+    assert 'aria-label="a 1.00"' in votes([("a", sum([0.1] * 10))])
+
+
 def test_numbers_have_a_true_minus_sign() -> None:
     assert words.number(-1234.5678) == "−1235"
     assert words.number(-math.inf) == "−∞"
@@ -153,3 +162,7 @@ def test_counts_are_grammatical() -> None:
 @pytest.mark.parametrize(("value", "shown"), [(3.6, "4 s"), (190, "3 min 10 s"), (7500, "2 h 05 min")])
 def test_durations_are_short(value: float, shown: str) -> None:
     assert words.seconds(value).replace(NBSP, " ") == shown
+
+
+def test_one_idea_never_holds_everything_beside_others() -> None:
+    assert words.weights_sentence([1.0, 1e-30]).startswith(f"One idea holds over 99.9{NBSP}% of the weight; another")

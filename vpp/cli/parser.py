@@ -150,8 +150,8 @@ def _reading(commands: Commands) -> None:
     _run_dir(report)
     report.add_argument("-o", "--output", metavar="FILE", help="where to (report.md in the run's directory)")
     report.add_argument("--html", metavar="FILE", help="the page with charts goes here (report.html beside report.md)")
-    about_nc = "also the particles for ArviZ (to posterior.nc in the run's directory)"
-    report.add_argument("--nc", nargs="?", const=True, metavar="FILE", help=about_nc)
+    about_nc = "also the particles for ArviZ (posterior.nc in the run's directory, or beside the report)"
+    report.add_argument("--nc", action="store_true", help=about_nc)
     predict = _command(commands, "predict", "reading:predict", "ask a posterior about new rows")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")

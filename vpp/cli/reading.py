@@ -25,7 +25,8 @@ def report(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
     if options.nc:
-        write_bytes(directory.path / "posterior.nc" if options.nc is True else Path(options.nc), posterior_nc(reader))
+        folder = Path(options.output).parent if options.output else directory.path
+        write_bytes(folder / "posterior.nc", posterior_nc(reader))
     if options.html:
         write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
     if options.output:

@@ -39,21 +39,32 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     """The dataset with the rows behind its training rows, under ids that no row has had; test rows stay as they are.
 
     note: of whose rows they are, put before their ids in the provenance. A row without a target that was answered is
-    no longer kept as one. Raises DataError for an unknown column or label, a cell or target that is no number, and a
-    row that is labelled already: each shall count once.
+    no longer kept, nor counted, as one. Raises DataError for an unknown column or label, a cell or target that is no
+    number, and a row that is labelled already: each shall count once.
     """
     if not answered:
         raise DataError("no row has been answered: give the true target of one at least")
     added = tuple(_row(dataset, given, place) for place, given in enumerate(answered))
     _check_new(dataset, added)
     known = {input_key(row) for row in added}
+    unlabelled = tuple(row for row in dataset.unlabelled if input_key(row) not in known)
+    provenance = dataset.provenance
     ids = f"row {added[0].id}" if len(added) == 1 else f"rows {added[0].id} to {added[-1].id}"
     return replace(
         dataset,
         train=(*dataset.train, *added),
-        unlabelled=tuple(row for row in dataset.unlabelled if input_key(row) not in known),
-        provenance=replace(dataset.provenance, notes=(*dataset.provenance.notes, f"{note}: {ids}")),
+        unlabelled=unlabelled,
+        provenance=replace(
+            provenance,
+            n_unlabelled=provenance.n_unlabelled - (len(dataset.unlabelled) - len(unlabelled)),
+            notes=(*provenance.notes, f"{note}: {ids}"),
+        ),
     )
+
+
+def n_answered(dataset: Dataset) -> int:
+    """Training rows that a person answered: their ids come after those of the file."""
+    return sum(row.id >= dataset.provenance.n_rows for row in dataset.train)
 
 
 def _row(dataset: Dataset, given: Answered, place: int) -> Row:

@@ -254,14 +254,14 @@ def _spread(places: Sequence[int], comparison: Comparison) -> Spread:
 
 
 def _setting(run: Candidate) -> Hashable:
-    """What decides a result but the seed: options, table, split sizes, models and prompts."""
+    """What decides a result but the seed: options, table, split sizes, models, prompts, and texts begun with."""
     spec, data = run.snapshot.spec, run.dataset
     options = tuple((name, value) for name, value in asdict(run.config).items() if name != "seed")
     table = (PurePath(data.provenance.file).name, data.target, data.task, data.inputs, len(data.train), len(data.test))
     started = run.view.started
     prompts = (spec.learner_template, spec.optimizer_template, *_pairs(started.templates if started else {}))
     endpoint = spec.endpoint
-    return options, table, prompts, endpoint.model, endpoint.optimizer_model or endpoint.model
+    return options, table, prompts, spec.start, endpoint.model, endpoint.optimizer_model or endpoint.model
 
 
 def _pairs(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

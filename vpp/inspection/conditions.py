@@ -83,6 +83,7 @@ def _data(run: Candidate) -> Iterator[tuple[Condition, str]]:
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],
+        "goes on from": run.snapshot.spec.started_from or "no run",
     }
     yield from _named("data", facts)
 

@@ -38,7 +38,7 @@ class Idea:
     """Each text once, heaviest first; the first stands for the idea."""
     slots: tuple[int, ...]
     """The particles, ascending."""
-    answers: Votes = ()
+    answers: Votes = field(default=(), repr=False)
     """To the rows compared, in their order."""
     test: Score | None = None
     """On the test rows; None before they are evaluated."""

@@ -26,7 +26,7 @@ class Point:
     abstained: float
     """Weight of those that gave no readable answer."""
     doubt: float
-    """Vote entropy in bits, or for regression the weighted standard deviation."""
+    """Vote entropy in bits, or for regression the weighted standard deviation, 0 where it is too faint to tell."""
     interval: tuple[float, float] | None
     """For regression, where the middle 90 % of the particles' weight lies; noise is not included."""
     is_uncertain: bool
@@ -60,6 +60,16 @@ class Point:
         return isinstance(self.row.target, str) and self.prediction != self.row.target
 
 
+FAINTEST = 1e-9
+"""A spread below this share of the distance between two answers comes from voices of no weight to speak of."""
+
+
+def _audible(spread: float, said: Votes) -> float:
+    """The spread, 0 where practically all of the weight says the same."""
+    answers = [float(answer) for answer in said if answer is not None]
+    return 0.0 if answers and spread < FAINTEST * (max(answers) - min(answers)) else spread
+
+
 def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
     """Every evaluated row, most uncertain first."""
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
@@ -82,7 +92,7 @@ def _point(row: Row, said: Votes, prediction: Value | None, evaluated: Evaluated
             prediction=prediction,
             shares=(),
             abstained=abstained,
-            doubt=weighted_spread(said, weights),
+            doubt=_audible(weighted_spread(said, weights), said),
             interval=weighted_interval(said, weights),
             is_uncertain=is_uncertain(said, weights),
         )

@@ -22,8 +22,6 @@ from vpp.posterior.prediction import Value
 
 FEWEST = 30
 """Rows below which nothing is concluded."""
-MASS = 0.9
-"""Of the particles' weight, in the interval of a `Point`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +37,8 @@ class VoteReliability:
     """For labels."""
 
     n: int
+    is_equally_sure: bool
+    """Whether every point is as certain as the next, so that `curve` and any order of them tell nothing."""
     curve: RiskCoverage
     """Share of wrong answers; certainty is the weight behind the vote's outcome, abstentions counting against it."""
     unanimous: Hits
@@ -62,6 +62,8 @@ class SpreadReliability:
     """For numbers, in the target's unit."""
 
     n: int
+    is_equally_sure: bool
+    """Whether every point is as certain as the next, so that `curve` and any order of them tell nothing."""
     curve: RiskCoverage
     """Squared error; certainty is a small spread."""
     n_covered: int
@@ -84,6 +86,7 @@ def vote_reliability(found: Sequence[Point]) -> VoteReliability:
     bins = _bins(found)
     return VoteReliability(
         n=len(found),
+        is_equally_sure=is_equally_sure(found),
         curve=risk_coverage([point.certainty for point in found], [float(point.is_wrong) for point in found]),
         unanimous=_hits([point for point in found if not point.is_uncertain]),
         divided=_hits([point for point in found if point.is_uncertain]),
@@ -104,6 +107,7 @@ def spread_reliability(found: Sequence[Point], dataset: Dataset) -> SpreadReliab
     off = [abs(float(error)) for error in errors]
     return SpreadReliability(
         n=len(found),
+        is_equally_sure=is_equally_sure(found),
         curve=risk_coverage([point.certainty for point in found], [error * error for error in off]),
         n_covered=sum(_covers(point.interval, point.row.target) for point in found),
         rows=tuple(point.row.id for point in found),

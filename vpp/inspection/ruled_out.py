@@ -54,7 +54,7 @@ class Occasion:
     u: float | None = None
     """The uniform number it was compared with."""
     exponent: float | None = None
-    """Of a tempered target, by which the log-likelihoods were multiplied; None where it is 1."""
+    """Of a tempered target, by which the log-likelihoods were multiplied; None where it is 1 within rounding."""
     weight: float | None = None
     """Resampled away: what it held before, summed over its copies."""
     log_likelihood_heaviest: float | None = None
@@ -141,17 +141,17 @@ class Search:
     """Which entries to show, and how."""
 
     words: str = ""
-    """All must stand in the text or in why it could not be read, in any order and case."""
+    """All must stand in the text, after the seed sentence, or in why it could not be read; in any order and case."""
     reason: Reason | None = None
     """One kind; all where None."""
     order: Order = "newest"
     """By the last step at which each was ruled out; by how far its log-likelihood then fell short; by how often."""
 
-    def among(self, entries: Sequence[RuledOut]) -> tuple[RuledOut, ...]:
-        """Those that fit; of equal ones, in the order given."""
+    def among(self, entries: Sequence[RuledOut], *, seed_text: str = "") -> tuple[RuledOut, ...]:
+        """Those that fit; of equal ones, in the order given. seed_text: what every hypothesis begins with."""
         words = self.words.casefold().split()
         fitting = (entry for entry in entries if self.reason in (None, entry.reason))
-        found = [entry for entry in fitting if not words or _holds(entry, words)]
+        found = [entry for entry in fitting if not words or _holds(entry, words, seed_text)]
         return tuple(sorted(found, key=self._place))
 
     def _place(self, entry: RuledOut) -> tuple[float, int]:
@@ -163,8 +163,9 @@ class Search:
         return -entry.newest.step, 0
 
 
-def _holds(entry: RuledOut, words: Sequence[str]) -> bool:
-    said = f"{entry.text} {entry.why_unread or ''}".casefold()
+def _holds(entry: RuledOut, words: Sequence[str], seed_text: str) -> bool:
+    own = entry.text if entry.reason == "unparsable" else entry.text.removeprefix(seed_text).strip() or entry.text
+    said = f"{own} {entry.why_unread or ''}".casefold()
     return all(word in said for word in words)
 
 
@@ -253,8 +254,7 @@ def _pasts(view: RunView) -> Callable[[str], Past]:
 
 
 def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
-    scored, weighed = step.proposals_scored.get(proposed.particle), step.reweighted
-    is_carried = weighed is not None and weighed.log_evidence is not None
+    scored = step.proposals_scored.get(proposed.particle)
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -262,9 +262,17 @@ def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
-        exponent=1 / weighed.beta if weighed and is_carried else None,
+        exponent=_exponent(step),
         case=Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None,
     )
+
+
+def _exponent(step: StepView) -> float | None:
+    """Of weights that are carried; None elsewhere, and where it is 1 within rounding."""
+    weighed = step.reweighted
+    if weighed is None or weighed.log_evidence is None or math.isclose(weighed.beta, 1):
+        return None
+    return 1 / weighed.beta
 
 
 def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:

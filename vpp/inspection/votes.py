@@ -16,10 +16,10 @@ NEARLY_ALL = 0.9
 """Share of the answering weight from which a vote counts as nearly unanimous."""
 CLEAR = 2 / 3
 """Share below which the honest answer is “I don’t know”: no label has twice the weight of the rest."""
-DECIMALS = 9
-"""Of sums of weights: further ones only tell in what order they were added."""
 CLOSE, APART = 0.1, 0.5
 """The same for numbers: spread in standard deviations of the training targets."""
+DECIMALS = 9
+"""Of sums of weights: further ones only tell in what order they were added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class Vote:
     """(K,) by slot."""
     weights: tuple[float, ...]
     """(K,) normalised."""
+    is_label: bool
+    """Whether labels were asked for, whatever was said."""
     answer: Value | None
     """The vote's outcome, or the weighted mean; None where all abstain."""
     shares: tuple[tuple[str, float], ...]
@@ -39,10 +41,6 @@ class Vote:
     """Vote entropy in bits, or for numbers the weighted standard deviation; infinite where no voice answered."""
     interval: tuple[float, float] | None
     """For numbers, where the middle 90 % of the particles' weight lies; noise is not included."""
-
-    @property
-    def is_label(self) -> bool:
-        return bool(self.shares)
 
     @property
     def behind(self) -> float:
@@ -101,6 +99,7 @@ def _vote(row: Row, said: tuple[Prediction, ...], answer: Value | None, answers:
         row=row,
         said=said,
         weights=weights,
+        is_label=is_label,
         answer=answer,
         shares=tuple((str(label), share) for label, share in shares),
         doubt=vote_entropy(values, weights) if is_label else weighted_spread(values, weights),
@@ -112,3 +111,8 @@ def target_spread(dataset: Dataset) -> float:
     """Standard deviation of the training targets of a regression, in their unit; 0 for labels."""
     targets = [row.target for row in dataset.train if isinstance(row.target, float)]
     return pstdev(targets) if targets and dataset.task == "regression" else 0.0
+
+
+def known_row(row: Row, dataset: Dataset) -> Row | None:
+    """The first labelled row with the very same inputs, cell by cell; None where there is none."""
+    return next((known for known in (*dataset.train, *dataset.test) if known.inputs == row.inputs), None)

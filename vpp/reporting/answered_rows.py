@@ -27,7 +27,7 @@ def metrics(found: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Itera
             name="Uncertain rows",
             value=integer(doubtful),
             scale=f"of {integer(len(found))}",
-            words="Not all voices agree there.",
+            words="Rows on which not all voices agree.",
         )
         yield Metric(
             name="I don’t know",
@@ -35,20 +35,27 @@ def metrics(found: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Itera
             scale=f"of {integer(len(found))}",
             words="No clear answer: read the vote.",
         )
-        finite = [vote.doubt for vote in found if math.isfinite(vote.doubt)]
-        mean = math.fsum(finite) / len(finite) if finite else 0.0
-        if any(vote.is_label for vote in found):
-            yield Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words="0 is unanimous.")
-        else:
-            yield Metric(name="Mean spread", value=number(mean), words="Standard deviation of the answers.")
+        yield _mean_doubt(found)
     abstained = math.fsum(vote.abstained for vote in found) / len(found)
     yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
 
 
+def _mean_doubt(found: Sequence[Vote]) -> Metric:
+    """Over the rows that a particle with weight answered."""
+    is_label = found[0].is_label
+    name = "Mean vote entropy" if is_label else "Mean spread"
+    finite = [vote.doubt for vote in found if math.isfinite(vote.doubt)]
+    if not finite:
+        return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
+    mean = math.fsum(finite) / len(finite)
+    if is_label:
+        return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
+    return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
+
+
 def preview_html(found: Sequence[Vote]) -> str:
     """A line a row: its first inputs, the outcome, and how sure. found: at least one."""
-    are_numbers = any(vote.interval for vote in found)
-    own = ("spread", "middle 90 %") if are_numbers else ("weight behind", "entropy, bits")
+    own = ("weight behind", "entropy, bits") if found[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in found[0].row.inputs]
     lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote)) for vote in found]
     more = counted(len(names) - MOST_INPUTS, "more input")
@@ -66,7 +73,9 @@ def _short(cell: str) -> str:
 
 def _outcome(vote: Vote) -> tuple[str, str, str]:
     if vote.answer is None:
-        return "no readable answer", "", ""
+        return "no readable answer", "–", "–"
+    if not vote.voices:
+        return "none with weight", "–", "–"
     if vote.interval:
         return number(float(vote.answer)), number(vote.doubt), " to ".join(map(number, vote.interval))
     return str(vote.answer), percent(vote.behind), fixed(vote.doubt)

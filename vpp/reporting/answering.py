@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from vpp.data.dataset import Row
 from vpp.data.fields import Field
 from vpp.data.kinds import is_number
 from vpp.inspection.votes import Vote
@@ -31,7 +32,7 @@ NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not
 def vote_html(vote: Vote, *, is_weighted: bool, scale: float = 0.0, n_classes: int = 2) -> str:
     """Headline, bar or numbers, how sure, and who dissents. scale: standard deviation of the training targets."""
     parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale))]
-    if vote.is_label and len(vote.said) > 1:
+    if vote.is_label and vote.voices and len(vote.said) > 1:
         parts.append(votes(vote.shares, vote.abstained))
     elif vote.interval and len(vote.said) > 1:
         parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale)))
@@ -45,6 +46,8 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0) -> str:
     """`Class 1, with 96 % of the weight behind it.`"""
     if vote.answer is None:
         return "No particle gave a readable answer."
+    if not vote.voices:
+        return "No particle with weight gave a readable answer."
     named = f"Class {vote.answer}" if vote.is_label else number(float(vote.answer))
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
@@ -107,7 +110,7 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
     if said.value is None:
         answer = badge("abs", "no readable answer")
     else:
-        differs = vote.is_label and said.value != vote.answer
+        differs = vote.is_label and bool(vote.voices) and said.value != vote.answer
         answer = f"<b>{text(said.value)}</b> (dissents)" if differs else text(value_text(said.value))
     why = said.explanation or said.reason or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
@@ -209,11 +212,17 @@ def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
             yield f"{name} is “{cell}”, where the training rows have numbers."
 
 
+def known_words(row: Row) -> str:
+    """What the data say of a row with these inputs."""
+    return f"Row {row.id} of the data has these inputs; its true value is {value_text(row.target)}."
+
+
 def asked_caption(vote: Vote, step: int | None, view: RunView, took_s: float) -> str:
-    """Which row was asked about, when, and as of which step where the run goes on."""
+    """Which row was asked about, when, and as of which step where the run goes on or has gone on since."""
     row = f"Asked about {inputs_line(vote.row)}; it took {seconds(took_s)}."
-    if view.has_ended or step is None:
+    is_latest = view.last_step == step and vote.weights == view.weights
+    if step is None or (view.has_ended and is_latest):
         return row
     when = "the first hypotheses" if step < 0 else f"step {step}"
-    now = f" The run is at step {view.last_step} now: ask again." if view.last_step != step else ""
-    return f"{row} As of {when}.{now}"
+    now = "has ended since" if view.has_ended else f"is at step {view.last_step} now"
+    return f"{row} As of {when}.{'' if is_latest else f' The run {now}: ask again.'}"

@@ -278,7 +278,8 @@ class CardMaker:
         if proposed.log_alpha is None or proposed.u is None or proposed.log_likelihood is None:
             return ()
         weighed = self._view.steps[proposed.step].reweighted
-        tempered = f", times φ = {1 / weighed.beta:.3g}" if self._config.is_telescoping and weighed else ""
+        tempered_by = weighed.beta if self._config.is_telescoping and weighed else 1.0
+        tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
         return (
             f"log-likelihood {_signed(proposed.log_likelihood_proposal)} against "
             f"{_signed(proposed.log_likelihood)} before{tempered}: "

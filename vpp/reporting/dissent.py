@@ -1,7 +1,7 @@
 """How far the particles differ, in words and numbers: the head of the Disagreement page and of its matrix."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
@@ -13,6 +13,8 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 
 I_DO_NOT_KNOW = "There the answer is “I don’t know”: read the vote before you trust it."
+WELL_BACKED = 0.95
+"""Share of the weight behind an answer from which on the head does not call it open."""
 ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
 
 
@@ -22,8 +24,19 @@ def saying(found: Sequence[Point], test: Evaluated) -> str:
         return ALONE
     if test.metric == "mse":
         return _widest(found[0])
-    uncertain = sum(point.is_uncertain for point in found)
-    return " ".join(filter(None, (uncertain_sentence(uncertain, len(found)), I_DO_NOT_KNOW if uncertain else "")))
+    doubtful = [point for point in found if point.is_uncertain]
+    return " ".join((uncertain_sentence(len(doubtful), len(found)), *_by_weight(doubtful)))
+
+
+def _by_weight(doubtful: Sequence[Point]) -> Iterator[str]:
+    """What the count of voices does not tell."""
+    weak, share = len(weakly_backed(doubtful, below=WELL_BACKED)), percent(WELL_BACKED)
+    if doubtful and not weak:
+        yield f"On {'it' if len(doubtful) == 1 else 'each of them'} at least {share} of the weight backs the answer."
+    elif weak:
+        if weak < len(doubtful):
+            yield f"On {in_words(weak)} of them less than {share} of the weight backs the answer."
+        yield I_DO_NOT_KNOW
 
 
 def _widest(widest: Point) -> str:
@@ -31,7 +44,7 @@ def _widest(widest: Point) -> str:
     if math.isinf(widest.doubt):
         return f"On row {widest.row.id} nobody with weight gave a readable answer: nothing is known there."
     if widest.doubt == 0:
-        return "All particles with weight give the same numbers."
+        return "Practically all of the weight says the same on every test row."
     return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
 
 

@@ -25,10 +25,11 @@ def terms(config: Config, task: Task) -> Iterator[tuple[str, str]]:
         yield "living descendant", "a particle of the last population that came, step by step, from a first hypothesis."
     yield "log-likelihood", _likelihood(task)
     if config.is_filtered:
+        tempered = ", times φ" if config.is_telescoping else ""
         yield (
             "log α, log u",
-            "a proposal is accepted when log α, its log-likelihood less that of the text it would replace and at most "
-            "0, is not below log u, the logarithm of a random number between 0 and 1.",
+            f"a proposal is accepted when log α, its log-likelihood less that of the text it would replace{tempered} "
+            "and at most 0, is not below log u, the logarithm of a random number between 0 and 1.",
         )
     yield "abstention", "an answer that could not be read after every re-ask; it is never left out of a count."
     if config.largest_size > 1:

@@ -7,7 +7,7 @@ from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
 from vpp.reporting.cards import without_seed
 from vpp.reporting.markup import copy_button, text
-from vpp.reporting.words import EQUAL, capitalised, counted, in_words, integer, listed, number
+from vpp.reporting.words import EQUAL, capitalised, counted, in_words, integer, listed, number, weight_text
 
 FAINT_BELOW = 0.02
 Shown = Literal["heaviest", "shortest"]
@@ -63,7 +63,7 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
 
 
 def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:
-    weight = f"{'weight' if is_weighted else 'share'} {wording.weight:.3f} · "
+    weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
     return (
         f'<p class="hyp">{text(without_seed(wording.text, seed_text))}</p>'
         f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'

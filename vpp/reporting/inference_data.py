@@ -1,9 +1,10 @@
 """A run's particles for ArviZ: InferenceData, and posterior.nc.
 
 One chain; a draw is a particle. ArviZ knows no weights: they stand in `sample_stats`, beside `ancestor`, which picks
-as many draws of equal weight (systematic resampling at u = 1/2, so that no seed is needed):
+as many draws of equal weight (systematic resampling at u = 1/2, so that no seed is needed). The draws it picks stand
+beside those of the particles, in groups whose names end in `_resampled`:
 
-    az.loo(data.isel(draw=data.sample_stats.ancestor.values[0]))
+    az.loo(az.InferenceData(posterior=data.posterior_resampled, log_likelihood=data.log_likelihood_resampled))
 
 Few particles tell little: ten are too few for a trustworthy LOO, and copies of one particle are no independent draws.
 """
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 HOW_TO_GET = "ArviZ is not installed: pip install 'arviz<1'"
 MIDDLE = 0.5
 """The uniform number of the resampling."""
+RESAMPLED = ("posterior", "log_likelihood", "posterior_predictive", "predictions")
+"""Groups with a draw a particle that have draws of equal weight beside them, named `posterior_resampled` and so on."""
 TEST_NAMES = ("test_y", "test_target", "test_row_id")
 Group = dict[str, Any]
 
@@ -47,8 +50,9 @@ def inference_data(reader: RunReader) -> "InferenceData":
     """Of a run as it is now. Raises InputError where ArviZ is missing or no population is whole.
 
     posterior: the hypotheses' ids and texts. log_likelihood, posterior_predictive, observed_data, constant_data: of the
-    training rows. predictions, predictions_constant_data: of the test rows. Answers that are labels are numbers of
-    classes, -1 for an abstention, with the classes as an attribute; numbers have NaN for one.
+    training rows. predictions, predictions_constant_data: of the test rows. Those of `RESAMPLED` come a second time, as
+    draws of equal weight. Answers that are labels are numbers of classes, -1 for an abstention, with the classes as an
+    attribute; numbers have NaN for one.
     """
     arviz = _imported()
     snapshot, dataset = reader.refresh(), reader.dataset()
@@ -60,14 +64,23 @@ def inference_data(reader: RunReader) -> "InferenceData":
         **_of_training_rows(snapshot, dataset),
         **_of_test_rows(snapshot, dataset),
     }
-    data: InferenceData = arviz.from_dict(
+    found = arviz.from_dict(
         **groups,
         coords={"row": _ids(dataset.train), "test_row": _ids(dataset.test)},
         dims={name: ["row"] for name in ("y", "row_id")} | {name: ["test_row"] for name in TEST_NAMES},
     )
+    found.add_groups(_resampled(found))
+    data: InferenceData = found
     for name in data.groups():
         data[name].attrs.update(_attrs(snapshot, dataset))
     return data
+
+
+def _resampled(data: Any) -> Group:
+    """Draws of equal weight, numbered anew: copies of the particles that `ancestor` picks."""
+    picked = data.sample_stats.ancestor.values[0]
+    found = {name: data[name].isel(draw=picked) for name in RESAMPLED if name in data.groups()}
+    return {f"{name}_resampled": group.assign_coords(draw=range(len(picked))) for name, group in found.items()}
 
 
 def posterior_nc(reader: RunReader) -> bytes:
@@ -170,5 +183,5 @@ def _attrs(snapshot: Snapshot, dataset: Dataset) -> dict[str, Any]:
         "task": dataset.task,
         "target": _kept(dataset.target),
         "classes": [_kept(label) for label in dataset.classes],
-        "weights": "in sample_stats; ancestor picks draws of equal weight",
+        "weights": "in sample_stats; draws of groups named _resampled have equal weight",
     }

@@ -3,15 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
+from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
+from vpp.inspection.voices import voices
 from vpp.reporting.escaping import markdown_table
 from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell, particles
 from vpp.reporting.trust import (
+    VOICES_OF_LABELS,
+    VOICES_OF_NUMBERS,
     spread_metrics,
     spread_saying,
     too_few_words,
+    voice_table,
     vote_metrics,
     vote_saying,
     why_not_judged,
@@ -21,6 +26,8 @@ from vpp.runs.view import RunView
 
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""
+MOST_VOICES = 50
+"""Particles shown one by one; predictions.csv has every answer of all."""
 WIDEST_POINTS = 10
 """Points shown for regression, where all differ."""
 
@@ -35,6 +42,7 @@ def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
     else:
         found = points(test, rows_by_id(dataset))
         yield from _spreads(found) if dataset.task == "regression" else _votes(found)
+        yield from _voices(test, dataset)
 
 
 def _votes(found: Sequence[Point]) -> Iterator[str]:
@@ -88,6 +96,16 @@ def _spread(point: Point) -> tuple[str, ...]:
     return (*row, number(float(point.prediction)), number(point.doubt), f"{number(low)} to {number(high)}")
 
 
+def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
+    """How often each particle answers, is contradicted, and is right."""
+    head, lines = voice_table(voices(test, dataset))
+    shown = lines[:MOST_VOICES]
+    cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
+    yield f"### Particle by particle,{cut} on the test rows"
+    yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
+    yield markdown_table(head, shown, right=range(1, len(head)))
+
+
 # Whether doubt marks error
 
 
@@ -97,11 +115,11 @@ def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
     if test is None:
         yield "The test rows are not evaluated yet."
         return
-    found = points(test, rows_by_id(dataset))
-    why_not = why_not_judged(found, len(test.weights))
+    why_not = why_not_judged(len(test.weights))
     if why_not:
         yield why_not
         return
+    found = points(test, rows_by_id(dataset))
     is_label = dataset.task == "classification"
     if is_label:
         votes = vote_reliability(found)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from vpp.data.dataset import Column, Dataset, Provenance
+from vpp.data.adding import n_answered
+from vpp.data.dataset import Column, Dataset
 from vpp.reporting.command import repeat_command, without_credentials
 from vpp.reporting.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.reporting.options import changed_words
@@ -28,16 +29,21 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield "file", markdown_text(provenance.file)
     yield "SHA-256", markdown_text(provenance.sha256)
     yield "rows in the file", integer(provenance.n_rows)
+    if answered := n_answered(dataset):
+        yield "answered since", integer(answered)
     yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
-    yield "left out", _left_out(provenance)
+    if dataset.unlabelled:
+        yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
+    yield "left out", _left_out(dataset)
     yield "target", f"{markdown_text(dataset.target)} ({dataset.task})"
     if dataset.classes:
         yield "labels", markdown_text(", ".join(dataset.classes))
 
 
-def _left_out(provenance: Provenance) -> str:
-    unlabelled, beyond = integer(provenance.n_unlabelled), integer(provenance.n_left_out)
-    return f"{unlabelled} without a target, {beyond} beyond the sizes asked for"
+def _left_out(dataset: Dataset) -> str:
+    unlabelled = max(0, dataset.provenance.n_unlabelled - len(dataset.unlabelled))
+    beyond = integer(dataset.provenance.n_left_out)
+    return f"{integer(unlabelled)} without a target, {beyond} beyond the sizes asked for"
 
 
 def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from vpp.data.dataset import Dataset
 from vpp.inspection.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
 from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.reporting.markdown_cells import answer_cell, inputs_cell, log_text, particles
-from vpp.reporting.words import capitalised, counted, in_words, integer, listed, weight_text
+from vpp.reporting.words import capitalised, counted, in_words, integer, listed, number, weight_text
 from vpp.runs.view import RunView
 
 MOST_TEXTS = 40
@@ -70,10 +70,11 @@ def _weight_before(occasion: Occasion) -> str:
 
 
 def _decision(occasion: Occasion) -> str:
-    """Eq. 9 in numbers."""
+    """Eq. 9 in numbers; where the target is tempered, with its exponent."""
     own, other = log_text(occasion.log_likelihood_proposal), log_text(occasion.log_likelihood)
+    tempered = "" if occasion.exponent is None else f", times φ = {number(occasion.exponent, 3)}"
     return (
-        f"Log-likelihood {own}, against {other} of the text that stayed: "
+        f"Log-likelihood {own}, against {other} of the text that stayed{tempered}: "
         f"log α = {log_text(occasion.log_alpha)} is below log u = {log_text(_log_of(occasion.u))}."
     )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
+from vpp.reporting.words import EQUAL, weight_text
+
 Mark = Literal["acc", "rej", "gone", "uns", "abs", "same", "live", ""]
 
 
@@ -90,10 +92,15 @@ def strip(metrics: Iterable[Metric]) -> str:
     return f'<dl class="strip" style="--n:{len(cells)}">{"".join(cells)}</dl>'
 
 
+def quiet(words: str) -> str:
+    """A sentence over a figure."""
+    return f'<p class="quiet">{text(words)}</p>'
+
+
 def state(head: str, *paragraphs: str, failed: bool = False) -> str:
     """An empty page, or what went wrong and the mend."""
     kind, role = ("state err", "alert") if failed else ("state", "status")
-    body = "".join(f'<p class="quiet">{text(p)}</p>' for p in paragraphs)
+    body = "".join(map(quiet, paragraphs))
     return f'<div class="{kind}" role="{role}"><h3>{text(head)}</h3>{body}</div>'
 
 
@@ -117,11 +124,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence
 
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
     """A weighted vote as one bar, heaviest first."""
-    label = ", ".join(f"{name} {share:.2f}" for name, share in shares)
+    label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
     spans = "".join(
-        f'<span class="{"c0" if i == 0 else "c1"}" style="--v:{share:.4f}">{text(name)} {share:.2f}</span>'
+        f'<span class="{"c0" if i == 0 else "c1"}" style="--v:{share:.4f}">{text(name)} {_share(share)}</span>'
         for i, (name, share) in enumerate(shares)
         if share > 0
     )
     rest = f'<span class="ca" style="--v:{abstained:.4f}"></span>' if abstained > 0.0005 else ""
     return f'<span class="vote" role="img" aria-label="{text(label)}">{spans}{rest}</span>'
+
+
+def _share(share: float) -> str:
+    """A sum of all weights may miss 1 by its rounding, and is all of them nevertheless."""
+    return weight_text(1.0 if 1 - share < EQUAL else share, 2)

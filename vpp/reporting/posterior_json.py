@@ -192,6 +192,7 @@ def _occasion(occasion: Occasion) -> Json:
         "log_likelihood_heaviest": occasion.log_likelihood_heaviest,
         "log_alpha": occasion.log_alpha,
         "u": occasion.u,
+        "exponent": occasion.exponent,
         "weight": occasion.weight,
         "n_rows": occasion.n_rows,
         "n_against": len(against),

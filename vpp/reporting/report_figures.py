@@ -47,11 +47,13 @@ def _in_brief(snapshot: Snapshot) -> Iterator[ReportFigure]:
 
 def _doubt(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
     test = snapshot.view.evaluated.get("test")
-    found = points(test, rows_by_id(dataset)) if test else []
-    if test is None or why_not_judged(found, len(test.weights)):
+    if test is None or why_not_judged(len(test.weights)):
         return
-    is_label = dataset.task == "classification"
-    curve = (vote_reliability(found) if is_label else spread_reliability(found, dataset)).curve
+    found, is_label = points(test, rows_by_id(dataset)), dataset.task == "classification"
+    judged = vote_reliability(found) if is_label else spread_reliability(found, dataset)
+    if judged.is_equally_sure:
+        return
+    curve = judged.curve
     yield ReportFigure(
         section="Does uncertainty mean error?", draw=lambda mode: risk_figure(curve, mode, is_label=is_label)
     )

@@ -1,11 +1,11 @@
 """Whether uncertainty means error, in words and numbers."""
 
+import math
 from collections.abc import Callable, Sequence
 
-from vpp.inspection.points import Point
-from vpp.inspection.reliability import FEWEST, Hits, SpreadReliability, VoteReliability, is_equally_sure
+from vpp.inspection.reliability import FEWEST, Hits, SpreadReliability, VoteReliability
 from vpp.inspection.voices import Voice
-from vpp.posterior.calibration import BINS, RiskCoverage
+from vpp.posterior.calibration import BINS
 from vpp.reporting.markup import Metric
 from vpp.reporting.words import (
     capitalised,
@@ -21,15 +21,15 @@ from vpp.reporting.words import (
 
 NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
 NOT_EQUAL = "Every answer is as sure as the next, so it cannot be judged whether doubt means error."
+NO_ANSWER = "No particle with weight answered any row, so there is nothing to hold against the truth."
+NO_WARRANT = "agreement is no warrant here"
 STRONG, SOME = 0.5, 0.2
 """Rank correlations from which spread follows error, and follows it a little."""
 
 
-def why_not_judged(found: Sequence[Point], size: int) -> str:
-    """Why doubt cannot be compared with error; empty where it can. size: K."""
-    if size == 1:
-        return NOT_ALONE
-    return NOT_EQUAL if is_equally_sure(found) else ""
+def why_not_judged(size: int) -> str:
+    """Why agreement cannot be held against the truth; empty where it can. size: K."""
+    return NOT_ALONE if size == 1 else ""
 
 
 def too_few_words(n: int) -> str:
@@ -42,7 +42,13 @@ def too_few_words(n: int) -> str:
 
 def vote_saying(found: VoteReliability) -> str:
     """`Where all agree, 57 of 57 answers are right; where they differ, one of three.`"""
+    if found.n_all_abstained == found.n:
+        return NO_ANSWER
     if not found.divided.n:
+        wrong = found.n - found.unanimous.n_right
+        if wrong:
+            be = "is" if wrong == 1 else "are"
+            return f"All agree on every row, and {_count(wrong, found.n)} answers {be} wrong: {NO_WARRANT}."
         return f"All agree on every row, and {_of(found.unanimous)} answers are right."
     if not found.unanimous.n:
         return f"They differ on every row, and {_of(found.divided)} answers are right."
@@ -53,7 +59,11 @@ def vote_saying(found: VoteReliability) -> str:
 
 
 def _of(hits: Hits) -> str:
-    return f"{integer(hits.n_right)} of {integer(hits.n)}"
+    return _count(hits.n_right, hits.n)
+
+
+def _count(n: int, of: int) -> str:
+    return f"{integer(n)} of {integer(of)}"
 
 
 def vote_metrics(found: VoteReliability) -> list[Metric]:
@@ -61,13 +71,8 @@ def vote_metrics(found: VoteReliability) -> list[Metric]:
     return [
         _hits_metric("Right where all agree", found.unanimous),
         _hits_metric("Right where they differ", found.divided),
-        _area_metric(found.curve, lambda value: fixed(value, 3)),
-        Metric(
-            name=f"Calibration error, {BINS} bins",
-            value=fixed(found.calibration_error, 3),
-            scale="of 1",
-            words="Mean gap between the vote’s share and how often it is right; 0 is best.",
-        ),
+        _area_metric(found, lambda value: fixed(value, 3)),
+        _calibration_metric(found),
         Metric(
             name="Brier score",
             value=fixed(found.brier, 3),
@@ -86,6 +91,18 @@ def _hits_metric(name: str, hits: Hits) -> Metric:
         value=integer(hits.n_right),
         scale=f"of {integer(hits.n)}",
         words=f"That means {interval_text(hits.n_right, hits.n)} (Wilson, 95 %).",
+    )
+
+
+def _calibration_metric(found: VoteReliability) -> Metric:
+    name = f"Calibration error, {BINS} bins"
+    if not found.bins:
+        return Metric(name=name, value="–", words="No row has an answer with weight.")
+    return Metric(
+        name=name,
+        value=fixed(found.calibration_error, 3),
+        scale="of 1",
+        words="Mean gap between the vote’s share and how often it is right; 0 is best.",
     )
 
 
@@ -111,6 +128,8 @@ def _log_metric(found: VoteReliability) -> Metric:
 def spread_saying(found: SpreadReliability) -> str:
     """Whether a wide spread goes with a large error."""
     rho = found.rank_correlation
+    if found.is_equally_sure:
+        return _equal_saying(found)
     if rho is None:
         return "All errors are the same, so nothing tells whether a wide spread goes with a large error."
     if rho >= STRONG:
@@ -118,6 +137,20 @@ def spread_saying(found: SpreadReliability) -> str:
     if rho >= SOME:
         return "Where the answers spread, the mean is a little further off."
     return "The spread does not tell where the mean is far off."
+
+
+def _equal_saying(found: SpreadReliability) -> str:
+    """Where every row has the same spread."""
+    spread, off = found.spreads[0], found.n - found.n_covered
+    if math.isinf(spread):
+        return NO_ANSWER
+    if spread > 0:
+        return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
+    if not off:
+        return f"All agree on every row, and {_count(found.n, found.n)} answers are exact."
+    be, by = "is" if off == 1 else "are", number(math.fsum(found.errors) / off)
+    average = "" if off == 1 else " on average"
+    return f"All agree on every row, and {_count(off, found.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
 
 
 def spread_metrics(found: SpreadReliability) -> list[Metric]:
@@ -135,15 +168,18 @@ def spread_metrics(found: SpreadReliability) -> list[Metric]:
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words="Of spread and absolute error (Spearman); 0 is none.",
+            words=NOT_EQUAL if found.is_equally_sure else "Of spread and absolute error (Spearman); 0 is none.",
         ),
-        _area_metric(found.curve, number),
+        _area_metric(found, number),
     ]
 
 
-def _area_metric(curve: RiskCoverage, shown: Callable[[float], str]) -> Metric:
+def _area_metric(found: VoteReliability | SpreadReliability, shown: Callable[[float], str]) -> Metric:
+    name, curve = "Area under the risk curve", found.curve
+    if found.is_equally_sure:
+        return Metric(name=name, value="–", words=NOT_EQUAL)
     return Metric(
-        name="Area under the risk curve",
+        name=name,
         value=shown(curve.area),
         words=f"A random order would have {shown(curve.area_random)}, the best possible {shown(curve.area_best)}.",
     )

@@ -79,11 +79,11 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
-def weight_text(weight: float) -> str:
+def weight_text(weight: float, decimals: int = 3) -> str:
     """`0.954`. What is not quite nothing or all never reads so: `under 0.001`, `over 0.999`."""
-    shown = f"{weight:.3f}"
+    shown, least = f"{weight:.{decimals}f}", 10**-decimals
     if float(shown) in (0, 1) and weight not in (0, 1):
-        return "under 0.001" if weight < MAJORITY else "over 0.999"
+        return f"under {least:.{decimals}f}" if weight < MAJORITY else f"over {1 - least:.{decimals}f}"
     return shown
 
 
@@ -225,7 +225,8 @@ def weights_sentence(weights: Sequence[float]) -> str:
     if ordered[0] - ordered[-1] < EQUAL:
         return f"{capitalised(in_words(len(ordered)))} ideas hold equal weight, {percent(ordered[0])} each."
     if ordered[0] > MAJORITY:
-        return f"One idea holds {percent(ordered[0])} of the weight; {_others(len(ordered) - 1)} the rest."
+        most = percent(min(ordered[0], 1 - EQUAL))
+        return f"One idea holds {most} of the weight; {_others(len(ordered) - 1)} the rest."
     return (
         f"No idea has a majority: the heaviest of {in_words(len(ordered))} holds {percent(ordered[0])} of the weight."
     )
