@@ -8,13 +8,7 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.data.dataset import Dataset
-from vpp.errors import VppError
-from vpp.inspection.baselines import Baselines, baselines
-from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
-from vpp.inspection.conditions import conditions
-from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
-from vpp.reporting import markup
-from vpp.reporting.comparison import (
+from vpp.drawing.comparison import (
     CODES,
     SIGN_TEST,
     elsewhere_html,
@@ -26,8 +20,8 @@ from vpp.reporting.comparison import (
     state_words,
     verdict,
 )
-from vpp.reporting.comparison_figures import acceptance_overlay, ess_overlay
-from vpp.reporting.differences import (
+from vpp.drawing.comparison_figures import acceptance_overlay, ess_overlay
+from vpp.drawing.differences import (
     conditions_html,
     conditions_sentence,
     cost_html,
@@ -36,10 +30,16 @@ from vpp.reporting.differences import (
     points_html,
     points_sentence,
 )
-from vpp.reporting.options import means_something
-from vpp.reporting.words import counted, listed
+from vpp.errors import VppError
+from vpp.inspection.baselines import Baselines, baselines
+from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
+from vpp.inspection.conditions import conditions
+from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
+from vpp.wording import markup
+from vpp.wording.options import means_something
+from vpp.wording.words import counted, listed
 
 PURPOSE = "Compare sets runs side by side: how well they predict, which ideas they share, and what they cost."
 LISTED = 300  # runs that can be picked: the newest

@@ -4,18 +4,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import frame, settling
+from vpp.drawing import dissent, trust
+from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing.contrast import point_html, sentences
+from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.columns import by_answers, by_particle
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
-from vpp.reporting import dissent, markup, trust
-from vpp.reporting.brief import voting
-from vpp.reporting.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.reporting.contrast import point_html, sentences
-from vpp.reporting.matrix import Matrix, usual_distance
 from vpp.runs.reader import Snapshot
+from vpp.wording import markup
+from vpp.wording.brief import voting
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away; particles from which on those
 # with the same answers share a column unless told otherwise. (Streamlit would draw a docstring here.)

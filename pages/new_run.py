@@ -16,12 +16,12 @@ from vpp.data.table import Table
 from vpp.data.target import resolve_task, target_guess
 from vpp.errors import VppError
 from vpp.inference.plan import Plan, plan
-from vpp.reporting import markup
-from vpp.reporting.options import tau_words
-from vpp.reporting.words import seconds
 from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
+from vpp.wording import markup
+from vpp.wording.options import tau_words
+from vpp.wording.words import seconds
 
 AS_FOUND = "as found"
 DEMO_CALLS_A_SECOND = 350  # a rough figure, for two cores with a page open beside

@@ -28,9 +28,9 @@ from vpp.bench.tables import heading, left_out, tables, tables_markdown
 from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
-from vpp.reporting import markup
-from vpp.reporting.words import counted, integer, listed, seconds
 from vpp.runs.spec import EndpointSpec
+from vpp.wording import markup
+from vpp.wording.words import counted, integer, listed, seconds
 
 NEW = "A new sweep"
 SEEDS = 3

@@ -5,17 +5,17 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts import asking, frame, genealogy, ruled_out
+from vpp.drawing.idea_deck import compared_words, ideas_html
+from vpp.drawing.ledger import ruled_out_sentence
+from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.inspection.ensemble import ensemble
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.similarity import Nearness, nearness
-from vpp.reporting import markup
-from vpp.reporting.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
-from vpp.reporting.idea_deck import compared_words, ideas_html
-from vpp.reporting.ledger import ruled_out_sentence
-from vpp.reporting.nearness import alt_words, groups_html, matrix_html, meaning, verdict
-from vpp.reporting.progress import nothing_yet
 from vpp.runs.reader import Snapshot
 from vpp.settings import Config
+from vpp.wording import markup
+from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
+from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent

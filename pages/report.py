@@ -7,15 +7,15 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.errors import VppError
-from vpp.reporting import markup
-from vpp.reporting.command import repeat_command
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.inference_data import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.reporting.progress import nothing_yet
 from vpp.runs.reader import RunReader
+from vpp.wording import markup
+from vpp.wording.command import repeat_command
+from vpp.wording.progress import nothing_yet
 
 SOURCE_HEIGHT = 360
 

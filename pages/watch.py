@@ -6,12 +6,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts import frame
-from vpp.reporting import markup
-from vpp.reporting.band import band_html
-from vpp.reporting.brief import COMPARABLE
-from vpp.reporting.cards import CardMaker
-from vpp.reporting.deck import deck_html, mark_legend
-from vpp.reporting.figures import (
+from vpp.drawing.band import band_html
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import deck_html, mark_legend
+from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
     error_figure,
@@ -20,14 +18,16 @@ from vpp.reporting.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.reporting.progress import batch_errors, headline, metrics, phase, shown_step
-from vpp.reporting.theme import Mode
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.wording import markup
+from vpp.wording.brief import COMPARABLE
+from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.wording.theme import Mode
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
 

@@ -19,12 +19,14 @@ FLOORS = {
     "llm": 3,
     "runs": 4,
     "inspection": 5,
-    "reporting": 6,
-    "bench": 7,
-    "cli": 8,
-    "library": 9,
-    "__main__": 10,
-    "__init__": 10,
+    "wording": 6,
+    "drawing": 7,
+    "reporting": 8,
+    "bench": 9,
+    "cli": 10,
+    "library": 11,
+    "__main__": 12,
+    "__init__": 12,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
 NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")

@@ -11,17 +11,18 @@ from vpp.data.dataset import Row
 from vpp.data.fields import Field, input_fields, typed_row
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.table import Table
+from vpp.drawing import answered_rows
+from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.errors import VppError
 from vpp.inspection.votes import known_row, target_spread, votes_on
 from vpp.llm.address import is_loopback
-from vpp.reporting import answered_rows, markup
-from vpp.reporting.answering import answers_html, asked_caption, known_words, outside_html, vote_html
-from vpp.reporting.escaping import markdown_text
 from vpp.reporting.predictions import prediction_csv
-from vpp.reporting.progress import nothing_yet
-from vpp.reporting.words import counted, in_words, integer, seconds
 from vpp.runs.asking import Asking
 from vpp.runs.background import Background
+from vpp.wording import markup
+from vpp.wording.escaping import markdown_text
+from vpp.wording.progress import nothing_yet
+from vpp.wording.words import counted, in_words, integer, seconds
 
 WHAT = ("row", "table")
 ACROSS = 4

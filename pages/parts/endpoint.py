@@ -12,8 +12,8 @@ from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Probe
-from vpp.reporting import markup
 from vpp.runs.spec import EndpointSpec
+from vpp.wording import markup
 
 DEMO, SERVER = "Built-in demo model", "My endpoint"
 SPEEDS = ("readable", "instant")

@@ -10,12 +10,8 @@ from threading import Thread
 import streamlit as st
 
 from vpp.cli.surroundings import environment, keys
+from vpp.drawing.figures import CONFIG, Figure
 from vpp.errors import VppError
-from vpp.reporting import markup
-from vpp.reporting.figures import CONFIG, Figure
-from vpp.reporting.options import changed_words
-from vpp.reporting.sizes import sizes_text
-from vpp.reporting.theme import Mode
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
 from vpp.runs.reader import RunReader, Snapshot
@@ -23,9 +19,13 @@ from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.settings import METHOD_NAMES
+from vpp.wording import markup
+from vpp.wording.options import changed_words
+from vpp.wording.sizes import sizes_text
+from vpp.wording.theme import Mode
 
 ASSETS = Path(__file__).parents[2] / "assets"
-LATE = ("vpp.data.build", "vpp.reporting.figures", "vpp.reporting.cards", "vpp.reporting.progress")
+LATE = ("vpp.data.build", "vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress")
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 MARKS: dict[State, markup.Mark] = {
     "queued": "uns",

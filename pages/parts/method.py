@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from vpp.data.dataset import Task
 from vpp.errors import InputError
-from vpp.reporting import markup
-from vpp.reporting.options import (
+from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
+from vpp.wording import markup
+from vpp.wording.options import (
     ABOUT,
     OPEN,
     config_of,
@@ -21,7 +22,6 @@ from vpp.reporting.options import (
     name_of,
     value_words,
 )
-from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "ess_threshold", "epsilon")

@@ -5,12 +5,12 @@ from typing import NamedTuple, cast
 import streamlit as st
 
 from pages.parts import frame
+from vpp.drawing.ledger import counts_words, reason_counts, ruled_out_html
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, ruled_out
-from vpp.reporting import markup
-from vpp.reporting.ledger import counts_words, reason_counts, ruled_out_html
-from vpp.reporting.words import counted, integer
 from vpp.settings import Config
+from vpp.wording import markup
+from vpp.wording.words import counted, integer
 
 KEY = "posterior.ruled_out"
 AT_ONCE = 40

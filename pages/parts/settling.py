@@ -10,16 +10,17 @@ from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.adding import Answered
 from vpp.data.candidates import Key, Source, candidate_rows, input_key
 from vpp.data.dataset import Row
+from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan
 from vpp.inspection.settling import Contender, Question, calls_to_ask, contenders, most_bits, questions, tau_of
-from vpp.reporting import markup, settling
-from vpp.reporting.progress import nothing_yet
-from vpp.reporting.words import counted
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
+from vpp.wording import markup
+from vpp.wording.progress import nothing_yet
+from vpp.wording.words import counted
 
 JOB = "settle"
 SHOWN, USUAL, MOST = 8, 24, 200

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
+from vpp.drawing import trust
 from vpp.events import Evaluated, RunFinished
-from vpp.reporting import trust
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 

@@ -10,9 +10,9 @@ from tests import inspected
 from tests.app.conftest import Visit, serving
 from tests.app.test_states import ROOT, START_S, shown
 from tests.reporting.builders import YES_NO, run, started
-from vpp.reporting.command import repeat_command
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.command import repeat_command
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.reporting.cards import CardMaker
-from vpp.reporting.deck import deck_html
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import deck_html
 from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config, preset
 

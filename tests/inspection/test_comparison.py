@@ -14,7 +14,7 @@ from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import against, differing_points, same_rows, spreads, standing, standing_of
 from vpp.inspection.conditions import conditions
 from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
-from vpp.reporting.options import means_something
+from vpp.wording.options import means_something
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests import inspected
+from tests.reporting.builders import dataset, run
+from tests.reporting.sampled import VARIANTS, sampled
 from vpp.data.dataset import Dataset
 from vpp.reporting.document import report_html
 
-from .builders import dataset, run
-from .sampled import VARIANTS, sampled
 from .test_markdown import smc_run
 
 HOSTILE = "</script><img src=x> <!-- [a](http://b)"

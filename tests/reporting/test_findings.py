@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, started
 from vpp.reporting.markdown import report, report_markdown
 from vpp.reporting.markdown_ruled_out import MOST_TEXTS
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-
-from .builders import YES_NO, drawn, finished, proposed, run, started
 
 NBSP = "\N{NO-BREAK SPACE}"
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from tests import inspected
+from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.errors import InputError
 from vpp.reporting import inference_data as module
 from vpp.reporting.inference_data import inference_data, posterior_nc
-
-from .builders import YES_NO, drawn, run, started
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)
 

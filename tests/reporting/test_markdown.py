@@ -6,14 +6,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from vpp.data.adding import Answered, with_rows
-from vpp.data.dataset import Dataset
-from vpp.events import Event, RunFailed, RunFinished, RunPaused
-from vpp.reporting.markdown import report_markdown
-from vpp.runs.spec import EndpointSpec
-from vpp.settings import Config
-
-from .builders import (
+from tests.reporting.builders import (
     NUMBERS,
     YES_NO,
     dataset,
@@ -27,8 +20,14 @@ from .builders import (
     scored,
     started,
 )
-from .renderers import RENDERERS, kinds, tokens
-from .test_escaping import HOSTILE
+from tests.reporting.renderers import RENDERERS, kinds, tokens
+from tests.wording.test_escaping import HOSTILE
+from vpp.data.adding import Answered, with_rows
+from vpp.data.dataset import Dataset
+from vpp.events import Event, RunFailed, RunFinished, RunPaused
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
 
 NBSP = "\N{NO-BREAK SPACE}"
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")

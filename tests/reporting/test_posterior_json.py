@@ -12,13 +12,12 @@ import pytest
 
 from tests import inspected
 from tests.docs.test_pages import ROOT
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started
+from tests.reporting.sampled import VARIANTS, sampled
 from vpp.hypothesis import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-
-from .builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started
-from .sampled import VARIANTS, sampled
 
 Json = dict[str, Any]
 MAPS = ("settings", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance")

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
+from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, rows, run, started
 from vpp.data.dataset import Value
 from vpp.problem import Prediction
-from vpp.reporting.cells import original, safe_cell
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
-
-from .builders import YES_NO, dataset, drawn, evaluated, finished, rows, run, started
+from vpp.wording.cells import original, safe_cell
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 

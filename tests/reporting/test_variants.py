@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from vpp.inspection.ensemble import ensemble
-from vpp.inspection.slots import why_grew
-from vpp.reporting.band import band_html
-from vpp.reporting.cards import CardMaker
-from vpp.reporting.exports import posterior_json
-from vpp.reporting.figures import (
+from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, world
+from vpp.drawing.band import band_html
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.figures import (
     acceptance_figure,
     error_figure,
     ess_figure,
@@ -18,18 +16,20 @@ from vpp.reporting.figures import (
     size_figure,
     weights_figure,
 )
+from vpp.inspection.ensemble import ensemble
+from vpp.inspection.slots import why_grew
+from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.reporting.progress import batch_errors, headline, metrics, shown_step
-from vpp.reporting.words import percent
 from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
 from vpp.settings import Config
+from vpp.wording.progress import batch_errors, headline, metrics, shown_step
+from vpp.wording.words import percent
 
 from . import builders
-from .sampled import SMALL, VARIANTS, agreeing, sampled, world
 
 TASKS = ("classification", "regression")
 WEIGHTED = [name for name, config in VARIANTS.items() if config.is_weighted]

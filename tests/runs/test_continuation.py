@@ -14,12 +14,12 @@ from vpp.data.adding import Answered
 from vpp.errors import DataError, InputError, RunError
 from vpp.events import INITIAL_STEP, Scored
 from vpp.hypothesis import hypothesis_id
-from vpp.reporting.command import repeat_command
 from vpp.runs.continuation import config_for, continue_run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.command import repeat_command
 
 ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from vpp.bench.sweep import CellView, SweepView
-from vpp.reporting.words import listed, seconds
+from vpp.wording.words import listed, seconds
 
 AROUND_AT_MOST_S = 15.0
 """More than this around a run is time in which nothing ran."""

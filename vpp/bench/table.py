@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
-from vpp.reporting.escaping import markdown_table, markdown_text
-from vpp.reporting.words import fixed, number
+from vpp.wording.escaping import markdown_table, markdown_text
+from vpp.wording.words import fixed, number
 
 NOT_RUN = "not run"
 ONE_SEED = "1 seed"

@@ -22,8 +22,8 @@ from vpp.bench.table import (
 )
 from vpp.bench.variants import SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
-from vpp.reporting.escaping import markdown_text
-from vpp.reporting.words import NBSP, counted, fixed, integer
+from vpp.wording.escaping import markdown_text
+from vpp.wording.words import NBSP, counted, fixed, integer
 
 HERE, PAPER = "here", "paper"
 ROBUSTNESS_TASKS = ("linear", "two-circles", "contains-zero")

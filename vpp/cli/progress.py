@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import TextIO
 
 from vpp.events import RunPaused, RunResumed, StepFinished
-from vpp.reporting.words import seconds
 from vpp.runs.journal import Record
 from vpp.runs.view import RunView
+from vpp.wording.words import seconds
 
 WIDTH = 28
 

@@ -15,9 +15,9 @@ from vpp.reporting.exports import write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import prediction_csv
-from vpp.reporting.words import counted
 from vpp.runs.asking import ask
 from vpp.runs.reader import RunReader
+from vpp.wording.words import counted
 
 
 def report(options: Namespace) -> int:

@@ -13,10 +13,10 @@ from vpp.data.dataset import Dataset
 from vpp.data.table import Table
 from vpp.data.target import target_guess
 from vpp.errors import InputError
-from vpp.reporting.options import unused_words
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
+from vpp.wording.options import unused_words
 
 
 def run(options: Namespace) -> int:

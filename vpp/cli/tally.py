@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from vpp.cli.progress import WIDTH
-from vpp.reporting.words import integer, seconds
+from vpp.wording.words import integer, seconds
 
 REDRAW_S = 0.1
 

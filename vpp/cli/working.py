@@ -7,11 +7,11 @@ from argparse import Namespace
 
 from vpp.cli.progress import Progress
 from vpp.cli.surroundings import find_run, surroundings
-from vpp.reporting.words import EQUAL, cached_words, seconds
 from vpp.runs.directory import RunDirectory
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.runs.worker import work
+from vpp.wording.words import EQUAL, cached_words, seconds
 
 EXIT_CODES = {"finished": 0, "stopped": 130}
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1}

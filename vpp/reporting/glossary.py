@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from vpp.data.dataset import Task
 from vpp.reporting.markdown_findings import NEAR
-from vpp.reporting.words import percent
 from vpp.settings import Config
+from vpp.wording.words import percent
 
 
 def glossary(config: Config, task: Task) -> Iterator[str]:

@@ -25,9 +25,9 @@ from vpp.events import Votes
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.pointwise import final_answers, log_likelihood_terms
 from vpp.posterior.resampling import systematic_resample
-from vpp.reporting.escaping import REPLACEMENT
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
+from vpp.wording.escaping import REPLACEMENT
 
 if TYPE_CHECKING:
     from arviz import InferenceData

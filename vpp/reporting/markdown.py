@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vpp.data.dataset import Dataset
+from vpp.drawing.comparison import left_out_text
 from vpp.inspection.baselines import Baselines, Name, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
-from vpp.reporting.brief import Measure, headline, measures
-from vpp.reporting.caveats import caveats, is_demo, steps_text
-from vpp.reporting.comparison import left_out_text
-from vpp.reporting.escaping import markdown_table, markdown_text
 from vpp.reporting.glossary import glossary
 from vpp.reporting.markdown_doubt import disagreement, doubt_and_error
 from vpp.reporting.markdown_findings import lineage, near_agreement, posterior
 from vpp.reporting.markdown_record import calls, data, method, reproduce
 from vpp.reporting.markdown_ruled_out import what_was_ruled_out
 from vpp.reporting.markdown_steps import steps
-from vpp.reporting.sizes import sizes_text
-from vpp.reporting.words import capitalised, score_text
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES
+from vpp.wording.brief import Measure, headline, measures
+from vpp.wording.caveats import caveats, is_demo, steps_text
+from vpp.wording.escaping import markdown_table, markdown_text
+from vpp.wording.sizes import sizes_text
+from vpp.wording.words import capitalised, score_text
 
 _STATES = {
     "queued": "waiting for its turn",

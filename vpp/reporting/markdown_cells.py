@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Row
+from vpp.drawing.matrix import inputs_line
 from vpp.posterior.prediction import Value
-from vpp.reporting.escaping import markdown_text
-from vpp.reporting.matrix import inputs_line
-from vpp.reporting.words import fixed, listed, value_text
+from vpp.wording.escaping import markdown_text
+from vpp.wording.words import fixed, listed, value_text
 
 LONGEST_INPUTS = 300
 """Characters of a row's inputs shown in a table."""

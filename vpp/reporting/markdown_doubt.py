@@ -3,14 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated
-from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
-from vpp.inspection.scores import rows_by_id
-from vpp.inspection.voices import voices
-from vpp.reporting.escaping import markdown_table
-from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell, particles
-from vpp.reporting.trust import (
+from vpp.drawing.trust import (
     VOICES_OF_LABELS,
     VOICES_OF_NUMBERS,
     spread_metrics,
@@ -21,8 +14,15 @@ from vpp.reporting.trust import (
     vote_saying,
     why_not_judged,
 )
-from vpp.reporting.words import counted, integer, number, percent
+from vpp.events import Evaluated
+from vpp.inspection.points import Point, points
+from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.voices import voices
+from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell, particles
 from vpp.runs.view import RunView
+from vpp.wording.escaping import markdown_table
+from vpp.wording.words import counted, integer, number, percent
 
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""

@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
+from vpp.drawing.cards import without_seed
+from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
+from vpp.drawing.nearness import alt_words, meaning, verdict
 from vpp.inspection.ensemble import ensemble
 from vpp.inspection.genealogy import Ancestor, Genealogy
 from vpp.inspection.ideas import Idea, Ideas
 from vpp.inspection.similarity import Group, Nearness, nearness
-from vpp.reporting.brief import compared_sentence, shares_sentence, weights_measure
-from vpp.reporting.cards import without_seed
-from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.reporting.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.reporting.markdown_cells import particles
-from vpp.reporting.nearness import alt_words, meaning, verdict
-from vpp.reporting.words import (
+from vpp.runs.reader import Snapshot
+from vpp.wording.brief import compared_sentence, shares_sentence, weights_measure
+from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
+from vpp.wording.words import (
     capitalised,
     counted,
     in_words,
@@ -24,7 +25,6 @@ from vpp.reporting.words import (
     score_text,
     weight_text,
 )
-from vpp.runs.reader import Snapshot
 
 NEAR = 0.95
 """Agreement from which ideas count as one explanation."""

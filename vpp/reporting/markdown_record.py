@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from vpp.data.adding import n_answered
 from vpp.data.dataset import Column, Dataset
-from vpp.reporting.command import repeat_command, without_credentials
-from vpp.reporting.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
-from vpp.reporting.options import changed_words
-from vpp.reporting.words import NBSP, integer, seconds
 from vpp.runs.reader import Snapshot
 from vpp.settings import Config, option_docs
+from vpp.wording.command import repeat_command, without_credentials
+from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.wording.options import changed_words
+from vpp.wording.words import NBSP, integer, seconds
 
 
 def data(dataset: Dataset) -> Iterator[str]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
-from vpp.reporting.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.reporting.markdown_cells import answer_cell, inputs_cell, log_text, particles
-from vpp.reporting.words import capitalised, counted, in_words, integer, listed, number, weight_text
 from vpp.runs.view import RunView
+from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
+from vpp.wording.words import capitalised, counted, in_words, integer, listed, number, weight_text
 
 MOST_TEXTS = 40
 """Texts told for each reason, the newest; posterior.json has all."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
-from vpp.reporting.escaping import markdown_table
 from vpp.reporting.markdown_cells import NONE, log_text
-from vpp.reporting.words import counted, fixed, number
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import StepView
 from vpp.settings import Config
+from vpp.wording.escaping import markdown_table
+from vpp.wording.words import counted, fixed, number
 
 
 def steps(snapshot: Snapshot) -> Iterator[str]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.reporting.brief import headline
-from vpp.reporting.escaping import one_line
-from vpp.reporting.markup import text
-from vpp.reporting.words import NBSP, counted, number, percent, weight_text
 from vpp.runs.reader import Snapshot
+from vpp.wording.brief import headline
+from vpp.wording.escaping import one_line
+from vpp.wording.markup import text
+from vpp.wording.words import NBSP, counted, number, percent, weight_text
 
 MOST_IDEAS = 20
 """Ideas shown; `Posterior.ideas` has all."""

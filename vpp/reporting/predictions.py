@@ -6,7 +6,7 @@ deviation, the interval that holds 90 % of the particles' weight (both of the pa
 included) and the weight of those that abstained. Then each particle's answer, and its reason where asked for. An
 abstention is an empty cell. An own column whose name an input has gets a `_`.
 
-Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.reporting.cells`, which also undoes it.
+Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.cells`, which also undoes it.
 """
 
 import csv
@@ -19,11 +19,11 @@ from vpp.events import Evaluated, Votes
 from vpp.inspection.scores import averages, averages_asked, rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
-from vpp.reporting.cells import safe_cell
-from vpp.reporting.words import shortest
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.cells import safe_cell
+from vpp.wording.words import shortest
 
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""

@@ -4,11 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
-from vpp.inspection.points import points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
-from vpp.inspection.scores import rows_by_id
-from vpp.reporting.calibration_figures import risk_figure
-from vpp.reporting.figures import (
+from vpp.drawing.calibration_figures import risk_figure
+from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
     error_figure,
@@ -17,10 +14,13 @@ from vpp.reporting.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.reporting.progress import batch_errors
-from vpp.reporting.theme import Mode
-from vpp.reporting.trust import why_not_judged
+from vpp.drawing.trust import why_not_judged
+from vpp.inspection.points import points
+from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import Snapshot
+from vpp.wording.progress import batch_errors
+from vpp.wording.theme import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,210 @@
+"""What is said of a row that the particles were asked about, against votes counted by hand."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.asked import told_labels, told_numbers
+from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
+from tests.reporting.builders import view_of
+from vpp.data.dataset import Row
+from vpp.data.fields import input_fields
+from vpp.drawing import answered_rows
+from vpp.drawing.answering import (
+    answers_html,
+    asked_caption,
+    dissent_sentence,
+    headline,
+    known_words,
+    outside_html,
+    sure_sentence,
+    vote_html,
+)
+from vpp.inspection.votes import Vote, known_row, target_spread, votes_on
+from vpp.problem import Prediction
+
+LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG)}
+NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), NUMBER_CONFIG)}
+SCALE = target_spread(NUMBERS)
+
+
+def plain(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def told(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> list[str]:
+    return [
+        plain(headline(vote, is_weighted=is_weighted, scale=scale)),
+        plain(sure_sentence(vote, scale=scale)),
+        plain(dissent_sentence(vote, is_weighted=is_weighted)),
+    ]
+
+
+def test_nine_tenths_of_the_weight_are_nearly_all() -> None:
+    # Row 9: yes 0.4 + 0.3 + 0.2; no 0.1.
+    assert told(LABEL_VOTES[9]) == [
+        "Class yes, with 90 % of the weight behind it.",
+        "Nearly all agree: vote entropy 0.47 bits, where 0 is unanimous and 1.00 an even split.",
+        "The one dissent, particle 3, says no: “because no”",
+    ]
+
+
+def test_an_abstention_does_not_break_unanimity_and_is_told() -> None:
+    assert told(LABEL_VOTES[6]) == [
+        "Class yes, with 90 % of the weight behind it.",
+        "All that gave a readable answer agree; one of four, with 10 % of the weight, gave none.",
+        "",
+    ]
+
+
+def test_less_than_two_thirds_is_i_do_not_know() -> None:
+    # Row 8: yes 0.4 + 0.2, no 0.3 + 0.1: 0.97 bits.
+    assert told(LABEL_VOTES[8]) == [
+        "I don’t know: class yes leads, with only 60 % of the weight behind it.",
+        "They differ too much for an answer: vote entropy 0.97 bits, where 0 is unanimous and 1.00 an even split.",
+        "Two dissent, with 40 % of the weight. The heaviest, particle 1, says no: “because no”",
+    ]
+
+
+def test_without_weights_particles_are_counted() -> None:
+    answers = replace(told_labels(), weights=(0.25, 0.25, 0.25, 0.25))
+    vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
+    assert told(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
+    assert told(vote, is_weighted=False)[1].startswith("They are divided")
+
+
+def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
+    # Training targets 0 1 2 4: variance (1.75² + 0.75² + 0.25² + 2.25²) / 4 = 2.1875, so 1.479.
+    # Row 4: 1 2 0 at 0.5, 0.25, 0.25: mean 1, spread √0.5 = 0.7071, 0.48 of 1.479.
+    assert told(NUMBER_VOTES[4], scale=SCALE) == [
+        "1, the weighted mean of three answers.",
+        "They are divided: a spread of 0.7071, where the training targets spread by 1.479. "
+        "It is the particles’ spread alone: the target’s own noise is not included.",
+        "The lowest, particle 2 of weight 0.250, says 0: “because 0.0” "
+        "The highest, particle 1 of weight 0.250, says 2: “because 2.0”",
+    ]
+    # Row 5: 3 3 3.
+    assert told(NUMBER_VOTES[5], scale=SCALE)[1:] == ["All three particles agree.", ""]
+    assert "0 to 2" in vote_html(NUMBER_VOTES[4], is_weighted=True, scale=SCALE)
+
+
+def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
+    row = Row(id=0, inputs=(("a", "1"),), target=None)
+    answers = replace(
+        told_labels(),
+        rows=(row,),
+        texts=tuple("abc"[: len(said)]),
+        weights=weights,
+        predictions=tuple((Prediction(row=0, value=value),) for value in said),
+    )
+    return votes_on(answers, LABEL_CONFIG)[0]
+
+
+@pytest.mark.parametrize(
+    ("vote", "head", "sure"),
+    [
+        (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
+        (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", "There is no answer to count."),
+        (one("yes", "no", weights=(1.0, 0.0)), "Class yes, with 100 % of the weight", "Particle 0 alone holds weight"),
+        (
+            one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)),
+            "Class yes, with 100 %",
+            "Both particles that hold weight agree.",
+        ),
+        (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", "There is no answer to"),
+    ],
+)
+def test_odd_votes_have_words_of_their_own(vote: Vote, head: str, sure: str) -> None:
+    assert told(vote)[0].startswith(head)
+    assert told(vote)[1].startswith(sure)
+
+
+def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
+    answers = replace(told_labels(), texts=(EVEN, "<b>x</b>", EVEN, "y"))
+    html = answers_html(LABEL_VOTES[9], answers.texts, seed_text=SEED)
+    assert re.findall(r'<tr><td>([^<]*)</td><td class="r">([^<]*)<', html) == [
+        ("0, 2", "0.600"),
+        ("1", "0.300"),
+        ("3", "0.100"),
+    ]
+    assert SEED not in html
+    assert "&lt;b&gt;x&lt;/b&gt;" in html
+    assert "<b>no</b> (dissents)" in html
+
+
+def test_an_input_beyond_the_training_rows_is_told() -> None:
+    # Training rows 0 to 3; row 9 asks about a = 9.
+    html = outside_html(input_fields(LABELS), LABEL_VOTES[9])
+    assert "a is 9; the training rows have 0 to 3. The sentences were never tested there." in html
+    vote = replace(LABEL_VOTES[9], row=LABELS.train[2])
+    assert outside_html(input_fields(LABELS), vote) == ""
+
+
+def test_a_table_is_told_in_numbers() -> None:
+    found = list(LABEL_VOTES.values())
+    metrics = {metric.name: (metric.value, metric.scale) for metric in answered_rows.metrics(found, 10)}
+    # Not unanimous: row 7 (no 0.7), row 8 (yes 0.6), row 9 (yes 0.9). Below two thirds: row 8.
+    # Bits 0.8813 + 0.9710 + 0.4690 over six rows: 0.3869; abstained 0.1 of six rows: 1.7 %.
+    assert {name: (plain(value), scale) for name, (value, scale) in metrics.items()} == {
+        "Rows answered": ("6", "of 10"),
+        "Uncertain rows": ("3", "of 6"),
+        "I don’t know": ("1", "of 6"),
+        "Mean vote entropy": ("0.39", "bits"),
+        "Abstained": ("2 %", ""),
+    }
+    assert answered_rows.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
+
+
+def test_a_preview_shows_rows_as_text() -> None:
+    hostile = replace(LABEL_VOTES[9], row=Row(id=9, inputs=(("<i>", "<img>"),), target=None))
+    html = answered_rows.preview_html([hostile])
+    assert "<i" not in html
+    assert "&lt;i&gt;" in html
+    assert "&lt;img&gt;" in html
+
+
+def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
+    answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
+    silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
+    vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
+    assert told(vote, scale=SCALE)[:2] == [
+        "No particle with weight gave a readable answer.",
+        "There is no answer to count. What each of them said is in the table.",
+    ]
+    assert ">none with weight</td><td>–</td><td>–<" in answered_rows.preview_html([vote])
+    shown = {metric.name: metric.value for metric in answered_rows.metrics([vote], 1, scale=SCALE)}
+    assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
+
+
+def test_labels_that_nobody_gave_are_labels_all_the_same() -> None:
+    vote = one(None, None, weights=(0.5, 0.5))
+    shown = {metric.name: (metric.value, metric.scale) for metric in answered_rows.metrics([vote], 1)}
+    assert shown["Mean vote entropy"] == ("–", "")
+    assert 'class="vote"' not in vote_html(vote, is_weighted=True)
+
+
+@pytest.mark.parametrize(
+    ("ended", "step", "weights", "ending"),
+    [
+        (True, 1, LABEL_WEIGHTS, "it took 2 s."),
+        (True, 0, LABEL_WEIGHTS, "As of step 0. The run has ended since: ask again."),
+        (True, 1, (0.25,) * 4, "As of step 1. The run has ended since: ask again."),
+        (False, 0, LABEL_WEIGHTS, "As of step 0. The run is at step 1 now: ask again."),
+        (False, 1, LABEL_WEIGHTS, "As of step 1."),
+    ],
+)
+def test_an_answer_of_particles_that_are_gone_says_so(
+    ended: bool, step: int, weights: tuple[float, ...], ending: str
+) -> None:
+    events = label_events()
+    view = view_of(*(events if ended else events[:-1]))
+    vote = replace(LABEL_VOTES[9], weights=weights)
+    assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
+
+
+def test_a_row_of_the_data_is_recognised_by_its_cells() -> None:
+    known = known_row(replace(LABELS.test[1], id=77, target=None), LABELS)
+    assert known == LABELS.test[1]
+    assert known_words(LABELS.test[1]) == "Row 5 of the data has these inputs; its true value is no."
+    assert known_row(replace(LABELS.test[1], inputs=(("a", "5.0"),)), LABELS) is None

@@ -1,0 +1,175 @@
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
+from vpp.drawing.cards import Card, CardMaker
+from vpp.drawing.deck import deck_html
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+
+TASKS = ("classification", "regression")
+
+
+def maker(reader: RunReader) -> CardMaker:
+    snapshot, data = reader.refresh(), reader.dataset()
+    return CardMaker(snapshot.view, snapshot.spec.config, data, PromptMaker(snapshot.spec, data))
+
+
+def all_cards(reader: RunReader) -> dict[int, list[Card]]:
+    """By step."""
+    made = maker(reader)
+    return {step: made.at(step) for step in reader.refresh().view.steps if step >= 0}
+
+
+def words(cards: list[Card]) -> str:
+    """What marks, facts and folds of some cards say."""
+    told = [mark for card in cards for _, mark in card.marks]
+    told += [fact for card in cards for fact in card.rail]
+    told += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_particle_of_every_step_has_a_card(tmp_path: Path, name: str, task: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task=task)
+    view = reader.refresh().view
+    for step, cards in all_cards(reader).items():
+        before, joined = view.steps[step - 1].population, view.steps[step].joined
+        assert sorted(card.slot for card in cards) == list(range(len(before) + len(joined)))
+        assert sum(card.weight or 0 for card in cards) == pytest.approx(1)
+    assert sorted(card.slot for card in maker(reader).final()) == list(range(view.size))
+
+
+@pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
+def test_each_judged_proposal_shows_its_arithmetic(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    notes = [n for cards in all_cards(reader).values() for c in cards for f in c.folds for n in f.notes]
+    judged = reader.refresh().view.decided_by_likelihood
+    assert {p.accepted for p in judged} == {True, False}
+    assert sum("log α = " in note for note in notes) == len(judged)
+
+
+def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_text(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["smc filtered"])
+    view = reader.refresh().view
+    rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
+    folds = [f for card in all_cards(reader)[rejected.step] for f in card.folds if f.mark == "rej"]
+    kept = next(f for f in folds if f.title == f"particle {rejected.particle} keeps it: proposal rejected")
+    assert rejected.text is not None
+    assert rejected.text.endswith(kept.sentence)
+
+
+def test_a_tempered_decision_names_its_exponent(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["incremental"])
+    first = reader.refresh().view.decided_by_likelihood[0]
+    assert f"times φ = {1 / reader.refresh().spec.config.beta(first.step, steps=5):.3g}: log α" in words(
+        all_cards(reader)[first.step]
+    )
+
+
+@pytest.mark.parametrize("name", ["smc", "incremental", "mh", "mh on train", "mh on buffer", "vml5"])
+def test_hits_are_those_of_the_batch_whatever_was_scored(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    view, truth = reader.refresh().view, {row.id: row.target for row in reader.dataset().train}
+    for step, cards in all_cards(reader).items():
+        finished = view.steps[step].finished
+        assert finished is not None
+        for card in (card for card in cards if card.hits):
+            scored = [view.steps[step].scored[card.slot], view.steps[step].proposals_scored.get(card.slot)]
+            answers = [dict(zip(s.rows, s.predictions, strict=True)) for s in scored if s]
+            told = [tuple(None if a[row] is None else a[row] == truth[row] for row in finished.batch) for a in answers]
+            assert card.hits in told
+    assert any(card.hits for cards in all_cards(reader).values() for card in cards)
+
+
+def test_what_is_not_rewritten_says_why(tmp_path: Path) -> None:
+    reader = sampled(tmp_path, VARIANTS["smc duplicates"])
+    view = reader.refresh().view
+    quiet = [step for step in range(5) if not view.steps[step].proposed]
+    assert quiet, "the run has a step without resampling"
+    for step in quiet:
+        marks = [[words for _, words in card.marks] for card in all_cards(reader)[step]]
+        assert all("not rewritten: only copies are" in each for each in marks)
+
+
+@pytest.mark.parametrize("name", ["mh", "adaptive"])
+def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rejected(
+    tmp_path: Path, name: str
+) -> None:
+    reader = sampled(tmp_path, VARIANTS[name])
+    fresh = [p for p in reader.refresh().view.proposals if p.origin == "prior" and p.why == "likelihood"]
+    assert {p.accepted for p in fresh} == {True, False}
+    later = int(name == "adaptive")  # weighed at the next step
+    marks = {
+        (step - later, card.slot): " ".join(words for _, words in card.marks)
+        for step, cards in all_cards(reader).items()
+        for card in cards
+    }
+    for p in (p for p in fresh if (p.step, p.particle) in marks):
+        words = marks[p.step, p.particle]
+        assert ("drawn afresh from the prior, without data" in words) == p.accepted
+        assert (f"rejected a proposal drawn afresh from the prior at step {p.step}" in words) != p.accepted
+
+
+@pytest.mark.parametrize("name", ["mh", "adaptive"])
+def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(tmp_path: Path, name: str) -> None:
+    cards = [card for cards in all_cards(sampled(tmp_path, VARIANTS[name])).values() for card in cards]
+    fresh = [card for card in cards if "drawn afresh from the prior, without" in " ".join(w for _, w in card.marks)]
+    assert fresh
+    assert all(card.parent is None for card in fresh)
+    assert any(card.parent for card in cards)
+
+
+@pytest.mark.parametrize("name", ["growing", "growing mh"])
+def test_newcomers_have_cards_at_the_step_that_took_them_in(tmp_path: Path, name: str) -> None:
+    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+    view = reader.refresh().view
+    grown = [step for step, at in view.steps.items() if at.joined]
+    assert grown
+    for step in grown:
+        cards = all_cards(reader)[step]
+        came = [card for card in cards if ("", f"joined at step {step}") in card.marks]
+        assert [card.slot for card in came] == sorted(view.steps[step].joined)
+        assert [card.weight for card in came] == [None] * len(came)
+
+
+@pytest.mark.parametrize("method", ["smc", "mh"])
+def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go_on(
+    tmp_path: Path, method: str
+) -> None:
+    config = Config(**{**SMALL, "epochs": 2}, method=method, particles_max=8, particles_min=2)
+    reader = sampled(tmp_path, config, answer=agreeing)
+    view = reader.refresh().view
+    step = next(step for step, at in view.steps.items() if at.shrunk)
+    said = words(all_cards(reader)[step])
+    assert said.count(f"dropped at step {step}: all agreed") == 2
+    assert view.steps[step].shrunk is not None
+    for new, old in enumerate(view.steps[step].shrunk.ancestors):
+        assert new == old or f"kept as particle {new}" in said
+    assert len(all_cards(reader)[step + 1]) == 2
+
+
+def test_a_text_is_compared_with_its_parent_though_a_shrinking_k_gave_it_another_number(tmp_path: Path) -> None:
+    config = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
+    reader = sampled(tmp_path, config, answer=agreeing)
+    view = reader.refresh().view
+    step = next(step for step, at in view.steps.items() if at.shrunk)
+    shrunk = view.steps[step].shrunk
+    assert shrunk is not None
+    for card in all_cards(reader)[step + 1]:
+        proposed = view.steps[step].proposed[shrunk.ancestors[card.slot]]
+        if proposed.accepted:
+            assert proposed.text is not None
+            assert proposed.text.endswith(card.sentence)
+            assert card.parent is not None
+            assert view.texts[proposed.parent].endswith(card.parent)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("vml5", "1/5"), ("always accept", "1/4"), ("mh", "1/4")])
+def test_without_weights_a_card_says_how_it_counts(tmp_path: Path, name: str, shown: str) -> None:
+    html = deck_html(maker(sampled(tmp_path, VARIANTS[name])).final(), seed_text="")
+    assert f'<span class="wt num">{shown}</span>' in html
+    assert "weight 0." not in html

@@ -1,0 +1,227 @@
+"""A point opened, and whether doubt means error, in words."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import SEED, YES_NO, dataset, evaluated, view_of
+from vpp.drawing import dissent, trust
+from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing.contrast import answer_rows, contrast_html, outcome, point_html, sentences
+from vpp.events import Evaluated
+from vpp.inspection.camps import camps
+from vpp.inspection.points import Point, points
+from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.voices import voices
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.words import NBSP
+
+
+def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:
+    test = reader.refresh().view.evaluated["test"]
+    return test, {point.row.id: point for point in points(test, rows_by_id(reader.dataset()))}
+
+
+def contrasted(reader: RunReader, row: int) -> str:
+    test, found = on_test(reader)
+    texts = reader.refresh().view.texts
+    return contrast_html(camps(found[row], test.weights), sentences(test, texts, SEED))
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> RunReader:
+    return inspected.labels(tmp_path)
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> RunReader:
+    return inspected.numbers(tmp_path)
+
+
+def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: RunReader) -> None:
+    html = contrasted(labels, 8).replace(NBSP, " ")
+    # Row 8: EVEN and PAIR say yes, BIG and ODD say no; EVEN and BIG are the heaviest.
+    assert "<b>yes</b> 60 % of the weight · particle 0, the heaviest of 2" in html
+    assert "<b>no</b> 40 % of the weight · particle 1, the heaviest of 2" in html
+    assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in html
+    assert SEED not in html
+
+
+def test_sentences_that_share_little_are_shown_as_they_are(labels: RunReader) -> None:
+    test, found = on_test(labels)
+    said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
+    html = contrast_html(camps(found[8], test.weights), lambda slot: said[slot])
+    assert '<p class="hyp">Odd numbers are no.</p>' in html
+    assert "Fewer than half the words are shared: shown as it is." in html
+
+
+def test_a_point_on_which_all_agree_shows_the_heaviest_sentence_alone(labels: RunReader) -> None:
+    html = contrasted(labels, 4)
+    assert "All voices answer alike. The heaviest, particle 0, says:" in html
+    assert html.count("hyp") == 1
+
+
+def test_numbers_are_contrasted_across_their_mean(numbers: RunReader) -> None:
+    html = contrasted(numbers, 6)
+    # LINE and FLAT say 4, SLOPE says 6, the mean is 4.5.
+    assert html.index("below the mean") < html.index("above the mean")
+    assert "The output is <del>a.</del> <ins>a, and one more if a is above 2.</ins>" in html
+
+
+def test_each_particles_answer_stands_with_its_reason_camp_by_camp(labels: RunReader) -> None:
+    test, found = on_test(labels)
+    said = labels.read_answers().by_pair
+    rows = answer_rows(found[8], test, said, camps(found[8], test.weights))
+    assert rows == [
+        ("0", "0.400", "yes", "because yes"),
+        ("2", "0.200", "yes", "because yes"),
+        ("1", "0.300", "no", "because no"),
+        ("3", "0.100", "no", "because no"),
+    ]
+    silent = answer_rows(found[6], test, said, camps(found[6], test.weights))[-1]
+    assert silent == ("3", "0.100", "no readable answer", "the answer has no “Output:” line")
+
+
+def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:
+    _, found = on_test(labels)
+    assert outcome(found[9]) == "true: no · vote: yes: wrong"
+    assert outcome(found[4]) == "true: yes · vote: yes: right"
+    _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
+    assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
+
+
+def test_what_a_model_said_is_text_in_a_point_opened() -> None:
+    bad = '<img src=x onerror="alert(1)">'
+    data = dataset(["yes", "no"], ["yes"], name=bad)
+    test = evaluated(data, {f"{SEED} {bad}": ["yes"], f"{SEED} b": ["no"]}, slots=(f"{SEED} {bad}", f"{SEED} b"))
+    (point,) = points(test, rows_by_id(data))
+    html = point_html(point, test, {}, lambda slot: (bad, f"{bad} {bad}")[slot])
+    assert "<img" not in html
+
+
+def test_the_counts_of_a_vote_say_what_they_count(labels: RunReader) -> None:
+    test, found = on_test(labels)
+    strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG, below=0.95)
+    shown = {metric.name: (metric.value, metric.scale) for metric in strip}
+    assert shown["Uncertain points"] == ("3", "of 6")
+    assert shown["Weakly backed"] == ("4", "of 6")
+    # Entropies of .7/.3, .6/.4 and .9/.1: .8813, .9710 and .4690, over six rows.
+    assert shown["Mean vote entropy"] == ("0.39", "bits")
+    assert shown["Abstained"] == ("1", "of 24")
+
+
+def test_a_live_page_says_of_which_step_the_answers_are() -> None:
+    test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
+    every = dissent.asked_words(test, view_of(), Config(evaluate_every=2), live=True)
+    assert "They are asked again every 2 steps and at the end; this page follows." in every
+    assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
+
+
+def test_one_hypothesis_and_equal_certainty_cannot_be_judged(labels: RunReader) -> None:
+    _, found = on_test(labels)
+    one = points(evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a", "a")), rows_by_id(YES_NO))
+    assert trust.why_not_judged(1) == trust.NOT_ALONE
+    assert trust.why_not_judged(2) == ""
+    assert [vote_reliability(each).is_equally_sure for each in (one, list(found.values()))] == [True, False]
+
+
+def test_agreement_on_errors_is_said_plainly() -> None:
+    data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
+    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
+    assert trust.vote_saying(found) == (
+        "All agree on every row, and 24 of 60 answers are wrong: agreement is no warrant here."
+    )
+    shown = {metric.name: metric for metric in trust.vote_metrics(found)}
+    assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
+    # Sure of each: 24 of 60 are wrong, and each of them scores 2.
+    assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
+    assert shown["Log score"].words == "No weight was on the truth on 24 rows; 0.000 on the other 36."
+    area = shown["Area under the risk curve"]
+    assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
+
+
+def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
+    data = dataset([0.0, 4.0], [1.0, 3.0, 2.0, 2.0])
+    said = evaluated(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots=("a", "a", "a"), weights=(0.7, 0.2, 0.1))
+    found = spread_reliability(points(said, rows_by_id(data)), data)
+    # Off by 0, 1, 2 and 0.
+    assert trust.spread_saying(found) == (
+        "All agree on every row, and 2 of 4 answers are off, by 1.5 on average: agreement is no warrant here."
+    )
+    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
+    assert shown["Truths in the 90 % range"][0] == "2"
+    assert shown["Rank correlation"] == shown["Area under the risk curve"] == ("–", trust.NOT_EQUAL)
+
+
+def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
+    silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
+    votes = vote_reliability(points(silent, rows_by_id(YES_NO)))
+    assert trust.vote_saying(votes) == trust.NO_ANSWER
+    assert {m.name: m.value for m in trust.vote_metrics(votes)}["Calibration error, 10 bins"] == "–"
+    data = inspected.NUMBERS
+    silent = evaluated(data, {"a": [None] * 4}, slots=("a", "a"))
+    assert trust.spread_saying(spread_reliability(points(silent, rows_by_id(data)), data)) == trust.NO_ANSWER
+
+
+def test_few_rows_are_said_to_be_too_few() -> None:
+    assert trust.too_few_words(6) == "6 test rows are too few to judge by: fewer than 30."
+    assert trust.too_few_words(30) == ""
+
+
+def test_whether_doubt_means_error_is_told_in_numbers(labels: RunReader) -> None:
+    found = vote_reliability(list(on_test(labels)[1].values()))
+    assert trust.vote_saying(found) == "Where all agree, 3 of 3 answers are right; where they differ, two of three."
+    shown = {metric.name: metric.value for metric in trust.vote_metrics(found)}
+    # Worked out in tests/inspection/test_points.py.
+    assert shown["Area under the risk curve"] == "0.131"
+    assert shown["Calibration error, 10 bins"] == "0.267"
+    assert shown["Brier score"] == "0.353"
+    assert shown["Log score"] == "0.762"
+
+
+def test_an_infinite_log_score_says_where() -> None:
+    found = vote_reliability(points(evaluated(YES_NO, {"a": ["no", "no", "no"]}, slots=("a",)), rows_by_id(YES_NO)))
+    metric = trust.vote_metrics(found)[-1]
+    assert (metric.value, metric.words) == ("∞", "No weight was on the truth on 1 row; 0.000 on the other 2.")
+
+
+def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
+    found = vote_reliability(list(on_test(labels)[1].values()))
+    risk = risk_figure(found.curve, "light", is_label=True)
+    # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
+    told = risk.alt.replace(NBSP, " ")
+    assert told.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
+    assert told.endswith("that is 26 % of the way from a random order to the best possible")
+    assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
+    reliability = reliability_figure(found, "dark")
+    assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]
+    # (3 + .7 + .6 + .9) / 6 and 5 of 6
+    assert "86.7 % on average, and it is right on 83.3 % of 6 rows" in reliability.alt.replace(NBSP, " ")
+    reader = inspected.numbers(tmp_path / "numbers")
+    spread = spread_reliability(list(on_test(reader)[1].values()), reader.dataset())
+    assert spread_figure(spread, "light").alt == "Error by spread on 4 rows: rank correlation 0.95"
+    assert [row[0] for row in spread_figure(spread, "light").rows] == ["7", "6", "4", "5"]
+    shown = {metric.name: (metric.value, metric.scale) for metric in trust.spread_metrics(spread)}
+    assert shown["Truths in the 90 % range"] == ("4", "of 4")
+
+
+def test_a_run_without_errors_has_none_to_rank() -> None:
+    said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
+    test = evaluated(YES_NO, said, slots=("a", "b"), weights=(0.75, 0.25))
+    found = vote_reliability(points(test, rows_by_id(YES_NO)))
+    assert risk_figure(found.curve, "light", is_label=True).alt.startswith("No answer is wrong")
+
+
+def test_each_particle_has_a_line(labels: RunReader, tmp_path: Path) -> None:
+    test, _ = on_test(labels)
+    head, rows = trust.voice_table(voices(test, labels.dataset()))
+    shown = [tuple(cell.replace(NBSP, " ") for cell in row) for row in rows]
+    assert head[2:] == ("answered", "contradicted", "against the vote", "right where it answered", "right of all")
+    odd = ("83 % (5 of 6)", "50 % (3 of 6)", "33 % (2 of 6)", "80 % (4 of 5)", "67 % (4 of 6)")
+    assert shown[-1] == ("3", "0.100", *odd)
+    reader = inspected.numbers(tmp_path / "numbers")
+    _, numbered = trust.voice_table(voices(on_test(reader)[0], reader.dataset()))
+    assert [row[-2:] for row in numbered] == [("0.25", "0.25"), ("0.6667", "4.5"), ("1.5", "1.5")]

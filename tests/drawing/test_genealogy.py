@@ -1,0 +1,215 @@
+"""The genealogy in words, as a table, as what is drawn, and as one particle's ancestors."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.inspected import BIG, EVEN, NONE, PAIR, SEED, label_events, number_events
+from tests.reporting.builders import (
+    YES_NO,
+    drawn,
+    finished,
+    proposed,
+    resampled,
+    reweighted,
+    started,
+    view_of,
+)
+from tests.reporting.sampled import VARIANTS, sampled
+from vpp.drawing.ancestry import ancestry_html, outcome_sentence
+from vpp.drawing.genealogy import (
+    drawing,
+    founders_table,
+    genealogy_alt,
+    genealogy_caption,
+    genealogy_sentence,
+)
+from vpp.events import Event, ParticleDrawn
+from vpp.hypothesis import hypothesis_id
+from vpp.inspection.genealogy import Genealogy, Place, genealogy
+from vpp.settings import Config
+
+SMC = Config(particles=3)
+
+
+def found_in(*events: Event) -> Genealogy:
+    found = genealogy(view_of(*events))
+    assert found
+    return found
+
+
+def redrawn(*ancestors: int) -> Genealogy:
+    """Three first hypotheses and one step that resamples them."""
+    texts = ("a", "b", "c")
+    step = (reweighted(0, (0.5, 0.3, 0.2)), resampled(0, *ancestors))
+    kept = finished(0, [texts[k] for k in ancestors], ancestors=ancestors)
+    return found_in(started(SMC, YES_NO), *drawn(*texts), *step, kept)
+
+
+def said(found: Genealogy, slot: int, *, step: int | None = None, most: int | None = None) -> str:
+    place = Place(found.last_step if step is None else step, slot)
+    return ancestry_html(found, place, seed_text=SEED, is_weighted=True, most=most)
+
+
+def test_the_run_of_labels_in_words() -> None:
+    found = found_in(*label_events())
+    assert genealogy_sentence(found) == (
+        "Three of the four first hypotheses have living descendants. Two particles descend from slot 0."
+    )
+    assert genealogy_alt(found).endswith(" Resampled at step 1.")
+    assert genealogy_caption(found, is_weighted=True) == (
+        "one column a step, one row a particle · solid: alive at step 1 · dotted: lines that died out · "
+        "size = weight, as next weighed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ancestors", "words"),
+    [
+        ((0, 1, 2), "All three first hypotheses have living descendants."),
+        (
+            (1, 1, 1),
+            "One of the three first hypotheses has living descendants. All three particles descend from slot 1.",
+        ),
+        ((0, 2, 2), "Two of the three first hypotheses have living descendants. Two particles descend from slot 2."),
+    ],
+)
+def test_who_has_descendants(ancestors: tuple[int, ...], words: str) -> None:
+    assert genealogy_sentence(redrawn(*ancestors)) == words
+
+
+def test_families_of_one_size_are_named_together() -> None:
+    texts = ("a", "b", "c", "d")
+    step = (reweighted(0, (0.5, 0.3, 0.1, 0.1)), resampled(0, 0, 0, 1, 1))
+    found = found_in(started(SMC, YES_NO), *drawn(*texts), *step, finished(0, "aabb", ancestors=(0, 0, 1, 1)))
+    assert genealogy_sentence(found).endswith("Two particles each descend from slot 0 and slot 1.")
+
+
+def test_chains_are_said_to_go_their_own_ways() -> None:
+    assert genealogy_sentence(found_in(*number_events())) == (
+        "All three first hypotheses have living descendants. Nothing was resampled, so each line goes its own way."
+    )
+
+
+def test_one_particle_is_one_line() -> None:
+    found = found_in(
+        started(Config(method="vml"), YES_NO),
+        *drawn(SEED),
+        proposed(0, 0, SEED, f"{SEED} A.", why="taken", accepted=True),
+        finished(0, (f"{SEED} A.",)),
+        proposed(1, 0, f"{SEED} A.", f"{SEED} A.", why="unchanged"),
+        finished(1, (f"{SEED} A.",)),
+    )
+    assert genealogy_sentence(found) == (
+        "There is one particle, so there is one line and nothing to choose between: "
+        "its text changed at one of two steps."
+    )
+    assert genealogy_caption(found, is_weighted=False) == "one column a step"
+    assert "the seed sentence alone" in said(found, 0)
+    assert "of the words kept" not in said(found, 0)
+
+
+def test_the_first_hypotheses_alone_have_no_lineage_yet() -> None:
+    found = found_in(started(SMC, YES_NO), *drawn("a", "b"))
+    assert genealogy_sentence(found) == "Two first hypotheses; no step is whole yet."
+
+
+def test_newcomers_are_counted_apart() -> None:
+    joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
+    found = found_in(started(SMC, YES_NO), *drawn("a", "b"), joined, finished(0, "abc"), finished(1, "abc"))
+    assert genealogy_sentence(found).startswith(
+        "Both first hypotheses have living descendants. The one newcomer has living descendants."
+    )
+    assert "Newcomer 2 of step 0" in founders_table(found, seed_text=SEED, is_weighted=True)
+    assert "Its ancestors, from newcomer 2 of step 0 on" in said(found, 2)
+
+
+def test_the_table_has_a_row_a_founder() -> None:
+    table = founders_table(found_in(*label_events()), seed_text=SEED, is_weighted=True)
+    assert '<td>Slot 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
+    assert '<td>Slot 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
+    assert table.count("<tr>") == 5
+
+
+def test_the_drawing_carries_each_text_once_and_a_column_a_step() -> None:
+    data = drawing(found_in(*label_events()), seed_text=SEED, is_weighted=True, steps=6)
+    assert data["total"] == 7
+    assert len(data["texts"]) == 6 == len({EVEN, PAIR, BIG, NONE, "LUCK Or yes.", "ODD"})
+    assert data["columns"][2]["parents"] == [0, 0, 1, 2]
+    assert data["columns"][1]["alive"] == "1110"
+    assert [data["fates"][int(code)] for code in data["columns"][1]["fates"]][3] == "resampled away next"
+    assert [data["happened"][int(code)] for code in data["columns"][2]["happened"]][1] == "rewritten, accepted"
+    assert data["breaks"] == [{"column": 2, "words": "resampled"}]
+    assert data["texts"][data["columns"][0]["texts"][3]] == "Say yes."
+
+
+def test_weights_are_rounded_but_never_to_nothing_or_all() -> None:
+    found = found_in(started(SMC, YES_NO), *drawn("a", "b"), finished(0, "ab", weights=(1 - 1e-9, 1e-9)))
+    assert drawing(found, seed_text="", is_weighted=True, steps=1)["columns"][1]["weights"] == [0.9999, 0.0001]
+    assert drawing(found, seed_text="", is_weighted=False, steps=1)["columns"][1]["weights"] is None
+
+
+def test_many_long_texts_are_cut_for_the_drawing() -> None:
+    found = found_in(started(SMC, YES_NO), *drawn(*(f"{k} " + "word " * 2000 for k in range(3))))
+    assert [len(words) for words in drawing(found, seed_text="", is_weighted=True, steps=1)["texts"]] == [600] * 3
+
+
+def test_ancestors_stand_oldest_first_with_what_changed() -> None:
+    html = said(found_in(*label_events()), 1)
+    assert html.index("first hypothesis") < html.index("step 0") < html.rindex("step 1")
+    assert "Unchanged: 1 proposal of the same words." in html
+    assert "a is <del>even,</del> <ins>above 6,</ins> else no." in html
+    assert "copied from particle 0" in html
+    assert "weight 0.375" in html
+    assert "weight 0.300" in html
+    assert "since step 1" in html
+
+
+def test_what_became_of_an_earlier_particle() -> None:
+    found = found_in(*label_events())
+    assert outcome_sentence(found, Place(0, 0)) == "Two particles of step 1 descend from it: 0 and 1."
+    assert outcome_sentence(found, Place(0, 1)) == "Particle 2 of step 1 descends from it."
+    assert outcome_sentence(found, Place(-1, 3)) == "No particle of step 1 descends from it: its line ended at step 1."
+    assert outcome_sentence(found, Place(1, 0)) == ""
+
+
+def test_a_text_of_which_little_was_kept_is_shown_clean_with_the_one_before_in_a_fold() -> None:
+    before, after = f"{SEED} one two three four", f"{SEED} four five six seven"
+    chain = started(Config(method="mh", particles=1), YES_NO), *drawn(before)
+    html = said(found_in(*chain, proposed(0, 0, before, after, accepted=True), finished(0, (after,))), 0)
+    assert "<ins>" not in html
+    assert "25\N{NO-BREAK SPACE}% of the words kept" in html
+    assert '<summary>what it said before</summary><p class="hyp">one two three four</p>' in html
+
+
+def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> None:
+    texts = [f"{SEED} text number {n}." for n in range(6)]
+    events: list[Event] = [started(Config(method="vml"), YES_NO, steps=5), *drawn(texts[0])]
+    for step in range(5):
+        events += [proposed(step, 0, texts[step], texts[step + 1], why="taken", accepted=True)]
+        events += [finished(step, (texts[step + 1],))]
+    html = said(found_in(*events), 0, most=2)
+    assert "3 changes not shown, before step 3." in html
+    assert [f"<b>step {step}</b>" in html for step in range(5)] == [False, False, False, True, True]
+    assert "not shown" not in said(found_in(*events), 0, most=5)
+
+
+def test_hostile_words_are_text() -> None:
+    hostile = f"{SEED} <img src=x> & <b>c</b>. More."
+    html = said(found_in(started(SMC, YES_NO), *drawn(hostile)), 0)
+    assert "<img" not in html
+    assert "&lt;img src=x&gt;" in html
+    assert "<img" not in founders_table(found_in(started(SMC, YES_NO), *drawn(hostile)), seed_text="", is_weighted=True)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_particle_of_every_method_has_its_ancestors_told(tmp_path: Path, name: str) -> None:
+    view = sampled(tmp_path, VARIANTS[name]).refresh().view
+    found = genealogy(view)
+    assert found
+    assert view.started
+    drawing(found, seed_text=view.started.seed_text, is_weighted=True, steps=view.total_steps)
+    for node in (node for generation in found.generations for node in generation):
+        html = ancestry_html(found, node.place, seed_text=view.started.seed_text, is_weighted=True)
+        assert html.count("<li") >= 2
+    assert genealogy_sentence(found).endswith(".")

@@ -1,0 +1,87 @@
+from dataclasses import replace
+from pathlib import Path
+
+from tests import inspected
+from tests.reporting.builders import SEED, drawn, scored, started, view_of
+from vpp.drawing.idea_deck import compared_words, held_sentence, held_text, ideas_html
+from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.runs.reader import RunReader
+
+
+def ideas_of(reader: RunReader) -> Ideas:
+    ideas = merge_ideas(reader.refresh().view, reader.dataset())
+    assert ideas is not None
+    return ideas
+
+
+def test_an_idea_is_told_with_its_errors_its_particles_and_when_it_came(tmp_path: Path) -> None:
+    first, second, third = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED).split("<article")[1:]
+    for words in ("0.600", "idea 1", "2 particles", "5 of 6 test rows right", "4 of 4 training rows right"):
+        assert words in first
+    assert "first seen in the first draw, particle 0" in first
+    assert "weight 0.200 · first seen at step 0, particle 1" in first
+    assert "first seen at step 1, particle 1" in second
+    assert "<span>1 of them unreadable</span>" not in second
+    assert "1 answer unreadable" in third
+
+
+def test_a_wording_of_little_weight_never_reads_as_none(tmp_path: Path) -> None:
+    ideas = ideas_of(inspected.labels(tmp_path))
+    heaviest, other = ideas.all[0].wordings
+    light = replace(ideas, all=(replace(ideas.all[0], wordings=(heaviest, replace(other, weight=0.0004))),))
+    assert "weight under 0.001 · first seen" in ideas_html(light, seed_text=SEED)
+
+
+def test_the_errors_of_numbers_name_their_rows(tmp_path: Path) -> None:
+    html = ideas_html(ideas_of(inspected.numbers(tmp_path)), seed_text=SEED)
+    assert "test MSE 0.25 on 4 rows" in html
+    assert "training MSE 2.25 on 4 rows" in html
+
+
+def test_the_shortest_wording_can_stand_for_an_idea(tmp_path: Path) -> None:
+    ideas = ideas_of(inspected.labels(tmp_path))
+    heaviest, other = ideas.all[0].wordings
+    longer = replace(heaviest, text=inspected.EVEN + " That is all, and nothing else.")
+    alone = replace(ideas, all=(replace(ideas.all[0], wordings=(longer, other)),))
+    assert '<p class="hyp">Say yes if a is even, else no. That is all' in ideas_html(alone, seed_text=SEED)
+    first, second = ideas_html(alone, seed_text=SEED, shown="shortest").split('<p class="hyp">')[1:]
+    assert first.startswith("Say yes if a can be halved")
+    assert second.startswith("Say yes if a is even")
+
+
+def test_the_whole_hypothesis_is_copied(tmp_path: Path) -> None:
+    html = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED)
+    assert f'data-copy="{inspected.EVEN}"' in html
+    assert html.count('class="copy"') == 4
+
+
+def test_without_weights_an_idea_holds_a_number_of_particles(tmp_path: Path) -> None:
+    ideas = ideas_of(inspected.labels(tmp_path))
+    assert held_text(0.6, 2, ideas, is_weighted=False) == "2/4"
+    shown = [held_text(weight, 1, ideas, is_weighted=True) for weight in (0.0, 1e-5, 0.25, 0.9999, 1.0)]
+    assert shown == ["0.000", "< 0.001", "0.250", "> 0.999", "1.000"]
+
+
+def test_where_answers_were_compared_is_said(tmp_path: Path) -> None:
+    ideas = ideas_of(inspected.labels(tmp_path))
+    assert compared_words(ideas) == "compared on 10 rows: 6 test and 4 training"
+    assert held_sentence(ideas) == "Four particles hold three ideas"
+    config = inspected.LABEL_CONFIG
+    drawn_only = merge_ideas(view_of(started(config, inspected.LABELS), *drawn("a", "b")), inspected.LABELS)
+    assert drawn_only is not None
+    assert compared_words(drawn_only).startswith("told apart by their words alone")
+    asked = view_of(
+        started(config, inspected.LABELS), *drawn("a", "b"), *(scored(0, k, t, {0: "yes"}) for k, t in enumerate("ab"))
+    )
+    by_step = merge_ideas(asked, inspected.LABELS)
+    assert by_step is not None
+    assert compared_words(by_step) == "compared on the 1 training row that all have answered since step 0"
+    assert "1 of 1 row right" in ideas_html(by_step, seed_text="")
+
+
+def test_model_text_is_text_in_a_card(tmp_path: Path) -> None:
+    bad = "\"><img src=x onerror='a'>"
+    view = view_of(started(inspected.LABEL_CONFIG, inspected.LABELS), *drawn(bad, "b"))
+    ideas = merge_ideas(view, inspected.LABELS)
+    assert ideas is not None
+    assert "<img" not in ideas_html(ideas, seed_text=bad)

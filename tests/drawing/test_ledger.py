@@ -1,0 +1,119 @@
+from dataclasses import replace
+from pathlib import Path
+
+from tests import inspected
+from tests.reporting.builders import SEED
+from vpp.data.dataset import Row
+from vpp.drawing.ledger import (
+    arithmetic,
+    counts_words,
+    past_words,
+    reason_counts,
+    ruled_out_html,
+    ruled_out_sentence,
+    told_inputs,
+)
+from vpp.hypothesis import hypothesis_id
+from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
+from vpp.settings import Config
+
+
+def entries(folder: Path) -> tuple[RuledOut, ...]:
+    reader = inspected.labels(folder)
+    return ruled_out(reader.refresh().view, reader.dataset())
+
+
+def article(html: str, text: str) -> str:
+    """The one of a text."""
+    return next(part for part in html.split("<article")[1:] if text.removeprefix(SEED).strip() in part)
+
+
+def test_a_rejected_text_is_told_with_its_times_its_rows_and_its_arithmetic(tmp_path: Path) -> None:
+    """LUCK at step 1 for particle 2: wrong on row 2 of 2, where PAIR is right; log 0.5 = -0.69."""
+    told = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.LUCK)
+    for words in (
+        "last at step 1, particle 2",
+        "proposed three times, rejected three times",
+        "1 of 2 rows contradicts it; the text that stayed is right there.",
+        '<td>2</td><td title="a 2">a 2</td><td><b>no</b></td><td>yes</td>',
+        "Log-likelihood −2.50, against −0.25 of the text that stayed.",
+        "log α = −2.25 is below log u = −0.69.",
+        "the two other times",
+        "step 1, particle 3: log α = −0.12, log u = −0.06",
+        "step 0, particle 2: log α = −2.25, log u = −0.69",
+    ):
+        assert words in told
+
+
+def test_a_text_resampled_away_is_told_with_its_weight_and_the_heaviest(tmp_path: Path) -> None:
+    told = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.NONE)
+    assert "2 of 4 rows contradict it; the heaviest is right there." in told
+    assert "Weight 0.100 before the particles were redrawn, no copy after." in told
+    assert "Log-likelihood −5.00, against −0.50 of the heaviest." in told
+
+
+def test_rows_that_both_texts_miss_are_told_apart(tmp_path: Path) -> None:
+    told = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.SEVEN)
+    assert "2 of 2 rows contradict it; the text that stayed is right on 1 of them." in told
+    assert "rejected once" not in told
+
+
+def test_an_unreadable_answer_is_shown_as_it_was_with_the_reason(tmp_path: Path) -> None:
+    told = article(ruled_out_html(entries(tmp_path), seed_text=SEED), "Sorry.")
+    assert '<pre class="raw">Sorry.</pre>' in told
+    assert "No hypothesis could be read: the answer has no “New rule:” line." in told
+
+
+def test_reasons_are_counted_apart(tmp_path: Path) -> None:
+    found = entries(tmp_path)
+    assert counts_words(found) == "2 rejected, 1 resampled away and 1 unreadable"
+    assert list(reason_counts(found).values()) == ["Rejected 2", "Resampled away 1", "Unreadable 1"]
+    assert ruled_out_sentence(found, Config()) == "Three texts were ruled out."
+    assert ruled_out_sentence((), Config()) == "Nothing was ruled out."
+    assert ruled_out_sentence((), Config(method="vml")) == ""
+
+
+def test_a_text_that_stands_all_the_same_says_where(tmp_path: Path) -> None:
+    found = entries(tmp_path)[0]
+    held = ruled_out_html([replace(found, held_by=(1, 3))], seed_text=SEED)
+    assert "The same words are held by particles 1 and 3 now." in held
+    alike = ruled_out_html([found], seed_text=SEED, survivors={hypothesis_id(inspected.LUCK): 1})
+    assert "On all rows compared it answers as idea 2, which stands." in alike
+
+
+def test_a_text_that_came_up_once_needs_no_count() -> None:
+    once = RuledOut(reason="rejected", text="a", occasions=(Occasion(step=0, particles=(0,)),))
+    assert past_words(once) == ""
+
+
+def test_a_tempered_decision_names_its_exponent() -> None:
+    occasion = Occasion(
+        step=0,
+        particles=(0,),
+        log_likelihood=-1.0,
+        log_likelihood_proposal=-5.0,
+        log_alpha=-1.0,
+        u=0.0,
+        exponent=0.25,
+    )
+    assert list(arithmetic(occasion)) == [
+        "Log-likelihood −5.00, against −1.00 of the text that stayed, times φ = 0.25.",
+        "log α = −1.00 is below log u = −∞.",
+    ]
+
+
+def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:
+    row = Row(id=0, inputs=tuple((name, str(i)) for i, name in enumerate(("a", "b.c", "d", "a b", "e"))), target="x")
+    assert told_inputs(row, "Say yes if e is above a.") == "a 0, e 4, and 3 more"
+    assert told_inputs(row, "Say yes if b.c is 1.") == "b.c 1, and 4 more"
+    assert told_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
+
+
+def test_model_text_is_text_in_the_ledger() -> None:
+    bad = '<img src=x onerror="a">'
+    entry = RuledOut(
+        reason="unparsable", text=bad + "x" * 400, why_unread=bad, occasions=(Occasion(step=-1, particles=(0,)),)
+    )
+    html = ruled_out_html([entry, replace(entry, reason="rejected")], seed_text="")
+    assert "<img" not in html
+    assert "the first draw, particle 0" in html

@@ -1,0 +1,82 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import YES_NO, dataset, evaluated
+from vpp.drawing.dissent import merged_words
+from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.events import Evaluated
+from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.points import Point, points
+from vpp.inspection.scores import rows_by_id
+from vpp.runs.reader import RunReader
+
+ROWS = {row.id: row for row in YES_NO.test}
+
+
+def found_in(reader: RunReader) -> tuple[Evaluated, list[Point]]:
+    test = reader.refresh().view.evaluated["test"]
+    return test, points(test, rows_by_id(reader.dataset()))
+
+
+def line(html: str, row: int) -> str:
+    return html.split(f"<b>{row}</b>")[1].split("</tr>")[0]
+
+
+def test_a_tie_that_was_drawn_stands_first_in_its_bar() -> None:
+    tied = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
+    lowest = {point.row.id: point for point in points(tied, ROWS)}
+    drawn = {point.row.id: point for point in points(replace(tied, averaged=("yes", "no", "no")), ROWS)}
+    assert [lowest[row].prediction for row in sorted(lowest)] == ["no", "no", "no"]
+    assert [drawn[row].prediction for row in sorted(drawn)] == ["yes", "no", "no"]
+    assert [drawn[row].shares[0][0] for row in sorted(drawn)] == ["yes", "no", "no"]
+
+
+def test_an_unweighted_vote_is_called_so() -> None:
+    found = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
+    drawn = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), voting="unweighted")
+    assert '<th scope="col">unweighted vote</th>' in drawn.html(found)
+
+
+def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path) -> None:
+    test, found = found_in(inspected.labels(tmp_path))
+    html = Matrix(columns=by_particle(test.weights), labels=("no", "yes")).html(found)
+    # Entropies of .6/.4, .7/.3 and .9/.1; then the unanimous rows by number.
+    order = [8, 7, 9, 4, 5, 6]
+    assert sorted(order, key=lambda row: html.index(f"<b>{row}</b>")) == order
+    assert line(html, 8).count('class="x di"') == 2
+    assert line(html, 4).count("di") == 0
+    assert "no readable answer" in line(html, 6)
+    assert [row for row in order if "vote wrong" in line(html, row)] == [9]
+
+
+def test_particles_with_the_same_answers_share_a_column_when_told_to(tmp_path: Path) -> None:
+    test, found = found_in(inspected.labels(tmp_path))
+    html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(found)
+    assert html.count('<th class="col"') == 3
+    assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
+    assert merged_words(3, 4) == "Four particles answer the test rows in 3 ways; a column each, the weights summed."
+
+
+def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path) -> None:
+    test, found = found_in(inspected.numbers(tmp_path))
+    # Distances 1 1 | | .5 1.5 .5 | 2/3 4/3: the median of 1 1 .5 1.5 .5 2/3 4/3 is 1.
+    assert usual_distance(found) == pytest.approx(1)
+    html = Matrix(columns=by_particle(test.weights), labels=(), unit=0.3).html(found)
+    # In units of 0.3: 1.7, 5 and 1.7 on row 6; 2.2 and 4.4 on row 7.
+    assert [cell in line(html, 6) for cell in ('"x d1" title="4.0">4<', '"x di" title="6.0">6<')] == [True, True]
+    assert '"x d1" title="2.0">2<' in line(html, 7)
+    assert '"x di" title="4.0">4<' in line(html, 7)
+    assert "4.5</span>" in line(html, 6)
+    assert "4 to 6" in line(html, 6)
+
+
+def test_text_of_a_table_is_text_in_the_matrix() -> None:
+    bad = '<img src=x onerror="alert(1)">'
+    data = dataset([bad, "no"], [bad], name="<b>a</b>")
+    test = evaluated(data, {"a": [bad], "b": ["no"]}, slots=("a", "b"))
+    html = Matrix(columns=by_particle(test.weights), labels=data.classes).html(points(test, rows_by_id(data)))
+    assert "<img" not in html
+    assert "<b>a" not in html

@@ -1,0 +1,111 @@
+"""The words of what would settle it."""
+
+import pytest
+
+from vpp.data.dataset import Row
+from vpp.drawing.settling import (
+    asking_words,
+    consequence_words,
+    finding,
+    question_html,
+    reach_words,
+    slots_text,
+    source_words,
+)
+from vpp.inspection.settling import Consequence, Contender, Question
+from vpp.posterior.prediction import Value
+
+
+def consequence(answer: Value, *against: int, contradicted: float) -> Consequence:
+    return Consequence(
+        answer=answer, behind=1 - contradicted, contradicted=contradicted, against=against, weights=(0.75, 0.25)
+    )
+
+
+def question(*consequences: Consequence, bits: float = 0.5, abstained: float = 0.0, votes=("yes", "no")) -> Question:
+    return Question(
+        row=Row(id=7, inputs=(("<b>size</b>", "<i>"),), target=None),
+        votes=votes,
+        bits=bits,
+        prediction="yes",
+        shares=(("yes", 0.6), ("no", 0.4)),
+        abstained=abstained,
+        interval=None,
+        consequences=consequences,
+    )
+
+
+BOTH = (consequence("yes", 1, contradicted=0.4), consequence("no", 0, contradicted=0.6))
+
+
+def words(asked: Question, *, is_weighted: bool = True, tau: float | None = None, n_labels: int = 2) -> list[str]:
+    said = consequence_words(asked, is_weighted=is_weighted, tau=tau, n_labels=n_labels)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in said]
+
+
+def test_what_each_answer_contradicts_is_said_by_weight_or_by_particles() -> None:
+    assert words(question(*BOTH)) == [
+        "If yes: 40 % of the weight is contradicted (particle 1).",
+        "If no: 60 % of the weight is contradicted (particle 0).",
+    ]
+    assert words(question(*BOTH), is_weighted=False) == [
+        "If yes: 1 of 2 particles is contradicted (1).",
+        "If no: 1 of 2 particles is contradicted (0).",
+    ]
+
+
+def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
+    one = question(consequence("yes", contradicted=0.0), abstained=0.25, votes=("yes", None))
+    assert words(one, n_labels=3) == [
+        "If yes: nothing is contradicted.",
+        "If anything else: every particle that answered is contradicted.",
+        "25 % of the weight gave no readable answer: that counts as wrong.",
+    ]
+
+
+def test_numbers_are_camps() -> None:
+    camps = question(consequence(4.0, 1, 2, contradicted=0.5), votes=(4.0, 6.0, 7.0))
+    assert words(camps, tau=0.25, n_labels=0) == ["If near 4: 50 % of the weight is contradicted (particles 1 and 2)."]
+    assert "more than 1 off" in reach_words(0.25)  # 2 sqrt(.25)
+
+
+def test_many_particles_are_counted() -> None:
+    assert slots_text([1, 4]) == "1 and 4"
+    assert slots_text(range(15)) == "0, 1, 2, 3, 4, 5 and 9 more"
+
+
+def test_text_of_models_and_files_is_text() -> None:
+    held = [Contender(text="Seed. <script>x</script>", slots=(0,), weight=0.6)]
+    html = question_html(question(*BOTH), held, name="row 7", seed_text="Seed.", is_weighted=True, tau=None, n_labels=2)
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "<b>size" not in html
+    assert "Row 7 · 0.50 bits" in html
+
+
+def test_the_weights_after_each_answer_are_folded_away() -> None:
+    held = [Contender(text="one", slots=(0,), weight=0.6), Contender(text="other", slots=(1,), weight=0.4)]
+    html = question_html(question(*BOTH), held, name="row 7", seed_text="", is_weighted=True, tau=None, n_labels=2)
+    assert '<td>one</td><td class="r">0.600</td><td class="r">0.750</td>' in html
+    assert '<td>other</td><td class="r">0.400</td><td class="r">0.250</td>' in html
+
+
+@pytest.mark.parametrize(
+    ("bits", "said"),
+    [
+        ((0.9, 0.2, 0.001), "would tell 0.90 of at most 1.00 bits; 2 of 3 inputs would tell something."),
+        ((0.001, 0.0), "On all 2 inputs nearly all of the weight says the same"),
+        ((0.0,), "On the one input nearly all"),
+    ],
+)
+def test_the_finding_is_said_first(bits: tuple[float, ...], said: str) -> None:
+    assert said in finding([question(*BOTH, bits=each) for each in bits], ceiling=1.0)
+
+
+def test_the_button_names_its_price_and_the_source_its_limits() -> None:
+    assert asking_words(24, 240, again=False) == "Ask the posterior about 24 inputs: 240 calls"
+    assert asking_words(1, 1, again=True) == "Ask the posterior about 1 other input: 1 call"
+    assert source_words("unlabelled", n=11, n_kept=11, wanted=24).startswith("11 of the 11 rows that came without")
+    assert source_words("made up", n=3, n_kept=0, wanted=24).endswith(
+        "Only 3 could be made up that are not labelled already."
+    )

@@ -1,0 +1,132 @@
+import shlex
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reporting.builders import DEMO, YES_NO
+from vpp.cli.parser import build_parser
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.data.tasks import describe, generate
+from vpp.runs.preparation import dataset_spec
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.settings import Config, preset
+from vpp.wording.command import repeat_command
+
+SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
+
+
+def spec(**changed: Any) -> RunSpec:
+    given = RunSpec(name="toy", config=Config(), endpoint=DEMO, dataset=dataset_spec(YES_NO))
+    return replace(given, **changed)
+
+
+def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
+    command = ("run", "my data.csv", "--target", "y", "--demo")
+    assert repeat_command(spec(command=command)).line == "python -m vpp run 'my data.csv' --target y --demo"
+
+
+@pytest.mark.parametrize("where", [("--run-dir", "runs/x"), ("--run-dir=runs/x",)])
+def test_the_directory_of_the_run_is_left_out_since_it_exists(where: tuple[str, ...]) -> None:
+    command = ("run", "d.csv", *where, "--demo")
+    assert repeat_command(spec(command=command)).line == "python -m vpp run d.csv --demo"
+
+
+def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
+    command = repeat_command(spec(config=Config(particles=5, prior="it's a circle")))
+    assert command.line == (
+        "python -m vpp run toy.csv --target=y --task=classification --inputs=a --train-size=4 --test-size=3 "
+        "--particles=5 '--prior=it'\"'\"'s a circle' --demo"
+    )
+    assert "put together" in command.notes[0]
+
+
+CONFIGS = [
+    Config(),
+    preset("paper"),
+    Config(method="vml", seed=3, tau="2.5", epsilon=0.01),
+    Config(tempering="adaptive", restart=0.25, initial="prior", history=1, ties="seeded"),
+    Config(method="mh", mh_rows="buffer", deduplicate_buffer=True, particles_max=20, growth_budget=900),
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("endpoint", [DEMO, SERVER])
+def test_the_command_line_reads_the_record_back(config: Config, endpoint: EndpointSpec) -> None:
+    line = repeat_command(spec(config=config, endpoint=endpoint)).line
+    read = vars(build_parser().parse_args(shlex.split(line)[3:]))
+    options = {
+        name.removeprefix("config."): v for name, v in read.items() if name.startswith("config.") and v is not None
+    }
+    assert replace(Config(), **options) == config
+    assert (read["demo"], read["target"], read["train_size"], read["test_size"]) == (endpoint.demo, "y", 4, 3)
+    assert endpoint.demo or (read["base_url"], read["model"]) == (endpoint.base_url, endpoint.model)
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), st.text(max_size=30))
+def test_no_text_breaks_out_of_its_word(target: str, prior: str) -> None:
+    record = {**dataset_spec(YES_NO), "target": target}
+    line = repeat_command(spec(dataset=record, config=Config(prior=prior))).line
+    words = shlex.split(line)
+    assert f"--target={target}" in words
+    assert f"--prior={prior}" in words or prior == ""
+
+
+def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:
+    line = repeat_command(spec(command=("run", "d.csv"), endpoint=SERVER)).line
+    assert line == "OPENAI_BASE_URL=http://localhost:8000/v1 VPP_MODEL=qwen python -m vpp run d.csv"
+
+
+def test_no_password_of_an_address_is_shown() -> None:
+    endpoint = replace(SERVER, base_url="https://me:secret@host/v1")
+    typed = ("run", "d.csv", "--base-url", "https://me:secret@host/v1", "--model", "qwen")
+    for command in ((), ("run", "d.csv"), typed):
+        assert "secret" not in repeat_command(spec(command=command, endpoint=endpoint)).line
+
+
+def test_columns_that_a_list_cannot_hold_are_left_to_the_reader() -> None:
+    record = {**dataset_spec(YES_NO), "inputs": ["a,b", "c"]}
+    command = repeat_command(spec(dataset=record))
+    assert "--inputs" not in command.line
+    assert any("cannot be listed" in note for note in command.notes)
+
+
+def test_own_templates_and_a_key_are_mentioned() -> None:
+    notes = repeat_command(spec(learner_template="{hypothesis}", endpoint=SERVER)).notes
+    assert any("learner_template" in note for note in notes)
+    assert any("OPENAI_API_KEY" in note for note in notes)
+
+
+def test_a_file_that_looks_like_an_option_stays_a_file() -> None:
+    record = dataset_spec(YES_NO)
+    record["provenance"] = {**record["provenance"], "file": "-rf.csv"}
+    assert " ./-rf.csv " in repeat_command(spec(dataset=record)).line
+
+
+def generated(n_train: int, n_test: int, note: str) -> RunSpec:
+    """A run on 160 rows of a task, with this note of where they are from."""
+    table = Table.read(generate("linear", seed=7), name="linear.csv")
+    data = build_dataset(table, target="y", train_size=n_train, test_size=n_test, notes=(note,))
+    return spec(dataset=dataset_spec(data))
+
+
+@pytest.mark.parametrize("sizes", [(100, 60), (30, 20)])
+def test_a_generated_table_is_written_by_the_first_command(sizes: tuple[int, int]) -> None:
+    command = repeat_command(generated(*sizes, describe("linear", seed=7)))
+    assert command.script == f"{command.table}\n{command.line}"
+    words = shlex.split(command.table)
+    read = vars(build_parser().parse_args(words[3:]))
+    assert words[:4] == ["python", "-m", "vpp", "task"]
+    assert read["output"] == "linear.csv" == shlex.split(command.line)[4]
+    written = generate(read["name"], seed=read["seed"], train_size=read["train_size"], test_size=read["test_size"])
+    assert written == generate("linear", seed=7)
+
+
+@pytest.mark.parametrize("note", ["as found", "generated: linear (y), span 0 to 2, seed 8", "generated: x (y), seed 1"])
+def test_a_table_that_no_task_command_writes_is_left_to_the_reader(note: str) -> None:
+    command = repeat_command(generated(100, 60, note))
+    assert command.table == ""
+    assert command.script == command.line

@@ -1,0 +1,134 @@
+from dataclasses import fields, replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.reporting.builders import NUMBERS, YES_NO, dataset
+from vpp.errors import InputError
+from vpp.settings import METHOD_NAMES, Config, choices, preset
+from vpp.wording.options import (
+    ABOUT,
+    BELONGINGS,
+    OPEN,
+    changed_words,
+    config_of,
+    decided,
+    groups,
+    idle_words,
+    means_something,
+    name_of,
+    tau_words,
+    unused_words,
+    value_words,
+)
+
+FIELDS = {field.name for field in fields(Config)}
+
+
+def test_every_option_stands_in_one_place() -> None:
+    places = [*OPEN, *(name for names in groups().values() for name in names)]
+    assert sorted(places) == sorted(FIELDS)
+
+
+def test_belongings_and_names_speak_of_options_that_exist() -> None:
+    assert set(BELONGINGS) <= FIELDS
+    assert len({name_of(name) for name in FIELDS}) == len(FIELDS)
+    assert name_of("a_new_option") == "A new option"
+
+
+def test_every_method_has_its_line() -> None:
+    assert set(ABOUT) == set(METHOD_NAMES)
+
+
+def combinations() -> list[dict[str, Any]]:
+    """Of the options that decide about others."""
+    names = ("method", "tempering", "mutate", "mh_rows", "initial", "restart", "particles_max")
+    values = (tuple(METHOD_NAMES), ("paper", "adaptive"), ("every", "filtered"), ("batch", "buffer"),
+              ("batch", "prior"), (0.0, 0.5), (0, 20))  # fmt: skip
+    return [dict(zip(names, each, strict=True)) for each in product(*values)]
+
+
+def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
+    for values in combinations():
+        config = config_of(values, Config())
+        deciding = decided(values, Config())
+        for name in FIELDS:
+            assert means_something(name, config) == means_something(name, deciding), (values, name)
+
+
+def test_an_option_that_means_nothing_is_as_by_default_and_is_said_to_belong_elsewhere() -> None:
+    values = {"method": "vml", "particles_max": 20, "mh_rows": "train", "seed": 4}
+    assert config_of(values, Config()) == Config(method="vml", seed=4)
+    assert "For mh: Compare on." in idle_words(decided(values, Config()))
+
+
+def test_an_option_that_means_something_is_taken() -> None:
+    values = {"method": "mh", "mh_rows": "buffer", "buffer_size": 7, "restart": 0.5, "prior_temperature": 0.3}
+    config = config_of(values, Config())
+    assert {name: getattr(config, name) for name in values} == values
+
+
+def test_a_combination_that_cannot_be_is_refused() -> None:
+    with pytest.raises(InputError, match="particles_min"):
+        config_of({"particles": 2, "particles_max": 20}, Config())
+
+
+def test_options_that_are_not_as_by_default_are_named() -> None:
+    assert changed_words(preset("recommended")) == ()
+    changed = Config(tempering="incremental", history=1, points_per_call=5, deduplicate_buffer=True)
+    assert changed_words(changed) == ("history 1", "tempering incremental", "points per call 5")
+    assert changed_words(replace(changed, tempering="paper"))[-2:] == ("deduplicate buffer on", "points per call 5")
+
+
+def test_a_tau_of_another_scale_is_told() -> None:
+    thousands = dataset([1000.0, 2000.0, 4000.0, 9000.0], [1000.0])
+    assert "nearly every likelihood ratio will be 0 or 1" in tau_words(Config(tau=1), thousands)
+    assert "hardly lose weight" in tau_words(Config(tau=1e12), thousands)
+
+
+def test_a_tau_of_the_right_scale_is_told_without_a_warning() -> None:
+    assert tau_words(Config(tau=1), NUMBERS).endswith("spread by about 1.483.")
+
+
+@pytest.mark.parametrize("config", [Config(), Config(tau=1, method="vml")])
+def test_a_tau_that_nobody_gave_or_uses_is_not_told(config: Config) -> None:
+    assert tau_words(config, NUMBERS) == ""
+    assert tau_words(Config(tau=1), YES_NO) == ""
+
+
+def test_an_option_of_the_other_kind_of_target_means_nothing() -> None:
+    changed = Config(tau="2.0", epsilon=0.1, error_mass="shared", ties="seeded")
+    assert changed_words(changed, "regression") == ("tau 2.0",)
+    assert changed_words(changed, "classification") == ("epsilon 0.1", "error mass shared", "ties seeded")
+    assert config_of({"tau": "2.0", "epsilon": 0.1}, Config(), "classification") == Config(epsilon=0.1)
+    assert "For regression: Regression’s τ." in idle_words(Config(), "classification")
+
+
+@pytest.mark.parametrize(
+    ("given", "config", "said"),
+    [
+        (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
+        (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
+        (("restart",), Config(restart=0.3), "--restart (for mh, and smc that filters)"),
+        (
+            ("final_weights", "mutate"),
+            Config(tempering="incremental", final_weights="train"),
+            "--final-weights (for smc with the paper’s tempering)",
+        ),
+        (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
+        (("beta_start", "beta_end"), Config(beta_start=1, beta_end=10), ""),
+        ((), Config(method="vml", particles=3), ""),
+    ],
+)
+def test_options_that_were_given_and_change_nothing_are_named(
+    given: tuple[str, ...], config: Config, said: str
+) -> None:
+    assert unused_words(given, config, "regression") == said
+
+
+def test_every_bare_word_of_a_choice_has_its_meaning() -> None:
+    for name in (name for names in groups().values() for name in names):
+        for value in choices(name):
+            assert value_words(name, value).startswith(f"{value}: "), (name, value)
+    assert value_words("a_new_option", "x") == "x"

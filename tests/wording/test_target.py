@@ -1,0 +1,68 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from vpp.settings import Config
+from vpp.wording.target import target_words
+
+EXACT = "the acceptance rule is exact"
+DRAWN: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
+
+
+def said(task: Any = "classification", **options: Any) -> str:
+    return " ".join(target_words(Config(**options), task))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "made anew each step; every text is rewritten after it was weighed, without a correction"),
+        ({"mutate": "filtered"}, "pass an accept step on those same rows"),
+        ({"mutate": "duplicates"}, "Only copies made by resampling are rewritten"),
+        ({"tempering": "incremental"}, "Exponents φ = 1/β follow a schedule fixed in advance"),
+        ({"tempering": "adaptive"}, "Exponents φ = 1/β were found as the run went"),
+        ({"method": "mh"}, "on one batch, another one each step"),
+        ({"method": "mh", "mh_rows": "buffer"}, "on the rows last seen"),
+        ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),
+        ({"method": "mh", "restart": 0.25}, "no exact Metropolis-Hastings"),
+        ({"method": "always-accept"}, "nothing was sampled from any target"),
+        ({"method": "vml5"}, "averaged without weights"),
+        ({"method": "vml"}, "There is one hypothesis and no posterior"),
+        ({"particles_max": 20}, "K may change"),
+    ],
+)
+def test_each_method_says_what_it_samples(options: dict[str, Any], words: str) -> None:
+    assert words in said(**options)
+
+
+@pytest.mark.parametrize("options", [DRAWN, {"restart": 1.0, "tempering": "incremental"}])
+def test_draws_from_the_prior_judged_on_all_rows_are_exact(options: dict[str, Any]) -> None:
+    assert EXACT in said(**options)
+    assert EXACT in said("regression", **options, tau=2.0)
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"restart": 0.99},
+        {"restart": 0.0},
+        {"mh_rows": "batch"},
+        {"mh_rows": "buffer"},
+        {"learner_temperature": 0.5},
+        {"points_per_call": 5},
+        {"particles_max": 20},
+        {"method": "always-accept"},
+    ],
+)
+def test_nothing_else_is_called_exact(spoilt: dict[str, Any]) -> None:
+    assert EXACT not in said(**{**DRAWN, **spoilt})
+
+
+def test_a_tau_found_from_the_data_is_not_exact() -> None:
+    assert "exact it would be with a tau fixed in advance" in said("regression", **DRAWN)
+
+
+def test_the_words_are_the_same_for_options_that_change_no_target() -> None:
+    config = Config(**DRAWN)
+    assert target_words(config, "classification") == target_words(replace(config, seed=7, epochs=9), "classification")

@@ -1,0 +1,168 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.wording import words
+from vpp.wording.markup import votes
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("ess", "size", "threshold", "sentence"),
+    [
+        (5.8, 10, 0.5, "ESS 5.8 of 10: about six voices carry the posterior."),
+        (1.2, 10, 0.5, "ESS 1.2 of 10: one hypothesis speaks for all; resampling next."),
+        (1.2, 10, None, "ESS 1.2 of 10: one hypothesis speaks for all."),
+        (4.96, 10, 0.5, "ESS 5.0 of 10: about five voices carry the posterior; resampling next."),
+        (5.0, 10, 0.5, "ESS 5 of 10: about five voices carry the posterior."),
+        (10.0, 10, 0.5, "ESS 10 of 10: all ten voices count alike."),
+        (9.7, 10, 0.5, "ESS 9.7 of 10: all ten voices count nearly alike."),
+        (23.4, 50, 0.4, "ESS 23.4 of 50: about 23 voices carry the posterior."),
+        (1.0, 1, 0.5, "ESS 1 of 1: there is one particle only."),
+    ],
+)
+def test_ess_is_told_as_voices(ess: float, size: int, threshold: float | None, sentence: str) -> None:
+    assert words.ess_sentence(ess, size, threshold) == sentence
+
+
+def test_beside_its_number_ess_is_told_by_the_voices_alone() -> None:
+    assert words.voices_sentence(5.8, 10) == "About six voices carry the posterior."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "judged", "sentence"),
+    [
+        (6, 8, f"75{NBSP}% accepted: six of eight changes survived the filter."),
+        (0, 8, f"0{NBSP}% accepted: none of eight changes survived the filter."),
+        (1, 1, f"100{NBSP}% accepted: one of one change survived the filter."),
+        (1499, 1500, f"99.9{NBSP}% accepted: 1,499 of 1,500 changes survived the filter."),
+        (0, 0, "No change has been judged yet."),
+    ],
+)
+def test_acceptance_says_how_many_of_how_many(accepted: int, judged: int, sentence: str) -> None:
+    assert words.acceptance_sentence(accepted, judged) == sentence
+
+
+def test_a_method_without_a_filter_is_said_to_have_none() -> None:
+    assert words.taken_sentence(8) == "No filter: all eight changes were taken."
+    assert words.taken_sentence(1) == "No filter: the one change was taken."
+    assert words.taken_sentence(0) == "No filter: no change has been taken yet."
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    # R: binom::binom.confint(successes, n, methods = "wilson")
+    [(60, 60, 0.9398, 1.0), (0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (15, 50, 0.1910, 0.4375)],
+)
+def test_wilson_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
+    assert words.wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
+
+
+@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_holds_the_share_and_mirrors(share: tuple[int, int]) -> None:
+    successes, n = share
+    low, high = words.wilson(successes, n)
+    assert 0 <= low <= successes / n <= high <= 1
+    assert words.wilson(n - successes, n) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(("successes", "n"), [(1, 0), (-1, 5), (6, 5)])
+def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
+    with pytest.raises(ValueError, match="no share"):
+        words.wilson(successes, n)
+
+
+def test_a_share_comes_with_what_it_means() -> None:
+    assert words.share_sentence(60, 60) == f"60 of 60: with 60 rows, that means 94{NBSP}% to 100{NBSP}%."
+    assert words.share_sentence(1, 1) == f"1 of 1: with 1 row, that means 21{NBSP}% to 100{NBSP}%."
+    assert words.share_sentence(0, 0) == "No rows yet."
+
+
+def test_uncertain_points_are_counted_in_words() -> None:
+    assert words.uncertain_sentence(3, 60) == "The particles disagree on three of 60 test points."
+    assert words.uncertain_sentence(0, 60) == "The particles agree on all 60 test points."
+    assert words.uncertain_sentence(4, 4) == "The particles disagree on all four test points."
+    assert words.uncertain_sentence(0, 0) == "No test points have been evaluated yet."
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ([], "There are no particles yet."),
+        ([1.0], "One idea holds all of the weight."),
+        ([0.0, 1.0], "One idea holds all of the weight."),
+        ([0.02, 0.95, 0.03], f"One idea holds 95{NBSP}% of the weight; two others share the rest."),
+        ([0.4, 0.6], f"One idea holds 60{NBSP}% of the weight; another holds the rest."),
+        ([0.9999, 0.0001], f"One idea holds over 99.9{NBSP}% of the weight; another holds the rest."),
+        ([0.3, 0.4, 0.3], f"No idea has a majority: the heaviest of three holds 40{NBSP}% of the weight."),
+        ([0.1] * 10, f"Ten ideas hold equal weight, 10{NBSP}% each."),
+    ],
+)
+def test_weights_are_told_by_the_leading_idea(weights: list[float], sentence: str) -> None:
+    assert words.weights_sentence(weights) == sentence
+
+
+@pytest.mark.parametrize(
+    ("fraction", "shown"),
+    [(0, "0 %"), (1, "100 %"), (0.22, "22 %"), (0.997, "99.7 %"), (0.004, "0.4 %"), (0.99999, "over 99.9 %"),
+     (1e-9, "under 0.1 %"), (0.996, "99.6 %")],
+)  # fmt: skip
+def test_a_percentage_never_claims_all_or_nothing_falsely(fraction: float, shown: str) -> None:
+    assert words.percent(fraction) == shown.replace(" %", f"{NBSP}%")
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_what_is_neither_all_nor_nothing_never_reads_so(fraction: float) -> None:
+    assert words.percent(fraction).split(NBSP)[0] not in ("0", "100", "0.0", "100.0")
+    assert words.weight_text(fraction) not in ("0.000", "1.000")
+
+
+def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
+    shown = votes([("a", 0.9996), ("b", 0.0004)])
+    assert 'aria-label="a over 0.99, b under 0.01"' in shown
+    assert ">a over 0.99<" in shown
+    assert ">b under 0.01<" in shown
+    assert 'aria-label="a 1.00"' in votes([("a", sum([0.1] * 10))])
+
+
+def test_numbers_have_a_true_minus_sign() -> None:
+    assert words.number(-1234.5678) == "−1235"
+    assert words.number(-math.inf) == "−∞"
+    assert words.number(math.nan) == "undefined"
+    assert words.fixed(-1.005, 1) == "−1.0"
+    assert words.fixed(-0.001) == "0.00"
+    assert words.integer(-1964) == "−1,964"
+    assert words.value_text(-3.0) == "−3"
+
+
+def test_values_read_as_they_are() -> None:
+    assert words.value_text("1.50") == "1.50"
+    assert words.value_text(12.6228) == "12.6228"
+    assert words.value_text(None) == "no answer"
+    assert words.weight_text(0.9541) == "0.954"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_the_shortest_text_reads_back_as_the_same_number(value: float) -> None:
+    assert float(words.shortest(value)) == value
+
+
+def test_counts_are_grammatical() -> None:
+    assert words.counted(1, "row") == "1 row"
+    assert words.counted(1964, "row") == "1,964 rows"
+    assert words.counted(2, "man", "men") == "2 men"
+    assert words.listed([0]) == "0"
+    assert words.listed([0, 2, 4]) == "0, 2 and 4"
+    assert words.listed([]) == ""
+
+
+@pytest.mark.parametrize(("value", "shown"), [(3.6, "4 s"), (190, "3 min 10 s"), (7500, "2 h 05 min")])
+def test_durations_are_short(value: float, shown: str) -> None:
+    assert words.seconds(value).replace(NBSP, " ") == shown
+
+
+def test_one_idea_never_holds_everything_beside_others() -> None:
+    assert words.weights_sentence([1.0, 1e-30]).startswith(f"One idea holds over 99.9{NBSP}% of the weight; another")

@@ -1,0 +1,1 @@
+"""What pages draw: cards, tables and charts, as escaped HTML and Plotly figures."""

@@ -1,0 +1,228 @@
+"""What the particles say of a row they were asked about, in words and as HTML."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from vpp.data.dataset import Row
+from vpp.data.fields import Field
+from vpp.data.kinds import is_number
+from vpp.drawing.cards import without_seed
+from vpp.drawing.matrix import inputs_line
+from vpp.inspection.votes import Vote
+from vpp.runs.view import RunView
+from vpp.wording.markup import Metric, badge, caption, saying, strip, text, votes
+from vpp.wording.words import (
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    number,
+    percent,
+    seconds,
+    value_text,
+    weight_text,
+)
+
+MOST_NOTES = 4
+LONGEST = 240
+"""Characters of a reason beside the headline; the table has all of it."""
+NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not included."
+
+
+def vote_html(vote: Vote, *, is_weighted: bool, scale: float = 0.0, n_classes: int = 2) -> str:
+    """Headline, bar or numbers, how sure, and who dissents. scale: standard deviation of the training targets."""
+    parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale))]
+    if vote.is_label and vote.voices and len(vote.said) > 1:
+        parts.append(votes(vote.shares, vote.abstained))
+    elif vote.interval and len(vote.said) > 1:
+        parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale)))
+    parts.append(caption(sure_sentence(vote, scale=scale, n_classes=n_classes)))
+    dissent = dissent_sentence(vote, is_weighted=is_weighted)
+    said = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
+    return f'<div class="verdict">{said}</div>'
+
+
+def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0) -> str:
+    """`Class 1, with 96 % of the weight behind it.`"""
+    if vote.answer is None:
+        return "No particle gave a readable answer."
+    if not vote.voices:
+        return "No particle with weight gave a readable answer."
+    named = f"Class {vote.answer}" if vote.is_label else number(float(vote.answer))
+    if len(vote.said) == 1:
+        return f"{named}, says the one hypothesis."
+    if not vote.is_label:
+        doubtful = "I don’t know; about " if vote.agreement(scale) == 0 else ""
+        mean = "the weighted mean" if is_weighted else "the mean"
+        return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
+    behind = _behind(vote, vote.behind, _backers(vote), is_weighted)
+    if vote.agreement() == 0:
+        return f"I don’t know: class {vote.answer} leads, with only {behind} behind it."
+    return f"{named}, with {behind} behind it."
+
+
+def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
+    """How far the voices agree, with the number that says so and its scale."""
+    if len(vote.said) == 1:
+        return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
+    if not vote.voices:
+        return "There is no answer to count. What each of them said is in the table."
+    agreement = vote.agreement(scale)
+    if agreement == 3:
+        return _unanimous(vote)
+    how = ("They differ too much for an answer", "They are divided", "Nearly all agree")[agreement]
+    if vote.is_label:
+        most = math.log2(max(2, n_classes))
+        return f"{how}: vote entropy {fixed(vote.doubt)} bits, where 0 is unanimous and {fixed(most)} an even split."
+    beside = f", where the training targets spread by {number(scale)}" if scale else ""
+    return f"{how}: a spread of {number(vote.doubt)}{beside}. {NO_NOISE}"
+
+
+def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
+    """`The one dissent, particle 9, says 0: “…”`, of the heaviest; of numbers, the lowest and the highest."""
+    if vote.is_label:
+        return _label_dissent(vote, is_weighted=is_weighted) if vote.dissenters else ""
+    if not vote.voices or vote.doubt == 0:
+        return ""
+    by_value = sorted(vote.voices, key=lambda slot: float(vote.said[slot].value or 0.0))
+    low, high = (_says(vote, slot, with_weight=is_weighted) for slot in (by_value[0], by_value[-1]))
+    return f"The lowest, {low} The highest, {high}"
+
+
+def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
+    """A line a sentence, heaviest first: who holds it, its answer and reason, and the sentence folded away.
+
+    texts: (K,). Particles that hold the same sentence gave the same answer.
+    """
+    holders: dict[str, list[int]] = {}
+    for slot in range(len(texts)):
+        holders.setdefault(texts[slot], []).append(slot)
+    heaviest_first = sorted(holders.values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
+    lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
+    head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
+    return (
+        f'<div class="scroll"><table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    )
+
+
+def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
+    said = vote.said[slots[0]]
+    if said.value is None:
+        answer = badge("abs", "no readable answer")
+    else:
+        differs = vote.is_label and bool(vote.voices) and said.value != vote.answer
+        answer = f"<b>{text(said.value)}</b> (dissents)" if differs else text(value_text(said.value))
+    why = said.explanation or said.reason or "no reason given"
+    fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
+    weight = weight_text(math.fsum(vote.weights[slot] for slot in slots))
+    return (
+        f'<tr><td>{", ".join(map(str, slots))}</td><td class="r">{weight}</td><td>{answer}</td>'
+        f"<td>{text(why)}{fold}</td></tr>"
+    )
+
+
+def _metrics(vote: Vote, *, is_weighted: bool, scale: float) -> Iterator[Metric]:
+    low, high = vote.interval or (0.0, 0.0)
+    yield Metric(
+        name="Weighted mean" if is_weighted else "Mean",
+        value=number(float(vote.answer or 0.0)),
+        words=f"Of {_answers(len(vote.voices))}.",
+    )
+    yield Metric(
+        name="Spread",
+        value=number(vote.doubt),
+        scale=f"against {number(scale)}" if scale else "",
+        words="Standard deviation of the answers, against that of the training targets.",
+    )
+    yield Metric(
+        name="Middle 90 %", value=f"{number(low)} to {number(high)}", words="Of the particles’ weight, without noise."
+    )
+    yield Metric(name="Abstained", value=percent(vote.abstained), words="Weight without a readable answer.")
+
+
+def _answers(n: int) -> str:
+    return "one answer" if n == 1 else f"{in_words(n)} answers"
+
+
+def _backers(vote: Vote) -> int:
+    return sum(said.value == vote.answer for said in vote.said)
+
+
+def _behind(vote: Vote, share: float, n: int, is_weighted: bool) -> str:
+    return (
+        f"{percent(share)} of the weight" if is_weighted else f"{in_words(n)} of {in_words(len(vote.said))} particles"
+    )
+
+
+def _unanimous(vote: Vote) -> str:
+    if len(vote.voices) == 1:
+        return f"Particle {vote.voices[0]} alone holds weight and answered, so nothing can differ."
+    if vote.abstained > 0:
+        n = sum(said.value is None for said in vote.said)
+        gave = f"{in_words(n)} of {in_words(len(vote.said))}, with {percent(vote.abstained)} of the weight, gave none"
+        return f"All that gave a readable answer agree; {gave}."
+    heard = len(vote.voices)
+    which = " that hold weight" if heard < len(vote.said) else ""
+    return f"{'Both' if heard == 2 else f'All {in_words(heard)}'} particles{which} agree."
+
+
+def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
+    slots = vote.dissenters
+    if len(slots) == 1:
+        return f"The one dissent, {_says(vote, slots[0])}"
+    held = math.fsum(vote.weights[slot] for slot in slots)
+    weighing = f", with {percent(held)} of the weight" if is_weighted else ""
+    which = "heaviest" if is_weighted else "first"
+    return f"{capitalised(in_words(len(slots)))} dissent{weighing}. The {which}, {_says(vote, slots[0])}"
+
+
+def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
+    """`particle 9, says 0: “…”`"""
+    said = vote.said[slot]
+    why = " ".join(said.explanation.split())
+    short = why if len(why) <= LONGEST else f"{why[:LONGEST].rsplit(' ', 1)[0]} …"
+    weight = f" of weight {weight_text(vote.weights[slot])}" if with_weight else ""
+    return f"particle {slot}{weight}, says {value_text(said.value)}{f': “{short}”' if short else '.'}"
+
+
+# Inputs outside the data
+
+
+def outside_html(fields: Sequence[Field], vote: Vote) -> str:
+    """Which inputs no training row is like; empty where all are."""
+    notes = list(outside_notes(fields, vote))
+    if not notes:
+        return ""
+    more = f"And {counted(len(notes) - MOST_NOTES, 'other input')}." if len(notes) > MOST_NOTES else ""
+    told = " ".join([*notes[:MOST_NOTES], *([more] if more else [])])
+    why = "The sentences were never tested there."
+    return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(f"{told} {why}")}</p></div>'
+
+
+def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
+    """A sentence an input: `a is 99; the training rows have 1 to 12.`"""
+    for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
+        if cell is None or not field.is_outside(cell):
+            continue
+        if field.kind == "category":
+            yield f"{name} is “{cell}”, which no training row has."
+        elif is_number(cell):
+            yield f"{name} is {cell}; the training rows have {field.low} to {field.high}."
+        else:
+            yield f"{name} is “{cell}”, where the training rows have numbers."
+
+
+def known_words(row: Row) -> str:
+    """What the data say of a row with these inputs."""
+    return f"Row {row.id} of the data has these inputs; its true value is {value_text(row.target)}."
+
+
+def asked_caption(vote: Vote, step: int | None, view: RunView, took_s: float) -> str:
+    """Which row was asked about, when, and as of which step where the run goes on or has gone on since."""
+    row = f"Asked about {inputs_line(vote.row)}; it took {seconds(took_s)}."
+    is_latest = view.last_step == step and vote.weights == view.weights
+    if step is None or (view.has_ended and is_latest):
+        return row
+    when = "the first hypotheses" if step < 0 else f"step {step}"
+    now = "has ended since" if view.has_ended else f"is at step {view.last_step} now"
+    return f"{row} As of {when}.{'' if is_latest else f' The run {now}: ask again.'}"

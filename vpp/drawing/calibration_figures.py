@@ -1,0 +1,204 @@
+"""Charts that set doubt against error (Plotly). Shares keep their full range."""
+
+import math
+
+import plotly.graph_objects as go
+
+from vpp.drawing.figures import Figure
+from vpp.inspection.reliability import SpreadReliability, VoteReliability
+from vpp.posterior.calibration import BINS, Bin, RiskCoverage
+from vpp.wording.theme import INK, Mode, template
+from vpp.wording.words import counted, fixed, integer, number, percent, wilson
+
+HEIGHT = 280
+TENTHS = tuple(k / 10 for k in range(1, 11))
+"""Coverages told in the table."""
+MOST_ROWS = 60
+"""Rows of the table under a scatter."""
+
+
+def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
+    """Error if only the most certain rows are answered, beside a random order."""
+    n, c = len(curve.risk), INK[mode]
+    shares = [i / n for i in range(1, n + 1)]
+    top = _top(curve.risk)
+    chart = _chart(mode)
+    chart.update_xaxes(range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    chart.update_yaxes(range=[-0.03 * top, 1.18 * top], tickformat=".0%" if is_label else ".3~g", nticks=4)
+    _line(chart, [0, 1], [curve.area_random] * 2, color=c["ink3"], dash="dash")
+    chart.add_scatter(
+        x=shares,
+        y=_drawn(curve.risk),
+        mode="lines" if n > 1 else "markers",
+        line={"color": c["ink"], "width": 1.8, "shape": "vh"},
+        marker={"color": c["ink"]},
+        hovertemplate=f"%{{x:.0%}} answered: %{{y:{'.1%' if is_label else '.4g'}}}<extra></extra>",
+    )
+    _say(chart, x=0.01, y=curve.area_random, text="random order", color=c["ink3"], anchor="left", shift=_clear(curve))
+    shown = _percent if is_label else number
+    return Figure(
+        chart=chart,
+        alt=_risk_alt(curve, is_label=is_label),
+        head=("answered", "rows", "wrong" if is_label else "mean squared error"),
+        rows=tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS),
+    )
+
+
+def _clear(curve: RiskCoverage) -> int:
+    """Pixels by which the line's name stands above it, or below where the curve begins above."""
+    begin = curve.risk[: curve.rows_at(0.25)]
+    return 10 if max(begin) <= curve.area_random else -10
+
+
+def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
+    n = len(curve.risk)
+    if is_label and curve.area_random == 0:
+        return f"No answer is wrong: on the {counted(n, 'row')} there is no error to rank"
+    half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
+    first, last = curve.at(0.5), curve.at(1)
+    if is_label:
+        told = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
+    else:
+        told = (
+            f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
+        )
+    return f"{told}; {_verdict(curve)}"
+
+
+def _verdict(curve: RiskCoverage) -> str:
+    """How the area stands between a random order's and the best one's."""
+    room = curve.area_random - curve.area_best
+    if not math.isfinite(room) or room <= 0:
+        return "no order would do better or worse"
+    gain = (curve.area_random - curve.area) / room
+    if abs(gain) < 0.05:
+        return "the order is no better than a random one"
+    if gain < 0:
+        return "the order is worse than a random one"
+    return f"that is {percent(gain)} of the way from a random order to the best possible"
+
+
+def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
+    """How often the vote is right, by the share that its winner has; the number beside a dot counts its rows."""
+    c, bins = INK[mode], found.bins
+    chart = _chart(mode)
+    chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
+    _line(chart, [0, 1], [0, 1], color=c["ink3"], dash="dash")
+    _say(chart, x=0.22, y=0.22, text="as often right as sure", color=c["ink3"], anchor="left", shift=-12)
+    ends = [wilson(each.n_right, each.n) for each in bins]
+    chart.add_scatter(
+        x=[each.confidence for each in bins],
+        y=[each.accuracy for each in bins],
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - each.accuracy for each, (_, high) in zip(bins, ends, strict=True)],
+            "arrayminus": [each.accuracy - low for each, (low, _) in zip(bins, ends, strict=True)],
+            "color": c["edge"],
+            "thickness": 1,
+            "width": 3,
+        },
+        text=[f"{integer(each.n)} " for each in bins],
+        textposition="middle left",
+        textfont={"color": c["ink2"], "size": 12},
+        mode="markers+text",
+        marker={"size": 8, "color": c["ink"]},
+        customdata=[[each.n_right, each.n] for each in bins],
+        hovertemplate="share %{x:.0%}: right %{customdata[0]} of %{customdata[1]}<extra></extra>",
+        cliponaxis=False,
+    )
+    return Figure(
+        chart=chart,
+        alt=_reliability_alt(found),
+        head=("the vote’s share", "rows", "mean share", "right", "95 % interval"),
+        rows=tuple(_bin_row(each) for each in bins),
+    )
+
+
+def _bin_row(each: Bin) -> tuple[str, ...]:
+    low, high = wilson(each.n_right, each.n)
+    return (
+        f"over {percent(each.low)} to {percent(each.high)}",
+        integer(each.n),
+        _percent(each.confidence),
+        f"{_percent(each.accuracy)} ({integer(each.n_right)})",
+        f"{percent(low)} to {percent(high)}",
+    )
+
+
+def _reliability_alt(found: VoteReliability) -> str:
+    n = sum(each.n for each in found.bins)
+    if not n:
+        return "Nobody answered any row: there is no share to judge"
+    confidence = sum(each.n * each.confidence for each in found.bins) / n
+    right = sum(each.n_right for each in found.bins) / n
+    left_out = f"; {counted(found.n_all_abstained, 'row')} without an answer left out" if found.n_all_abstained else ""
+    return (
+        f"The winner’s share of those that answered is {_percent(confidence)} on average, and it is right on "
+        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(found.calibration_error, 3)}"
+        f"{left_out}. Bars: Wilson, 95 %"
+    )
+
+
+def spread_figure(found: SpreadReliability, mode: Mode) -> Figure:
+    """Absolute error by spread, a dot a row."""
+    c = INK[mode]
+    dots = [
+        (row, spread, error)
+        for row, spread, error in zip(found.rows, found.spreads, found.errors, strict=True)
+        if math.isfinite(spread) and math.isfinite(error)
+    ]
+    dots.sort(key=lambda dot: (-dot[1], dot[0]))
+    chart = _chart(mode)
+    chart.update_xaxes(rangemode="tozero", nticks=5, tickformat=".3~g")
+    chart.update_yaxes(rangemode="tozero", nticks=4, tickformat=".3~g")
+    chart.add_scatter(
+        x=[spread for _, spread, _ in dots],
+        y=[error for _, _, error in dots],
+        customdata=[[row] for row, _, _ in dots],
+        mode="markers",
+        marker={"size": 7, "color": c["ink"], "opacity": 0.6},
+        hovertemplate="row %{customdata[0]}: spread %{x:.4g}, off by %{y:.4g}<extra></extra>",
+    )
+    return Figure(
+        chart=chart,
+        alt=_spread_alt(found, n_shown=len(dots)),
+        head=("row", "spread", "error"),
+        rows=tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS]),
+    )
+
+
+def _spread_alt(found: SpreadReliability, *, n_shown: int) -> str:
+    rho = "undefined" if found.rank_correlation is None else fixed(found.rank_correlation)
+    left_out = len(found.rows) - n_shown
+    silent = f"; {counted(left_out, 'row')} without a finite spread and error left out" if left_out else ""
+    table = f"; the table has the {MOST_ROWS} rows of the widest spread" if n_shown > MOST_ROWS else ""
+    return f"Error by spread on {counted(n_shown, 'row')}: rank correlation {rho}{silent}{table}"
+
+
+def _chart(mode: Mode) -> go.Figure:
+    return go.Figure(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
+
+
+def _line(chart: go.Figure, x: list[float], y: list[float], *, color: str, dash: str) -> None:
+    chart.add_scatter(x=x, y=y, mode="lines", line={"color": color, "width": 1, "dash": dash}, hoverinfo="skip")
+
+
+def _say(chart: go.Figure, *, x: float, y: float, text: str, color: str, anchor: str, shift: int = 10) -> None:
+    chart.add_annotation(
+        x=x, y=y, text=text, showarrow=False, xanchor=anchor, yshift=shift, font={"size": 12, "color": color}
+    )
+
+
+def _top(values: tuple[float, ...]) -> float:
+    """Of an axis that begins at 0."""
+    return max((value for value in values if math.isfinite(value)), default=0.0) or 1.0
+
+
+def _drawn(values: tuple[float, ...]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values]
+
+
+def _percent(share: float) -> str:
+    return percent(share, 1)

@@ -1,0 +1,406 @@
+"""Particles as cards: a hypothesis, its weight, what supports it and what became of it.
+
+A card of smc at step t shows the text that was weighed at t; a card of the other methods the text that t left.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vpp.data.dataset import Dataset, Row
+from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.inspection.batches import batch_places, scored_rows
+from vpp.inspection.slots import heirs, kept_as, rewritten_as
+from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.prediction import Value
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
+from vpp.wording.markup import Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Something folded away under a card."""
+
+    name: str
+    """Tells folds of one card apart."""
+    mark: Mark
+    title: str
+    sentence: str = ""
+    """A hypothesis."""
+    notes: tuple[str, ...] = ()
+    raw: tuple[tuple[str, str], ...] = ()
+    """(Title, text) of what was asked and answered, to the letter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One particle at one step."""
+
+    slot: int
+    weight: float | None
+    """None before the first weights; the share of one where all count alike."""
+    sentence: str
+    """Without the seed sentence, which all share."""
+    parent: str | None
+    """The sentence it was rewritten from; None where there is none."""
+    marks: tuple[tuple[Mark, str], ...]
+    """What happened to it."""
+    hits: tuple[bool | None, ...]
+    """A batch row each: right, wrong, None abstained; empty for regression."""
+    rail: tuple[str, ...]
+    """Short facts at the right."""
+    folds: tuple[Fold, ...]
+    alike: int = 0
+    """How many there are where all count alike, without weights; 0 where they have weights."""
+
+
+Marks = tuple[tuple[Mark, str], ...]
+MOST_ROWS = 6
+"""Rows named that contradict a proposal."""
+AFRESH = "drawn afresh from the prior, without data"
+REJECTED_AFRESH = "rejected a proposal drawn afresh from the prior"
+
+
+def without_seed(sentence: str, seed_text: str) -> str:
+    """What the optimizer wrote; the seed sentence alone where it wrote nothing."""
+    return sentence.removeprefix(seed_text).strip() or sentence
+
+
+class CardMaker:
+    """Makes the cards of a run's steps."""
+
+    def __init__(self, view: RunView, config: Config, dataset: Dataset, prompts: PromptMaker) -> None:
+        self._view = view
+        self._config = config
+        self._prompts = prompts
+        self._rows: Mapping[int, Row] = {row.id: row for row in (*dataset.train, *dataset.test)}
+        self._dataset = dataset
+        self._seed = view.started.seed_text if view.started else ""
+
+    def initial(self) -> list[Card]:
+        """The first hypotheses as they come, by slot."""
+        return [self._fresh(drawn) for _, drawn in sorted(self._view.drawn.items())]
+
+    def final(self) -> list[Card]:
+        """The last population with the weights that predictions use, heaviest first.
+
+        Without weights of their own, the end is the last step's decisions, unless K changed after them.
+        """
+        last = self._view.finished_steps[-1]
+        if not self._config.is_weighted and last.scored and not (last.joined or last.shrunk):
+            return self.at(last.step)
+        ids = [state.hypothesis for state in self._view.population]
+        return _by_weight([self._last(last, slot, ids) for slot in range(len(ids))])
+
+    def at(self, step: int) -> list[Card]:
+        """The cards of a step that has weights (smc) or decisions, heaviest first; newcomers stand at the end."""
+        view = self._view.steps[step]
+        make = self._weighed if self._config.is_weighted else self._decided
+        cards = [make(view, slot) for slot in sorted(view.scored)]
+        return [*_by_weight(cards), *(self._fresh(drawn) for _, drawn in sorted(view.joined.items()))]
+
+    def _fresh(self, drawn: ParticleDrawn) -> Card:
+        joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
+        bare: Marks = (("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else ()
+        kept: Marks = (("", "taken over from the earlier run"),) if drawn.origin == "continued" else ()
+        return Card(
+            slot=drawn.particle,
+            weight=None,
+            sentence=self._said(drawn.hypothesis),
+            parent=None,
+            marks=(*joined, *kept, *bare),
+            hits=(),
+            rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
+            folds=_answer_fold(drawn.raw),
+        )
+
+    def _last(self, last: StepView, slot: int, ids: Sequence[str]) -> Card:
+        return Card(
+            slot=slot,
+            weight=self._view.weights[slot],
+            sentence=self._said(ids[slot]),
+            parent=self._said_before(last.step, slot),
+            marks=(*self._origin(last.step, slot), *self._same_words(slot, ids)),
+            hits=(),
+            rail=self._score_rail(self._view.final_scored.get(slot)),
+            folds=(),
+            alike=0 if self._config.is_weighted else len(ids),
+        )
+
+    def _weighed(self, view: StepView, slot: int) -> Card:
+        scored = view.scored[slot]
+        return Card(
+            slot=slot,
+            weight=view.reweighted.weights[slot] if view.reweighted else None,
+            sentence=self._said(scored.hypothesis),
+            parent=self._said_before(view.step - 1, slot),
+            marks=(
+                *self._origin(view.step - 1, slot),
+                *self._fate(view, slot),
+                *self._same_words(slot, [s.hypothesis for _, s in sorted(view.scored.items())]),
+            ),
+            hits=self._hits(view, scored),
+            rail=self._rail(view, scored),
+            folds=self._rewritings(view, slot),
+        )
+
+    def _decided(self, view: StepView, slot: int) -> Card:
+        proposed = view.proposed.get(slot)
+        taken = proposed is not None and proposed.accepted
+        scored = view.proposals_scored.get(slot, view.scored[slot]) if taken else view.scored[slot]
+        shown = proposed.proposal if taken and proposed and proposed.proposal else view.scored[slot].hypothesis
+        return Card(
+            slot=slot,
+            weight=1 / len(self._view.steps[view.step - 1].population),
+            sentence=self._said(shown),
+            parent=self._said(view.scored[slot].hypothesis) if taken and not _is_fresh(proposed) else None,
+            marks=(*self._decision(view, slot), *_shrunk(view, (slot,))),
+            hits=self._hits(view, scored) if scored.hypothesis == shown else (),
+            rail=self._rail(view, scored) if scored.hypothesis == shown else ("not scored yet",),
+            folds=self._judged(view, slot),
+            alike=len(self._view.steps[view.step - 1].population),
+        )
+
+    def _said(self, hypothesis: str) -> str:
+        return without_seed(self._view.texts[hypothesis], self._seed)
+
+    def _proposed(self, step: int, slot: int) -> Proposed | None:
+        """The proposal that what stands in `slot` at the step's end was judged by, or came from."""
+        at = self._view.steps.get(step)
+        before = rewritten_as(at, slot) if at else None
+        return at.proposed.get(before) if at and before is not None else None
+
+    def _said_before(self, step: int, slot: int) -> str | None:
+        """The text that slot's was rewritten from at `step`; None where it was not rewritten, or drawn afresh."""
+        proposed = self._proposed(step, slot)
+        return self._said(proposed.parent) if proposed and proposed.accepted and not _is_fresh(proposed) else None
+
+    def _origin(self, step: int, slot: int) -> Marks:
+        """How the text came to be, at the step before."""
+        if step == INITIAL_STEP:
+            return (("", "first hypothesis"),)
+        if slot in self._view.steps[step].joined:
+            return (("", f"joined at step {step}"),)
+        proposed = self._proposed(step, slot)
+        if proposed is None:
+            return (("same", f"not rewritten at step {step}: only copies are"),)
+        return ((_told_mark(proposed), f"{self._told(proposed)} at step {step}"),)
+
+    def _told(self, proposed: Proposed) -> str:
+        if proposed.why == "unchanged":
+            return "kept word for word"
+        if proposed.why == "unparsable":
+            return "kept: the proposal could not be read"
+        if not proposed.accepted:
+            return REJECTED_AFRESH if _is_fresh(proposed) else "kept: the proposal was rejected"
+        return f"{self._how(proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
+
+    def _how(self, proposed: Proposed) -> str:
+        if _is_fresh(proposed):
+            return AFRESH
+        manner = ""
+        if self._config.is_weighted:
+            manner = " boldly" if proposed.temperature > self._config.cautious_temperature else " cautiously"
+        return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+
+    def _fate(self, view: StepView, slot: int) -> Marks:
+        """What resampling did, and the step's end."""
+        copies = heirs(view, slot)
+        if not copies:
+            return (("gone", f"resampled away at step {view.step}"),)
+        spread: Marks = () if copies == (slot,) else (("acc", f"resampled into {_listed(copies)}"),)
+        kept = view.finished and self._config.mutate == "duplicates" and not view.proposed.keys() & set(copies)
+        still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
+        return (*spread, *still, *_shrunk(view, copies))
+
+    def _same_words(self, slot: int, hypotheses: Sequence[str]) -> Marks:
+        twins = [k for k, h in enumerate(hypotheses) if h == hypotheses[slot] and k != slot]
+        return (("", f"same words as particle {_listed(twins)}"),) if twins else ()
+
+    def _decision(self, view: StepView, slot: int) -> Marks:
+        proposed = view.proposed.get(slot)
+        if proposed is None:
+            return (("same", "waiting for its proposal"),)
+        rejected = REJECTED_AFRESH if _is_fresh(proposed) else "proposal rejected"
+        words = {
+            "likelihood": f"{'accepted' if proposed.accepted else rejected} at step {view.step}",
+            "taken": f"taken unseen at step {view.step}",
+            "unchanged": f"unchanged at step {view.step}",
+            "unparsable": f"proposal unreadable at step {view.step}",
+        }[proposed.why]
+        return ((_told_mark(proposed), words), *(_afresh(proposed) if proposed.accepted else ()))
+
+    def _rewritings(self, view: StepView, slot: int) -> tuple[Fold, ...]:
+        """What the slot, or its copies, were rewritten to, or should have been."""
+        proposed = [k for k in heirs(view, slot) if k in view.proposed]
+        return tuple(self._rewriting(view, k, name="next" if i == 0 else f"next-{i}") for i, k in enumerate(proposed))
+
+    def _rewriting(self, view: StepView, slot: int, *, name: str) -> Fold:
+        proposed = view.proposed[slot]
+        is_rejected = proposed.why == "likelihood" and not proposed.accepted
+        keeps = f"particle {slot} keeps it{': proposal rejected' if is_rejected else ''}"
+        says = f"what particle {slot} says next{': accepted' if proposed.why == 'likelihood' else ''}"
+        return Fold(
+            name=name,
+            mark=_told_mark(proposed) if proposed.why != "taken" else "",
+            title=says if proposed.accepted else keeps,
+            sentence=self._said(proposed.proposal or proposed.parent),
+            notes=self._notes(view, slot),
+            raw=self._asked(view, slot),
+        )
+
+    def _judged(self, view: StepView, slot: int) -> tuple[Fold, ...]:
+        """The proposal and, where it was judged, the arithmetic of its decision."""
+        proposed = view.proposed.get(slot)
+        if proposed is None:
+            return ()
+        asked = self._asked(view, slot)
+        if proposed.why in ("taken", "unchanged"):
+            return (Fold(name="asked", mark="", title="what the optimizer was asked and answered", raw=asked),)
+        notes = self._notes(view, slot)
+        if proposed.accepted:
+            return (Fold(name="why", mark="acc", title="why it was accepted", notes=notes, raw=asked),)
+        sentence = self._said(proposed.proposal) if proposed.proposal else ""
+        title = "rejected proposal" if proposed.why == "likelihood" else "unreadable proposal"
+        mark = _told_mark(proposed)
+        return (Fold(name="rejected", mark=mark, title=title, sentence=sentence, notes=notes, raw=asked),)
+
+    def _notes(self, view: StepView, slot: int) -> tuple[str, ...]:
+        """Where the proposal came from, the rows that speak against it, and the decision's arithmetic."""
+        proposed = view.proposed[slot]
+        origin = tuple(words for _, words in _afresh(proposed))
+        return (*origin, *self._contradicting(view, slot), *self._arithmetic(proposed), *_reason(proposed))
+
+    def _arithmetic(self, proposed: Proposed) -> tuple[str, ...]:
+        """Eq. 9 in numbers; where the target is tempered, with its exponent."""
+        if proposed.log_alpha is None or proposed.u is None or proposed.log_likelihood is None:
+            return ()
+        weighed = self._view.steps[proposed.step].reweighted
+        tempered_by = weighed.beta if self._config.is_telescoping and weighed else 1.0
+        tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
+        return (
+            f"log-likelihood {_signed(proposed.log_likelihood_proposal)} against "
+            f"{_signed(proposed.log_likelihood)} before{tempered}: "
+            f"log α = {_signed(proposed.log_alpha)}, u = {proposed.u:.3f}",
+        )
+
+    def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str], ...]:
+        """The prompt, rebuilt, and the raw answer."""
+        prompt = self._prompts.proposal(self._view, view.step, slot) or ""
+        return (("the prompt", prompt), ("the whole answer", view.proposed[slot].raw))
+
+    def _contradicting(self, view: StepView, slot: int) -> tuple[str, ...]:
+        scored = view.proposals_scored.get(slot)
+        if scored is None or self._dataset.task == "regression":
+            return ()
+        hits = dict(zip(scored.rows, self._hits_of(scored), strict=True))
+        wrong = [row for row, hit in hits.items() if not hit]
+        if not wrong:
+            return (f"no row of {len(hits)} contradicts it",)
+        more = ", …" if len(wrong) > MOST_ROWS else ""
+        listed = f"{_listed(wrong[:MOST_ROWS])}{more}"
+        verb = "contradicts" if len(wrong) == 1 else "contradict"
+        return (f"{len(wrong)} of {len(hits)} {scored_rows(self._config)} {verb} it (rows {listed})",)
+
+    def _hits_of(self, scored: Scored) -> tuple[bool | None, ...]:
+        return tuple(
+            None if value is None else value == self._rows[row].target
+            for row, value in zip(scored.rows, scored.predictions, strict=True)
+        )
+
+    def _hits(self, view: StepView, scored: Scored) -> tuple[bool | None, ...]:
+        """On the batch's rows."""
+        if self._dataset.task == "regression":
+            return ()
+        hits = self._hits_of(scored)
+        return tuple(hits[i] for i in self._on_batch(view, scored))
+
+    def _on_batch(self, view: StepView, scored: Scored) -> list[int]:
+        """Places of the batch's rows among those scored."""
+        return batch_places(view, scored, self._config, n_train=len(self._dataset.train))
+
+    def _rail(self, view: StepView, scored: Scored) -> tuple[str, ...]:
+        """The batch, then all rows scored where they are more."""
+        places = self._on_batch(view, scored)
+        is_more = len(scored.rows) > len(places)
+        rest = self._score_rail(scored) if is_more else (_log_lik(scored),)
+        if not places:
+            return rest
+        if self._dataset.task == "regression":
+            return (f"off by {self._error(scored, places):.3g} on the batch", *rest)
+        hits = self._hits(view, scored)
+        return (f"{sum(hit is True for hit in hits)} of {len(hits)} right", *rest)
+
+    def _score_rail(self, scored: Scored | None) -> tuple[str, ...]:
+        if scored is None:
+            return ()
+        where = self._where(scored)
+        if self._dataset.task == "regression":
+            off = self._error(scored, range(len(scored.rows)))
+            return (f"off by {off:.3g} on {len(scored.rows)} {where}", _log_lik(scored))
+        hits = self._hits_of(scored)
+        return (f"{sum(hit is True for hit in hits)} of {len(hits)} {where}", _log_lik(scored))
+
+    def _where(self, scored: Scored) -> str:
+        is_final = scored.role == "final" and self._config.final_weights == "train"
+        return "training rows" if is_final else scored_rows(self._config)
+
+    def _error(self, scored: Scored, places: Sequence[int]) -> float:
+        """Root mean squared error on some of the rows scored."""
+        targets: list[Value | None] = [self._rows[scored.rows[i]].target for i in places]
+        said = [scored.predictions[i] for i in places]
+        return math.sqrt(mean_squared_error(said, targets, abstention_error=self._dataset.target_range))
+
+
+def _shrunk(view: StepView, slots: Sequence[int]) -> Marks:
+    """What became of rewritten slots where all agreed and K fell."""
+    if view.shrunk is None:
+        return ()
+    kept = [new for slot in slots for new in kept_as(view, slot)]
+    if not kept:
+        return (("gone", f"dropped at step {view.step}: all agreed"),)
+    return (("", f"kept as particle {_listed(kept)}"),) if kept != list(slots) else ()
+
+
+def _afresh(proposed: Proposed) -> Marks:
+    return (("", AFRESH),) if _is_fresh(proposed) else ()
+
+
+def _is_fresh(proposed: Proposed | None) -> bool:
+    """Whether it was drawn from the prior and is no rewriting of its parent."""
+    return proposed is not None and proposed.origin == "prior"
+
+
+def _by_weight(cards: list[Card]) -> list[Card]:
+    return sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
+
+
+def _told_mark(proposed: Proposed) -> Mark:
+    if proposed.why == "unparsable":
+        return "abs"
+    if proposed.why == "unchanged":
+        return "same"
+    return "acc" if proposed.accepted else "rej"
+
+
+def _log_lik(scored: Scored) -> str:
+    return f"log-likelihood {scored.log_likelihood:.1f}".replace("-", "−").replace("log−", "log-")
+
+
+def _signed(value: float | None) -> str:
+    return "−∞" if value is None or value == float("-inf") else f"{value:.2f}".replace("-", "−")
+
+
+def _reason(proposed: Proposed) -> tuple[str, ...]:
+    return (proposed.reason,) if proposed.reason else ()
+
+
+def _answer_fold(raw: str) -> tuple[Fold, ...]:
+    title = "the optimizer’s whole answer"
+    return (Fold(name="raw", mark="", title=title, raw=(("the whole answer", raw),)),) if raw else ()
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,336 @@
+"""Runs side by side, in words and HTML. Runs go by a letter; their names are text from outside and escaped here."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from vpp.inspection.baselines import Baselines, SimpleModel
+from vpp.inspection.comparison import (
+    Candidate,
+    Comparison,
+    Spread,
+    Standing,
+    against,
+    standing_of,
+)
+from vpp.posterior.paired import PairedDifference
+from vpp.settings import METHOD_NAMES
+from vpp.wording.caveats import steps_text
+from vpp.wording.markup import table, text
+from vpp.wording.options import changed_words
+from vpp.wording.sizes import sizes_text
+from vpp.wording.words import (
+    NBSP,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    interval_text,
+    listed,
+    number,
+    score_text,
+)
+
+CODES = ascii_uppercase
+"""Letters of runs, by place; as many runs can be compared."""
+SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "always accept", "vml": "VML", "vml5": "5 × VML"}
+SIGN_TEST = (
+    "Sign test: among the rows on which the two do not do equally well, how often an even coin would split them at "
+    "least as unevenly. It speaks of these test rows alone: another seed is another draw, and among many comparisons a "
+    "small p comes by chance."
+)
+
+
+# Words
+
+
+def setting_words(run: Candidate) -> str:
+    """`Sequential Monte Carlo · K = 10 · mutate filtered`, without the seed."""
+    words = (METHOD_NAMES[run.config.method], f"K = {sizes_text(run.view, run.config)}")
+    return " · ".join((*words, *changed_words(run.config, run.dataset.task)))
+
+
+def state_words(run: Candidate) -> str:
+    """`finished`, or how far the run is: `running, 8 of 20 steps`."""
+    state = run.snapshot.state
+    return state if state == "finished" or not run.view.started else f"{state}, {steps_text(run.view)}"
+
+
+def run_words(run: Candidate) -> str:
+    """The line under a run's name: setting, seed, state and id."""
+    evaluated = run.test
+    early = evaluated is not None and evaluated.step != run.view.last_step
+    when = f"test rows asked after step {evaluated.step}" if early and evaluated else ""
+    return " · ".join(filter(None, (setting_words(run), f"seed {run.config.seed}", state_words(run), when, run.id)))
+
+
+def model_name(model: SimpleModel) -> str:
+    """Of a simple model, with what it always says where it says one thing."""
+    if model.name == "constant":
+        answer = model.answers[0]
+        return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
+    return "Linear model" if model.name == "linear" else "Tree of depth 2"
+
+
+def verdict(comparison: Comparison, simple: Baselines | None) -> str:
+    """How the runs do on the reference's test rows, in a sentence or two without outside text."""
+    reference = CODES[comparison.reference]
+    base = comparison.standings[comparison.reference]
+    if base is None:
+        return f"The test rows of {reference} have not been asked yet: there is nothing to set others against."
+    others = [place for place in comparison.comparable if place != comparison.reference]
+    if not others:
+        return f"{_reached(reference, base)}{_beside_simple(simple)}."
+    if len({_error(comparison, place) for place in comparison.comparable}) == 1 and len(others) > 1:
+        return f"{_reached(f'Each of {in_words(len(others) + 1)} runs', base)}."
+    best = min(others, key=lambda place: _error(comparison, place))
+    own, difference = comparison.standings[best], comparison.difference(best)
+    if own is None or difference is None:
+        return f"{_reached(reference, base)}."
+    lead = f"Of {in_words(len(others) + 1)} runs on the same test rows: " if len(others) > 1 else ""
+    both = f"{lead}{_reached(CODES[best], own)}; {_briefly(reference, base)}."
+    return f"{both} {difference_sentence(CODES[best], difference)}"
+
+
+def _error(comparison: Comparison, place: int) -> float:
+    own = comparison.standings[place]
+    return math.inf if own is None else own.score.error
+
+
+def _reached(who: str, own: Standing) -> str:
+    if own.score.n_correct is not None:
+        return f"{who} gets {integer(own.score.n_correct)} of {counted(own.score.n, 'test row')} right"
+    return f"{who} has a mean squared error of {score_text(own.score)} on {counted(own.score.n, 'test row')}"
+
+
+def _briefly(who: str, own: Standing) -> str:
+    shown = integer(own.score.n_correct) if own.score.n_correct is not None else score_text(own.score)
+    return f"{who}, which it is set against, {shown}"
+
+
+def _beside_simple(simple: Baselines | None) -> str:
+    if simple is None:
+        return ""
+    best = simple.best
+    name = {"constant": "always the same answer", "linear": "the linear model", "tree": "the tree"}[best.name]
+    shown = integer(best.score.n_correct) if best.score.n_correct is not None else score_text(best.score)
+    return f"; the best simple baseline, {name}, {shown}"
+
+
+def difference_sentence(who: str, difference: PairedDifference) -> str:
+    """`B does better on 5 rows, worse on 2 (of 60): an even coin splits seven so unevenly with probability 0.45.`"""
+    n = difference.better + difference.worse
+    if n == 0:
+        return f"On none of the {counted(difference.n, 'row')} does one do better than the other."
+    rows = counted(difference.better, "row")
+    return (
+        f"{who} does better on {rows}, worse on {integer(difference.worse)} (of {integer(difference.n)}): an even coin "
+        f"splits {in_words(n)} at least so unevenly with probability {p_text(difference.p)}."
+    )
+
+
+def p_text(p: float) -> str:
+    """`0.45`, `0.012`, `under 0.001`."""
+    if p < 0.001:
+        return "under 0.001"
+    return fixed(p, 3 if p < 0.1 else 2)
+
+
+def metric_text(own: Standing) -> str:
+    """`96.7 %`, or the mean squared error."""
+    return score_text(own.score)
+
+
+def range_text(own: Standing) -> str:
+    """Wilson's 95 % interval with the count behind it; for a mean squared error, its standard error."""
+    if own.score.n_correct is not None:
+        n_correct, n = own.score.n_correct, own.score.n
+        return f"{integer(n_correct)} of {integer(n)}: {interval_text(n_correct, n)}"
+    error = own.standard_error
+    return f"± {number(error, 2)}, {counted(own.score.n, 'row')}" if error is not None else "one row"
+
+
+def change_text(difference: PairedDifference, *, is_label: bool) -> str:
+    """`+3.3 ± 2.4 points` of accuracy, or `−0.12 ± 0.05` of mean squared error, with a standard error."""
+    sign, scale = (-1, 100) if is_label else (1, 1)
+    mean = sign * scale * difference.mean
+    shown = ("+" if mean > 0 else "") + _digits(mean, is_label)
+    error = "" if difference.standard_error is None else f" ± {_digits(scale * difference.standard_error, is_label)}"
+    return f"{shown}{error}{' points' if is_label else ''}"
+
+
+def _digits(value: float, is_label: bool) -> str:
+    return fixed(value, 1) if is_label else number(value, 3)
+
+
+# The table of standings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A run or a simple model on the reference's test rows."""
+
+    code: str
+    name: str
+    about: str
+    standing: Standing
+    difference: PairedDifference | None
+    """Against the reference; None for the reference itself."""
+
+
+def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
+    """Runs with the reference's test rows, then the simple models: metric, interval, difference from the reference."""
+    base = comparison.standings[comparison.reference]
+    if base is None:
+        return ""
+    is_label, reference = base.score.n_correct is not None, CODES[comparison.reference]
+    lines = [*_run_lines(comparison), *_model_lines(comparison, base, simple)]
+    metric = ("test accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
+    head = ("", *metric, f"against {reference}", "better, worse", "p")
+    body = "".join(_standing_row(line, is_label) for line in lines)
+    return _versus(head, body)
+
+
+def _versus(head: Sequence[str], body: str) -> str:
+    """The first column holds names, the others numbers."""
+    first, *others = (text(words) for words in head)
+    numbers = "".join(f'<th scope="col" class="r">{words}</th>' for words in others)
+    return grid("versus", f'<th scope="col">{first}</th>{numbers}', body)
+
+
+def grid(kind: str, head: str, body: str) -> str:
+    """A table of cells that are HTML already."""
+    rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table class="t {kind}">{rows}</table></div>'
+
+
+def _run_lines(comparison: Comparison) -> Iterator[_Line]:
+    for place in comparison.comparable:
+        run, own = comparison.runs[place], comparison.standings[place]
+        if own is not None:
+            yield _Line(
+                code=CODES[place],
+                name=run.snapshot.spec.name,
+                about=run_words(run),
+                standing=own,
+                difference=comparison.difference(place),
+            )
+
+
+def _model_lines(comparison: Comparison, base: Standing, simple: Baselines | None) -> Iterator[_Line]:
+    for model in simple.models if simple else ():
+        own = standing_of(model, comparison.base.dataset)
+        yield _Line(code="", name=model_name(model), about=model.about, standing=own, difference=against(own, base))
+
+
+def _standing_row(line: _Line, is_label: bool) -> str:
+    difference = line.difference
+    if difference is None:
+        ending = '<td class="r cap" colspan="3">the others are set against it</td>'
+    else:
+        ending = (
+            f'<td class="r">{text(change_text(difference, is_label=is_label))}</td>'
+            f'<td class="r">{integer(difference.better)}, {integer(difference.worse)}</td>'
+            f'<td class="r">{text(p_text(difference.p))}</td>'
+        )
+    kind = "" if line.code else ' class="simple"'
+    return (
+        f'<tr{kind}><th scope="row">{named(line.code, line.name, line.about)}</th>'
+        f'<td class="r"><b>{text(metric_text(line.standing))}</b></td>'
+        f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
+    )
+
+
+def named(code: str, name: str, about: str = "") -> str:
+    """A run's letter and name, and a line under them."""
+    letter = f'<b class="code">{text(code)}</b> ' if code else ""
+    return f"{letter}{text(name)}{f'<span class=cap>{text(about)}</span>' if about else ''}"
+
+
+def legend_html(runs: Mapping[int, Candidate]) -> str:
+    """Which letter is which run."""
+    told = {place: f"{run.snapshot.spec.name} · {SHORT[run.config.method]} · {run.id}" for place, run in runs.items()}
+    items = (f"<span>{named(CODES[place], words)}</span>" for place, words in told.items())
+    return f'<p class="cap letters">{" ".join(items)}</p>'
+
+
+def left_out_text(simple: Baselines) -> str:
+    """Which columns the simple models could not use; empty where they used all. Outside text, to be escaped."""
+    if not simple.left_out:
+        return ""
+    columns = listed([f"{name} ({why})" for name, why in simple.left_out])
+    return f"The simple baselines leave out {columns}."
+
+
+def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
+    """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
+    head = ("", "its own test rows", "95 % interval, or ± standard error", "always one answer", "linear model", "tree")
+    rows = []
+    for place in comparison.elsewhere:
+        run, own = comparison.runs[place], comparison.standings[place]
+        if own is None:
+            continue
+        found = {model.name: score_text(model.score) for model in simple(run).models}
+        cells = (range_text(own), *(found.get(name, "–") for name in ("constant", "linear", "tree")))
+        metric = metric_text(own) if own.score.n_correct is not None else f"MSE {metric_text(own)}"
+        rows.append(
+            f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
+            f'<td class="r"><b>{text(metric)}</b></td>{"".join(_right(cell) for cell in cells)}</tr>'
+        )
+    return _versus(head, "".join(rows))
+
+
+def _right(words: str) -> str:
+    return f'<td class="r">{text(words)}</td>'
+
+
+def elsewhere_sentence(comparison: Comparison) -> str:
+    """Why these runs are not compared row by row."""
+    reference, letters = CODES[comparison.reference], [CODES[place] for place in comparison.elsewhere]
+    has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
+    task = comparison.base.dataset.task
+    words = (
+        f"{listed(letters)} {has} other test rows than {reference} (another seed splits the table otherwise), so only "
+        f"{their} own figures stand here, without a comparison row by row."
+    )
+    strangers = [CODES[p] for p in comparison.elsewhere if comparison.runs[p].dataset.task != task]
+    if strangers:
+        words += f" {listed(strangers)} {'is' if len(strangers) == 1 else 'are'} of another kind of target, with "
+        words += "another metric: those are not comparable at all."
+    return words
+
+
+# Seeds
+
+
+def spread_html(comparison: Comparison, found: Sequence[Spread]) -> str:
+    """A line a setting: mean ± sample standard deviation over seeds, and each seed's own value."""
+    rows = []
+    for spread in found:
+        run, own = comparison.runs[spread.places[0]], comparison.standings[spread.places[0]]
+        is_label = own is not None and own.score.n_correct is not None
+        files = f", {counted(spread.n_files, 'different file')}" if spread.n_files > 1 else ""
+        rows.append(
+            (
+                " ".join(CODES[place] for place in spread.places),
+                f"{setting_words(run)} · {run.dataset.name}{files}",
+                spread_text(spread, is_label=is_label),
+                "; ".join(f"{seed}: {_value(value, is_label)}" for seed, value in spread.by_seed),
+            )
+        )
+    return table(("runs", "setting", "mean ± sample standard deviation (seeds)", "by seed"), rows, right=(2,))
+
+
+def spread_text(spread: Spread, *, is_label: bool) -> str:
+    """`94.2 ± 3.5 % (2)`, `1.08 ± 0.05 (2)`, `96.7 % (1 seed)`."""
+    n = len(spread.by_seed)
+    if spread.deviation is None:
+        return f"{_value(spread.mean, is_label)} (1 seed)"
+    if is_label:
+        return f"{fixed(100 * spread.mean, 1)} ± {fixed(100 * spread.deviation, 1)}{NBSP}% ({n})"
+    return f"{number(spread.mean)} ± {number(spread.deviation, 2)} ({n})"
+
+
+def _value(value: float, is_label: bool) -> str:
+    return f"{fixed(100 * value, 1)}{NBSP}%" if is_label else number(value)

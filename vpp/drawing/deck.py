@@ -1,0 +1,97 @@
+"""The deck: cards as HTML. Sorted by weight, it is the posterior's bar chart."""
+
+from collections.abc import Sequence
+
+from vpp.drawing.cards import Card, Fold
+from vpp.settings import Config
+from vpp.wording.markup import Mark, badge, text
+from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
+
+FAINT_BELOW = 0.02
+SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
+
+
+def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
+    """All cards in the order given, under the sentence that all share."""
+    seed = f'<p class="seed">All begin: “{text(seed_text)}”</p>' if seed_text else ""
+    return f'{seed}<div class="deck">{"".join(map(card_html, cards))}</div>'
+
+
+def card_html(card: Card) -> str:
+    """One card; `data-key` tells it apart from the others of its deck."""
+    weight = card.weight or 0.0
+    faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
+    shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else f"{card.weight:.3f}"
+    label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
+    return (
+        f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
+        f'<div class="slot"><span class="wt num">{shown}</span><span class="k">particle {card.slot}</span></div>'
+        f"<div>{_sentence(card)}{_foot(card)}</div>"
+        f'<div class="rail">{_rail(card)}</div></article>'
+    )
+
+
+def _sentence(card: Card) -> str:
+    if card.parent is None or is_rewritten(card.parent, card.sentence):
+        return f'<p class="hyp">{text(card.sentence)}</p>'
+    return f'<p class="hyp">{diff_html(card.parent, card.sentence)}</p>'
+
+
+def _foot(card: Card) -> str:
+    marks = "".join(badge(mark, words) for mark, words in card.marks)
+    return f'<div class="foot">{marks}{_parent(card)}{"".join(map(_fold, card.folds))}</div>'
+
+
+def _parent(card: Card) -> str:
+    """The text before, where so little was kept that it is not marked word by word."""
+    if card.parent is None or not is_rewritten(card.parent, card.sentence):
+        return ""
+    kept = badge("", f"{100 * kept_share(card.parent, card.sentence):.0f} % of the words kept")
+    return f'{kept}<details class="par" data-fold="parent"><summary>what it said before</summary>' + (
+        f'<p class="hyp">{text(card.parent)}</p></details>'
+    )
+
+
+def _fold(fold: Fold) -> str:
+    sentence = f'<p class="hyp">{text(fold.sentence)}</p>' if fold.sentence else ""
+    notes = "".join(f'<p class="cap">{text(note)}</p>' for note in fold.notes)
+    raw = "".join(_raw(fold.name, title, words) for title, words in fold.raw)
+    kind = "" if fold.mark == "rej" else "par"
+    return (
+        f'<details class="{kind}" data-fold="{text(fold.name)}"><summary>{badge(fold.mark, fold.title)}</summary>'
+        f"{sentence}{notes}{raw}</details>"
+    )
+
+
+def _raw(name: str, title: str, words: str) -> str:
+    return (
+        f'<details class="par" data-fold="{text(name)}-{text(title)}"><summary>{text(title)}</summary>'
+        f'<pre class="raw">{text(words)}</pre></details>'
+    )
+
+
+def _rail(card: Card) -> str:
+    first, *others = card.rail or ("",)
+    facts = "".join(f"<span>{text(fact)}</span>" for fact in others)
+    return f"<span>{text(first)}</span>{squares(card.hits, first)}{facts}"
+
+
+def squares(hits: Sequence[bool | None], label: str) -> str:
+    """Batch rows: filled right, crossed wrong, hatched abstained."""
+    if not hits:
+        return ""
+    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
+    return f'<span class="sq" role="img" aria-label="Batch: {text(label)}">{cells}</span>'
+
+
+def mark_legend(config: Config) -> str:
+    """The marks that a run of these options can show and their words, once a page."""
+    is_dropping = config.is_weighted or config.particles_max
+    kinds: tuple[tuple[Mark, str], ...] = (
+        ("acc", "accepted" if config.is_filtered else "taken"),
+        *((("rej", "rejected"),) if config.is_filtered else ()),
+        *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
+        ("abs", "unreadable"),
+        ("same", "unchanged"),
+    )
+    return f'<p class="legend">{"".join(badge(mark, words) for mark, words in kinds)}</p>'

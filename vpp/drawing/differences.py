@@ -1,0 +1,185 @@
+"""What sets runs apart, as HTML: ideas in common and not, points, cost, and the conditions they were made under."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from vpp.drawing.cards import without_seed
+from vpp.drawing.comparison import CODES, grid
+from vpp.drawing.matrix import inputs_line
+from vpp.inspection.comparison import Candidate, DifferingPoint
+from vpp.inspection.conditions import Compared
+from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
+from vpp.posterior.prediction import Value
+from vpp.runs.summary import rounds
+from vpp.wording.markup import badge, table, text
+from vpp.wording.options import name_of
+from vpp.wording.words import (
+    EQUAL,
+    counted,
+    integer,
+    listed,
+    number,
+    percent,
+    score_text,
+    seconds,
+    value_text,
+    weight_text,
+)
+
+KIND_NAMES: Mapping[str, str] = {
+    "options": "Options of the method",
+    "data": "Data",
+    "endpoint": "Endpoint",
+    "prompts": "Prompts",
+    "versions": "Versions",
+}
+
+
+# Ideas in common
+
+
+def ideas_html(ideas: Sequence[SharedIdea], runs: Mapping[int, Candidate]) -> str:
+    """An entry an idea: who holds it, its heaviest wording, its weight in each run."""
+    return f'<div class="ledger shared">{"".join(_idea(idea, runs) for idea in ideas)}</div>'
+
+
+def kind_sentence(ideas: Sequence[SharedIdea], found: SharedIdeas) -> str:
+    """`2 ideas, 80 % of B's weight and 60 % of C's weight.`"""
+    held = [place for place in found.places if any(place in idea.by_run for idea in ideas)]
+    shares = [f"{percent(_whole(found.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
+    return f"{counted(len(ideas), 'idea')}, {listed(shares)}."
+
+
+def _whole(weight: float) -> float:
+    """Without what adding up leaves: 1 for 0.9999999999999999."""
+    return 1.0 if weight > 1 - EQUAL else weight
+
+
+def _idea(idea: SharedIdea, runs: Mapping[int, Candidate]) -> str:
+    heaviest = max(idea.by_run, key=lambda place: idea.by_run[place].weight)
+    started = runs[heaviest].view.started
+    sentence = without_seed(idea.by_run[heaviest].text, started.seed_text if started else "")
+    weights = "".join(
+        f'<p class="num"><b class="code">{CODES[place]}</b> {weight_text(_whole(holding.weight))}</p>'
+        for place, holding in idea.by_run.items()
+    )
+    held = listed([f"{counted(h.n_particles, 'particle')} of {CODES[place]}" for place, h in idea.by_run.items()])
+    return (
+        f'<article class="out"><div>{weights}</div><div><p class="hyp">{text(sentence)}</p>{_wordings(idea)}</div>'
+        f'<div class="why"><p>{text(_idea_score(idea))}</p><p class="cap">{text(held)}</p></div></article>'
+    )
+
+
+def _wordings(idea: SharedIdea) -> str:
+    """How often it is said otherwise; a text that two runs share counts in both."""
+    said = [(CODES[place], holding.n_texts) for place, holding in idea.by_run.items()]
+    if sum(n for _, n in said) == 1:
+        return ""
+    counts = listed([f"{counted(n, 'wording')} in {code}" for code, n in said])
+    return f'<p class="cap">The heaviest of {text(counts)}.</p>'
+
+
+def _idea_score(idea: SharedIdea) -> str:
+    if idea.score.n_correct is not None:
+        return f"{integer(idea.score.n_correct)} of {counted(idea.score.n, 'test row')} right"
+    return f"test MSE {score_text(idea.score)}"
+
+
+# Points on which they differ
+
+
+def points_html(points: Sequence[DifferingPoint], places: Sequence[int]) -> str:
+    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
+    head = "".join(f'<th scope="col">{text(words)}</th>' for words in ("row", "inputs", "true"))
+    head += "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
+    body = "".join(_point(point) for point in points)
+    return grid("points", head, body)
+
+
+def _point(point: DifferingPoint) -> str:
+    whole = inputs_line(point.row, len(point.row.inputs))
+    answers = "".join(
+        f"<td>{text(_answer(answer))} {_mark(point, loss)}</td>"
+        for answer, loss in zip(point.answers, point.losses, strict=True)
+    )
+    return (
+        f'<tr><td class="num">{point.row.id}</td><td title="{text(whole)}">{text(inputs_line(point.row))}</td>'
+        f"<td>{text(_answer(point.row.target))}</td>{answers}</tr>"
+    )
+
+
+def _answer(value: Value | None) -> str:
+    return number(value) if isinstance(value, float) else value_text(value)
+
+
+def _mark(point: DifferingPoint, loss: float) -> str:
+    if isinstance(point.row.target, str):
+        return badge("rej", "wrong") if loss else badge("acc", "right")
+    nearest = min(point.losses)
+    return badge("acc", "nearest") if loss == nearest and loss < max(point.losses) else ""
+
+
+def points_sentence(n: int, n_rows: int, *, is_label: bool) -> str:
+    """How many, and in which order they stand."""
+    if n == 0:
+        return f"The runs give the same answer on all {counted(n_rows, 'test row')}."
+    order = "by row" if is_label else "widest apart first"
+    return f"{integer(n)} of {counted(n_rows, 'test row')}, {order}."
+
+
+# Cost
+
+
+def cost_html(runs: Mapping[int, Candidate]) -> str:
+    """What each run took."""
+    head = (
+        "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable",
+        "tokens in", "tokens out", "rounds", "time",
+    )  # fmt: skip
+    return table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
+
+
+def _cost(code: str, run: Candidate) -> tuple[str, ...]:
+    usage, view = run.snapshot.usage, run.view
+    done = 0 if view.last_step is None else view.last_step + 1
+    counts = (
+        usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.prompt_tokens,
+        usage.completion_tokens, rounds(run.snapshot.spec, view),
+    )  # fmt: skip
+    return (code, f"{done} of {view.total_steps}", *map(integer, counts), seconds(view.wall_s))
+
+
+# Conditions
+
+
+def conditions_html(found: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
+    """A line a condition, grouped by kind; what is not as in the reference is set bold."""
+    head = "<th></th>" + "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
+    body, kind = [], ""
+    for each in found:
+        if each.kind != kind:
+            kind = each.kind
+            body.append(
+                f'<tr class="kind"><th colspan="{len(places) + 1}" scope="rowgroup">{KIND_NAMES[kind]}</th></tr>'
+            )
+        body.append(_condition(each, reference))
+    return grid("conditions", head, "".join(body))
+
+
+def _condition(each: Compared, reference: int) -> str:
+    base, unsaid = each.values[reference], "not used" if each.kind == "options" else "not told"
+    shown = [(text(value) or "–" if value is not None else unsaid, value == base) for value in each.values]
+    cells = "".join(f"<td>{words if is_same else f'<b>{words}</b>'}</td>" for words, is_same in shown)
+    return f'<tr><th scope="row">{text(condition_name(each))}</th>{cells}</tr>'
+
+
+def condition_name(each: Compared) -> str:
+    """As a form has it, for options."""
+    if each.kind == "options":
+        return "Prior, in plain words" if each.name == "prior" else name_of(each.name)
+    return each.name.replace("_", " ")
+
+
+def conditions_sentence(found: Sequence[Compared]) -> str:
+    """How many differ."""
+    n = sum(each.differs for each in found)
+    return f"{integer(n)} of {counted(len(found), 'condition')} {'differs' if n == 1 else 'differ'}."

@@ -1,0 +1,154 @@
+"""How far the particles differ, in words and numbers: the head of the Disagreement page and of its matrix."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from vpp.drawing.matrix import code_legend
+from vpp.events import Evaluated
+from vpp.inspection.points import Point, weakly_backed
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.wording.brief import voting
+from vpp.wording.markup import Metric
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, uncertain_sentence
+
+I_DO_NOT_KNOW = "There the answer is “I don’t know”: read the vote before you trust it."
+WELL_BACKED = 0.95
+"""Share of the weight behind an answer from which on the head does not call it open."""
+ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
+
+
+def saying(found: Sequence[Point], test: Evaluated) -> str:
+    """What the page shows. found: every point, most uncertain first."""
+    if len(test.weights) == 1:
+        return ALONE
+    if test.metric == "mse":
+        return _widest(found[0])
+    doubtful = [point for point in found if point.is_uncertain]
+    return " ".join((uncertain_sentence(len(doubtful), len(found)), *_by_weight(doubtful)))
+
+
+def _by_weight(doubtful: Sequence[Point]) -> Iterator[str]:
+    """What the count of voices does not tell."""
+    weak, share = len(weakly_backed(doubtful, below=WELL_BACKED)), percent(WELL_BACKED)
+    if doubtful and not weak:
+        yield f"On {'it' if len(doubtful) == 1 else 'each of them'} at least {share} of the weight backs the answer."
+    elif weak:
+        if weak < len(doubtful):
+            yield f"On {in_words(weak)} of them less than {share} of the weight backs the answer."
+        yield I_DO_NOT_KNOW
+
+
+def _widest(widest: Point) -> str:
+    """For numbers, which hardly ever agree to the digit."""
+    if math.isinf(widest.doubt):
+        return f"On row {widest.row.id} nobody with weight gave a readable answer: nothing is known there."
+    if widest.doubt == 0:
+        return "Practically all of the weight says the same on every test row."
+    return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
+
+
+def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
+    """Of which step the evaluation is, and when the next comes."""
+    when = "before the first step" if test.step < 0 else f"after step {test.step} of {max(view.total_steps - 1, 0)}"
+    told = f"The test rows as answered {when}."
+    if not live:
+        return told
+    now = view.last_step
+    at = f" The run is at step {now}." if now is not None and now > test.step else ""
+    every = "every step" if config.evaluate_every == 1 else f"every {counted(config.evaluate_every, 'step')}"
+    again = f"{every} and at the end" if config.evaluate_every else "at the end"
+    return f"{told}{at} They are asked again {again}; this page follows."
+
+
+def order_words(test: Evaluated, config: Config) -> str:
+    """In which order rows and columns stand."""
+    weighted = voting(config, len(test.weights)) == "weighted"
+    return f"most uncertain first · {'columns by weight' if weighted else 'columns by number: each counts alike'}"
+
+
+def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, below: float) -> list[Metric]:
+    """For labels. below: the share of the weight from which on an answer is well backed."""
+    n, weak = len(found), weakly_backed(found, below=below)
+    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+    return [
+        Metric(
+            name="Uncertain points",
+            value=integer(sum(point.is_uncertain for point in found)),
+            scale=f"of {integer(n)}",
+            words="Not all voices agree; each counts once, however light.",
+        ),
+        Metric(
+            name="Weakly backed",
+            value=integer(len(weak)),
+            scale=f"of {integer(n)}",
+            words=f"The weight behind the answer is below {percent(below)}.",
+        ),
+        Metric(
+            name="Mean vote entropy",
+            value=fixed(math.fsum(finite) / len(finite) if finite else 0.0),
+            scale="bits",
+            words="0 is unanimous; 1 is an even split in two.",
+        ),
+        _abstained(found),
+        Metric(
+            name="Vote accuracy",
+            value=percent(test.value, 1),
+            words=f"{_of(config, len(test.weights), 'vote')} on the test rows.",
+        ),
+    ]
+
+
+def number_strip(found: Sequence[Point], test: Evaluated, config: Config) -> list[Metric]:
+    """For regression."""
+    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+    weighted = voting(config, len(test.weights)) == "weighted"
+    return [
+        Metric(
+            name="Mean squared error",
+            value=number(test.value),
+            words=f"{_of(config, len(test.weights), 'mean')} on the test rows.",
+        ),
+        Metric(
+            name="Mean spread",
+            value=number(math.fsum(finite) / len(finite) if finite else 0.0),
+            words=f"{'Weighted s' if weighted else 'S'}tandard deviation of the answers.",
+        ),
+        _abstained(found),
+    ]
+
+
+def _of(config: Config, size: int, average: str) -> str:
+    kind = voting(config, size)
+    return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
+
+
+def _abstained(found: Sequence[Point]) -> Metric:
+    silent = sum(vote is None for point in found for vote in point.votes)
+    asked = sum(len(point.votes) for point in found)
+    words = "Unreadable answers: no vote, and no share in a mean."
+    return Metric(name="Abstained", value=integer(silent), scale=f"of {integer(asked)}", words=words)
+
+
+def vote_legend(labels: Sequence[str]) -> str:
+    """What the cells of a vote mean."""
+    signs = code_legend(labels)
+    told = "Quiet cell: agrees with the vote. Inked: dissents. Hatched: no readable answer."
+    return f"{told} {signs}" if signs else told
+
+
+def number_legend(unit: float) -> str:
+    """What the cells of numbers mean."""
+    ink = f"More ink: further from the mean, black from four times the usual distance of {number(unit, 2)} on. "
+    return (
+        f"Each cell is a particle’s answer. {ink if unit else ''}Hatched: no readable answer. At the right the mean, "
+        "and the range that holds 90 % of the particles’ weight: how far they differ; noise not included."
+    )
+
+
+def merged_words(n_columns: int, size: int) -> str:
+    """How many particles stand as one."""
+    return (
+        f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}; a column each, "
+        "the weights summed."
+    )

@@ -1,0 +1,276 @@
+"""Charts of a run over its steps (Plotly). Axes keep their full range, so nothing rescales while a run moves."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from vpp.inspection.slots import why_grew
+from vpp.runs.view import RunView, StepView
+from vpp.wording.theme import INK, Mode, template
+from vpp.wording.words import fixed
+
+HEIGHT = 240
+MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart, what it shows in words, and its numbers as a table."""
+
+    chart: go.Figure
+    alt: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> go.Figure:
+    """Steps along, 0 to `top` up."""
+    chart = go.Figure(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
+    last = max(1, view.total_steps - 1)
+    every = max(1, round(last / 4))
+    steps = [step for step in range(0, last, every) if last - step > every / 2]
+    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last])
+    chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks)
+    return chart
+
+
+def ess_figure(view: RunView, mode: Mode) -> Figure:
+    """ESS a step, with the resampling threshold and a ring where the population was resampled."""
+    weighed = [v for v in view.steps.values() if v.reweighted]
+    c, k = INK[mode], _largest(weighed, view)
+    steps = [v.step for v in weighed]
+    ess = [v.reweighted.ess for v in weighed if v.reweighted]
+    chart = _chart(view, mode, top=k, ticks=[0, k / 2, k])
+    _add_threshold(chart, view, mode, weighed)
+    rings = [(v.step, v.reweighted.ess) for v in weighed if v.resampled and v.reweighted]
+    chart.add_scatter(
+        x=[step for step, _ in rings],
+        y=[value for _, value in rings],
+        mode="markers",
+        marker={"symbol": "circle-open-dot", "size": 15, "color": c["gone"], "line": {"width": 1.5}},
+        hovertemplate="resampled at step %{x}<extra></extra>",
+    )
+    chart.add_scatter(
+        x=steps,
+        y=ess,
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="step %{x}: ESS %{y:.2f}<extra></extra>",
+    )
+    if rings:
+        # Above the highest line, where nothing crosses it, however close the rings are.
+        chart.add_annotation(
+            x=0,
+            xref="paper",
+            y=1,
+            yref="paper",
+            text="ring: resampled",
+            showarrow=False,
+            xanchor="left",
+            yanchor="top",
+            font={"size": 12, "color": c["gone"]},
+        )
+    if ess:
+        chart.add_annotation(
+            x=steps[-1], y=ess[-1], text=f"<b>{ess[-1]:.1f}</b>", showarrow=False, yshift=18, font={"color": c["ink"]}
+        )
+    resampled = {step for step, _ in rings}
+    return Figure(
+        chart=chart,
+        alt=_ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k),
+        head=("step", "ESS", "of K", "resampled"),
+        rows=tuple(
+            (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
+            for v, e in zip(weighed, ess, strict=True)
+        ),
+    )
+
+
+def _size(at: StepView) -> int:
+    """K as the step was weighed."""
+    return len(at.reweighted.weights) if at.reweighted else 0
+
+
+def _largest(weighed: Sequence[StepView], view: RunView) -> int:
+    return max((_size(v) for v in weighed), default=max(1, view.size))
+
+
+def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
+    """The ESS below which a step resamples: a line, with steps where K changed."""
+    c, share = INK[mode], float(view.started.config["ess_threshold"]) if view.started else 0.5
+    ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
+    whole = [(-0.6, ends[0][1]), *ends, (max(1, view.total_steps - 1) + 0.6, ends[-1][1])]
+    chart.add_scatter(
+        x=[x for x, _ in whole],
+        y=[y for _, y in whole],
+        mode="lines",
+        line={"color": c["ink3"], "width": 1, "dash": "dash", "shape": "hvh"},
+        hoverinfo="skip",
+    )
+    name = "K/2" if share == 0.5 else f"{share:g} K"
+    chart.add_annotation(
+        x=1, xref="paper", y=ends[-1][1], text=name, showarrow=False, yshift=-10, xanchor="right", font={"size": 12}
+    )
+
+
+def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:
+    if not ess:
+        return "Effective sample size by step: no step has weights yet"
+    if len(resampled) > MOST_NAMED:
+        rings = f"; resampled at {len(resampled)} of {len(steps)} steps"
+    else:
+        rings = f"; resampled at {', '.join(map(str, resampled))}" if resampled else "; never resampled"
+    return f"Effective sample size by step: {ess[-1]:.1f} of {k} at step {steps[-1]}, lowest {min(ess):.1f}{rings}"
+
+
+def weights_figure(view: RunView, mode: Mode) -> Figure:
+    """The weight of each slot at each step, as ink."""
+    weighed = [v for v in view.steps.values() if v.reweighted]
+    c, k = INK[mode], _largest(weighed, view)
+    steps = list(range(view.total_steps))
+    grid: list[list[float | None]] = [[None] * len(steps) for _ in range(k)]
+    for v in weighed:
+        for slot, weight in enumerate(v.reweighted.weights if v.reweighted else ()):
+            grid[slot][v.step] = weight
+    chart = _chart(view, mode, top=1, ticks=[])
+    chart.add_heatmap(
+        z=grid,
+        x=steps,
+        y=list(range(k)),
+        zmin=0,
+        zmax=1,
+        xgap=2,
+        ygap=2,
+        showscale=False,
+        colorscale=[[0, c["sunk"]], [0.25, c["edge"]], [1, c["ink"]]],
+        hoverongaps=False,
+        hovertemplate="step %{x}, particle %{y}: weight %{z:.3f}<extra></extra>",
+    )
+    chart.update_yaxes(range=[k - 0.5, -0.5], tickvals=list(range(0, k, max(1, k // 5))), showgrid=False)
+    last = weighed[-1].reweighted if weighed else None
+    heaviest = max(last.weights) if last else 0.0
+    return Figure(
+        chart=chart,
+        alt=f"Weight of each slot by step; the heaviest now holds {heaviest:.2f}"
+        if last
+        else "Weight of each slot by step: none yet",
+        head=("step", *(f"particle {i}" for i in range(k))),
+        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
+    )
+
+
+def _padded(weights: Sequence[float], k: int) -> tuple[str, ...]:
+    """A cell a slot; empty where the step had fewer."""
+    return (*(f"{w:.3f}" for w in weights), *[""] * (k - len(weights)))
+
+
+def evidence_figure(view: RunView, mode: Mode) -> Figure:
+    """The log evidence of the tempered likelihood so far, a step each; nominal."""
+    c = INK[mode]
+    made = [v.reweighted for v in view.steps.values() if v.reweighted]
+    found = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
+    finite = [value for _, value, _ in found if math.isfinite(value)]
+    low, high = min((*finite, 0.0)), max((*finite, 0.0))
+    room = (high - low) * 0.2 or 1.0
+    chart = _chart(view, mode, top=1, ticks=[])
+    chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4)
+    chart.add_scatter(
+        x=[step for step, _, _ in found],
+        y=[value for _, value, _ in found],
+        customdata=[[exponent] for _, _, exponent in found],
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
+    )
+    now = f"{fixed(found[-1][1])} at φ = {found[-1][2]:.3g}" if found else "no step yet"
+    return Figure(
+        chart=chart,
+        alt=f"Nominal log evidence by step: {now}",
+        head=("step", "exponent φ", "log evidence, nominal"),
+        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in found),
+    )
+
+
+def size_figure(view: RunView, mode: Mode) -> Figure:
+    """K after each step, where it may change."""
+    c, whole = INK[mode], [v for v in view.finished_steps if v.step >= 0]
+    sizes = [len(v.population) for v in whole]
+    top = max((*view.size_by_step, int(view.started.config["particles_max"]) if view.started else 1))
+    chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
+    chart.add_scatter(
+        x=[v.step for v in whole],
+        y=sizes,
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8, "shape": "hv"},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="after step %{x}: %{y} particles<extra></extra>",
+    )
+    now = f"{sizes[-1]} after step {whole[-1].step}, {max(sizes)} at most" if whole else "no step yet"
+    return Figure(
+        chart=chart,
+        alt=f"Number of particles by step: {now}",
+        head=("step", "particles", "what happened"),
+        rows=tuple((str(v.step), str(n), _resized(v)) for v, n in zip(whole, sizes, strict=True)),
+    )
+
+
+def _resized(at: StepView) -> str:
+    if at.joined:
+        return f"{len(at.joined)} joined: {why_grew(at)}"
+    return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""
+
+
+def acceptance_figure(view: RunView, mode: Mode) -> Figure:
+    """The accepted share of the proposals that were judged, a step each."""
+    c = INK[mode]
+    counted = [(v.step, [p for p in v.proposed.values() if p.why == "likelihood"]) for v in view.steps.values()]
+    judged = [(step, sum(p.accepted for p in proposals), len(proposals)) for step, proposals in counted if proposals]
+    chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
+    chart.update_yaxes(tickformat=".0%")
+    chart.add_scatter(
+        x=[step for step, _, _ in judged],
+        y=[taken / n for _, taken, n in judged],
+        customdata=[[taken, n] for _, taken, n in judged],
+        mode="lines+markers",
+        line={"color": c["accept"], "width": 1.8},
+        marker={"size": 6, "color": c["accept"]},
+        hovertemplate="step %{x}: %{customdata[0]} of %{customdata[1]} accepted<extra></extra>",
+    )
+    total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
+    return Figure(
+        chart=chart,
+        alt=f"Accepted share by step: {taken} of {total} proposals accepted in all",
+        head=("step", "accepted", "judged"),
+        rows=tuple((str(step), str(t), str(n)) for step, t, n in judged),
+    )
+
+
+def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, name: str, top: float) -> Figure:
+    """The particles' mean error on each step's batch."""
+    c = INK[mode]
+    steps = sorted(batch_error)
+    chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
+    chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g")
+    chart.add_scatter(
+        x=steps,
+        y=[batch_error[s] for s in steps],
+        mode="lines+markers",
+        line={"color": c["ink"], "width": 1.8},
+        marker={"size": 6, "color": c["ink"]},
+        hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
+    )
+    now = f"{batch_error[steps[-1]]:.3g} at step {steps[-1]}" if steps else "no step yet"
+    return Figure(
+        chart=chart,
+        alt=f"Mean error of the particles on each batch: {now}",
+        head=("step", name),
+        rows=tuple((str(s), f"{batch_error[s]:.4g}") for s in steps),
+    )
+
+
+CONFIG: dict[str, Any] = {"displayModeBar": False, "responsive": True}

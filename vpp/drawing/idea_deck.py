@@ -1,0 +1,126 @@
+"""Ideas as cards: what the data left standing, heaviest first."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from vpp.drawing.cards import without_seed
+from vpp.inspection.ideas import Idea, Ideas, Wording
+from vpp.inspection.scores import Score
+from vpp.wording.markup import copy_button, text
+from vpp.wording.words import EQUAL, capitalised, counted, in_words, integer, listed, number, weight_text
+
+FAINT_BELOW = 0.02
+Shown = Literal["heaviest", "shortest"]
+"""Which wording of an idea stands for it."""
+
+
+def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest") -> str:
+    """Ideas by summed weight, or by how many hold them, each with its other wordings folded away."""
+    weights = (held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted) for idea in ideas)
+    cards = "".join(
+        _idea(number, idea, weight, seed_text, shown, is_weighted=is_weighted)
+        for number, (idea, weight) in enumerate(zip(ideas, weights, strict=True), start=1)
+    )
+    return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
+
+
+def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+    first = idea.shortest if shown == "shortest" else idea.wordings[0]
+    others = [wording for wording in idea.wordings if wording is not first]
+    faint = " faint" if idea.weight < FAINT_BELOW else ""
+    held = counted(len(idea.slots), "particle")
+    return (
+        f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
+        f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
+        f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
+        f'<span class="k">{held}</span></div>'
+        f'<div><p class="hyp">{text(without_seed(first.text, seed_text))}</p><div class="foot">{_copy(first)}'
+        f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
+        f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in _facts(idea, first))}</div></article>'
+    )
+
+
+def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
+    """`0.954`, or of particles without weights `6/10`; what is not quite nothing or all is `< 0.001` or `> 0.999`."""
+    if not is_weighted:
+        return f"{n}/{ideas.n_particles}"
+    shown = f"{weight:.3f}"
+    if shown == "0.000" and weight > 0:
+        return "< 0.001"
+    return "> 0.999" if shown == "1.000" and weight < 1 - EQUAL else shown
+
+
+def _copy(wording: Wording) -> str:
+    return copy_button(wording.text, "Copy the whole hypothesis, the words that all begin with included")
+
+
+def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -> str:
+    if not others:
+        return ""
+    title = f"{counted(len(others), 'other wording')} with the same answers"
+    said = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
+    return f'<details class="par" data-fold="wordings"><summary>{title}</summary>{said}</details>'
+
+
+def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:
+    weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
+    return (
+        f'<p class="hyp">{text(without_seed(wording.text, seed_text))}</p>'
+        f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
+    )
+
+
+def first_seen(wording: Wording) -> str:
+    """`first seen at step 3, particle 1`."""
+    when = f"at step {wording.first_step}" if wording.first_step >= 0 else "in the first draw"
+    return f"first seen {when}, {particles(wording.first_slots)}"
+
+
+def particles(slots: Sequence[int]) -> str:
+    """`particles 0 and 2`."""
+    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
+
+
+def _facts(idea: Idea, first: Wording) -> Iterator[str]:
+    scores = (("test", idea.test), ("training", idea.train))
+    if not any(score for _, score in scores) and idea.compared:
+        yield _right(idea.compared, "row", "compared")
+    for name, score in scores:
+        if score:
+            yield _right(score, f"{name} row", name)
+            if score.n_abstained:
+                yield (
+                    f"{integer(score.n_abstained)} of them unreadable"
+                    if score.n_correct is None
+                    else (f"{counted(score.n_abstained, 'answer')} unreadable")
+                )
+    yield particles(idea.slots)
+    yield first_seen(first)
+
+
+def _right(score: Score, row: str, name: str) -> str:
+    if score.n_correct is not None:
+        return f"{integer(score.n_correct)} of {counted(score.n, row)} right"
+    return f"{name} MSE {number(score.mse or 0.0)} on {counted(score.n, 'row')}"
+
+
+def compared_words(ideas: Ideas) -> str:
+    """On which rows ideas were told apart, to stand beside the head."""
+    if ideas.by == "text":
+        return "told apart by their words alone: they have not all answered the same rows yet"
+    if ideas.by == "step":
+        rows = counted(ideas.n_rows, "training row")
+        return f"compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
+    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
+    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
+    return f"compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
+
+
+def held_sentence(ideas: Ideas) -> str:
+    """`Ten particles hold four ideas`, without an end."""
+    k = ideas.n_particles
+    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {_ideas(len(ideas))}"
+
+
+def _ideas(n: int) -> str:
+    return f"{in_words(n)} idea{'' if n == 1 else 's'}"

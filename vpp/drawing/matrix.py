@@ -1,0 +1,133 @@
+"""The disagreement matrix: points x particles. Agreement is silent, dissent is ink."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from vpp.data.dataset import Row
+from vpp.inspection.columns import Column
+from vpp.inspection.points import Point
+from vpp.posterior.prediction import Value
+from vpp.wording.markup import badge, text, votes
+from vpp.wording.words import listed, weight_text
+
+MOST_INPUTS = 6
+SHADES = (1.5, 2.5, 4.0)
+"""Distances from the mean at which a number is inked more, in usual distances."""
+
+
+def codes(labels: Sequence[str]) -> dict[str, str]:
+    """A short sign for each label: its first letters, as many as tell it from the others, or its number."""
+    for length in (1, 2, 3):
+        signs = [label[:length] for label in labels]
+        if len(set(signs)) == len(labels):
+            return dict(zip(labels, signs, strict=True))
+    return {label: str(i) for i, label in enumerate(labels, start=1)}
+
+
+def code_legend(labels: Sequence[str]) -> str:
+    """What the signs stand for; empty where they are the labels themselves."""
+    found = codes(labels)
+    return ", ".join(f"{sign} = {label}" for label, sign in found.items() if sign != label)
+
+
+def usual_distance(found: Sequence[Point]) -> float:
+    """Median distance of answers from the mean of their point, those at the mean left out; 0 where all are there."""
+    gaps = [gap for point in found for vote in point.votes if 0 < (gap := distance(vote, point)) < math.inf]
+    return median(gaps) if gaps else 0.0
+
+
+def distance(vote: Value | None, point: Point) -> float:
+    """Of a number from its point's mean; 0 where one of the two is none."""
+    if isinstance(vote, float) and isinstance(point.prediction, float):
+        return abs(vote - point.prediction)
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """How points are drawn."""
+
+    columns: tuple[Column, ...]
+    """From the left."""
+    labels: tuple[str, ...]
+    """Written as their `codes`; none means numbers."""
+    voting: str = "weighted"
+    """How particles count, `weighted` or `unweighted`; empty where there is one."""
+    unit: float = 0.0
+    """For numbers, the usual distance from the mean, in the target's unit."""
+
+    def html(self, shown: Sequence[Point]) -> str:
+        """A row a point."""
+        peak = max((column.weight for column in self.columns), default=1) or 1
+        columns = "".join(_head(column, peak) for column in self.columns)
+        tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"
+        first = '<th scope="col">row</th><th scope="col">inputs</th>'
+        head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
+        signs = codes(self.labels)
+        body = "".join(self._line(point, signs) for point in shown)
+        kind, size = "" if self.labels else " wide", len(self.columns)
+        table = (
+            f'<table class="mx{kind}" style="--n:{size}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+        return f'<div class="mx-wrap" tabindex="0" role="region" aria-label="Answers, point by point">{table}</div>'
+
+    def _line(self, point: Point, signs: Mapping[str, str]) -> str:
+        numeric = not self.labels
+        cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
+        ending = _spread(point) if numeric else votes(point.shares, point.abstained)
+        wrong = badge("rej", "vote wrong") if point.is_wrong else ""
+        truth = _number(point.row.target) if numeric else str(point.row.target)
+        whole = inputs_line(point.row, len(point.row.inputs))
+        return (
+            f'<tr><th class="id" scope="row"><b>{point.row.id}</b></th><td class="in" title="{text(whole)}">'
+            f"{text(inputs_line(point.row))}</td>{cells}"
+            f'<td class="tail">{ending}</td><td class="id truth" title="{text(truth)}">{text(truth)} {wrong}</td></tr>'
+        )
+
+    def _cell(self, point: Point, vote: Value | None, signs: Mapping[str, str]) -> str:
+        if vote is None:
+            return '<td class="x ab"><span class="sr">no readable answer</span></td>'
+        if not self.labels:
+            return f'<td class="x{self._shade(point, vote)}" title="{text(vote)}">{text(_number(vote))}</td>'
+        dissent = " di" if vote != point.prediction else ""
+        return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
+
+    def _shade(self, point: Point, vote: Value) -> str:
+        """More ink the further off."""
+        off = distance(vote, point)
+        level = sum(off > bound * self.unit for bound in SHADES) if self.unit else 0
+        return ("", " d1", " d2", " di")[level]
+
+
+def _head(column: Column, peak: float) -> str:
+    """The weight as a bar over the particle's number; how many share the column, where they do."""
+    many = len(column.slots)
+    whom = f"particle {column.slots[0]}" if many == 1 else f"particles {listed(sorted(column.slots))}"
+    count = f"<small>×{many}</small>" if many > 1 else ""
+    return (
+        f'<th class="col" scope="col"><span class="wb" style="--w:{column.weight / peak:.3f}"></span>'
+        f'<abbr title="{whom}, weight {weight_text(column.weight)}">{column.slots[0]}{count}</abbr></th>'
+    )
+
+
+def _spread(point: Point) -> str:
+    if point.interval is None:
+        return '<span class="cap">no readable answer</span>'
+    low, high = point.interval
+    mean = _number(point.prediction)
+    return (
+        f'<span class="num">{text(mean)}</span> <span class="cap">{text(_number(low))} to {text(_number(high))}</span>'
+    )
+
+
+def _number(value: Value | None) -> str:
+    return "none" if value is None else f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
+    """A row's inputs in one line; all of them where they are few."""
+    parts = [f"{name} {'missing' if cell is None else cell}" for name, cell in row.inputs[:most]]
+    more = len(row.inputs) - most
+    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")

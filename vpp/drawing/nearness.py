@@ -1,0 +1,130 @@
+"""How near the ideas are to each other: a matrix in which only dissent is inked, the groups, and what they come to."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from vpp.drawing.cards import without_seed
+from vpp.drawing.idea_deck import held_sentence, held_text
+from vpp.inspection.similarity import Group, Nearness
+from vpp.wording.markup import text
+from vpp.wording.words import counted, in_words, integer, listed, number, percent
+
+MOST_INK = 34
+"""Percent of ink in a cell of no agreement at all, on which text keeps a contrast of 4.5 in both themes."""
+
+
+def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
+    """`Ten particles hold four ideas; at 95 % agreement two really different explanations remain.`"""
+    held, n = held_sentence(near.ideas), len(groups)
+    at = f"at {percent(threshold)} agreement"
+    if len(near.ideas) == 1:
+        return f"{held}: there is nothing to compare."
+    if n == near.n:
+        remain = f"{'both' if n == 2 else f'all {in_words(n)}'} remain different explanations"
+    elif n == 1:
+        remain = "they come to one explanation"
+    else:
+        remain = f"{in_words(n)} really different explanations remain"
+    only = f", of the {in_words(near.n)} heaviest" if near.n < len(near.ideas) else ""
+    return f"{held}; {at} {remain}{only}."
+
+
+def meaning(near: Nearness, threshold: float) -> str:
+    """What agreement and a group mean here."""
+    rows = counted(near.ideas.n_rows, "row")
+    together = "An explanation is a group of ideas of which any two"
+    silent = "two unreadable answers are alike, one is as far from any answer as can be"
+    if near.span is None:
+        return f"{together} give the same answer on at least {percent(threshold)} of {rows}; {silent}."
+    off = number((1 - threshold) * near.span, 3)
+    return (
+        f"{together} differ by at most {off} on {rows} (root mean square, in the target’s unit). Agreement is "
+        f"{percent(1.0)} less that difference as a share of the target’s range, {number(near.span)}; {silent}."
+    )
+
+
+def alt_words(near: Nearness) -> str:
+    """The matrix' finding in words."""
+    (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
+    nearest = f"{_pair(a, b)} agree most, {agreement(near, a, b)}"
+    if near.n == 2:
+        return f"Ideas 1 and 2 agree {agreement(near, 0, 1)}."
+    return f"{nearest[0].upper()}{nearest[1:]}; {_pair(c, d)} least, {agreement(near, c, d)}."
+
+
+def _pair(a: int, b: int) -> str:
+    return f"ideas {a + 1} and {b + 1}"
+
+
+def agreement(near: Nearness, a: int, b: int) -> str:
+    """`on 8 of 10 rows`, or `to 70.7 %, a difference of 1.17`."""
+    if near.differences is None:
+        n = near.ideas.n_rows
+        return f"on {integer(round(float(near.similarity[a, b]) * n))} of {counted(n, 'row')}"
+    return f"to {percent(float(near.similarity[a, b]), 1)}, a difference of {number(float(near.differences[a, b]), 3)}"
+
+
+def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
+    """A row and a column an idea, like beside like; a line parts the groups. The more they differ, the more ink."""
+    begins = _begins(near.order, groups)
+    columns = "".join(f'<th scope="col"{_edge(n in begins)}>{n + 1}</th>' for n in near.order)
+    body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
+    head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
+    caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
+    return f'<div class="kin-wrap"><table class="kin">{caption}{head}<tbody>{body}</tbody></table></div>'
+
+
+def _begins(order: Sequence[int], groups: Sequence[Group]) -> set[int]:
+    """The first of each group as they are drawn."""
+    group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
+    return {number for before, number in pairwise(order) if group_of[before] != group_of[number]}
+
+
+def _edge(begins: bool) -> str:
+    return ' class="edge"' if begins else ""
+
+
+def _line(near: Nearness, number: int, begins: set[int], seed_text: str, *, is_weighted: bool) -> str:
+    idea = near.ideas.all[number]
+    cells = "".join(_cell(near, number, other, edge=other in begins) for other in near.order)
+    words = text(without_seed(idea.text, seed_text))
+    held = text(held_text(idea.weight, len(idea.slots), near.ideas, is_weighted=is_weighted))
+    row = ' class="edge"' if number in begins else ""
+    return (
+        f'<tr{row}><th scope="row">{number + 1}</th>{cells}'
+        f'<td class="words" title="{words}"><span class="num">{held}</span> {words}</td></tr>'
+    )
+
+
+def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
+    if number == other:
+        return f'<td class="self{" edge" if edge else ""}"></td>'
+    similarity = float(near.similarity[number, other])
+    ink = MOST_INK * (1 - similarity)
+    return f'<td{_edge(edge)} style="--d:{ink:.1f}%">{_cell_text(similarity)}</td>'
+
+
+def _cell_text(similarity: float) -> str:
+    """In percent, rounded down, so that only those that never differ show 100."""
+    return str(int(100 * similarity + 1e-9))
+
+
+def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
+    """A line a group, heaviest first: its weight, its ideas, and its heaviest sentence."""
+    weighs = "weight" if is_weighted else "share"
+    head = (
+        f"<tr><th>{weighs}</th><th>ideas</th><th>particles</th><th>agree at least</th><th>the heaviest says</th></tr>"
+    )
+    body = "".join(_group(near, group, seed_text, is_weighted=is_weighted) for group in groups)
+    return f'<div class="scroll"><table class="t kinds"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _group(near: Nearness, group: Group, seed_text: str, *, is_weighted: bool) -> str:
+    said = without_seed(near.ideas.all[group.numbers[0]].text, seed_text)
+    ideas = listed([number + 1 for number in group.numbers])
+    least = percent(group.least, 1) if len(group.numbers) > 1 else "one idea"
+    held = text(held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted))
+    return (
+        f'<tr><td class="num">{held}</td><td>{ideas}</td><td>{group.n_particles}</td>'
+        f'<td>{text(least)}</td><td class="voice">{text(said)}</td></tr>'
+    )

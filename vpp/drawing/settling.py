@@ -1,0 +1,191 @@
+"""What would settle it, in words and as HTML: questions, what each answer would do, and going on with the answers."""
+
+from collections.abc import Iterator, Sequence
+
+from vpp.data.candidates import Source
+from vpp.drawing.cards import without_seed
+from vpp.drawing.matrix import inputs_line
+from vpp.inference.plan import Plan
+from vpp.inspection.settling import REACH, Consequence, Contender, Question
+from vpp.runs.preparation import Preparation
+from vpp.wording.markup import caption, table, text, votes
+from vpp.wording.words import capitalised, counted, fixed, integer, listed, number, percent, value_text, weight_text
+
+MOST_SLOTS = 6
+"""Particles named; the others are counted."""
+MOST_ANSWERS = 4
+"""Answers of one question that are spelt out."""
+MOST_CONTENDERS = 8
+"""Hypotheses whose weights after an answer are shown."""
+LITTLE = 0.005
+"""Bits below this read as 0.00."""
+INDICATIVE = (
+    "Bits: how much the true answer would tell, on average, of which hypothesis holds. Indicative only: one answer is "
+    "weighed by the run’s own likelihood, as if the hypotheses were fixed; a new run weighs and rewrites them."
+)
+MADE_UP = (
+    "Made up: each cell is drawn by itself, a number within the range of the training rows, any other cell as one of "
+    "them has it. So some rows may be impossible; leave those out. None is a labelled row."
+)
+
+
+def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
+    """Where the inputs come from, and what is not among them. n: inputs found. n_kept: rows kept without a target."""
+    if source == "unlabelled":
+        return f"{integer(n)} of the {counted(n_kept, 'row')} that came without a target, drawn by seed."
+    if not n:
+        return "No input could be made up: whatever lies within the training rows is labelled already."
+    few = "" if n >= wanted else f" Only {integer(n)} could be made up that are not labelled already."
+    return MADE_UP + few
+
+
+def asking_words(n_rows: int, calls: int, *, again: bool) -> str:
+    """A button that names what it costs. again: whether others were asked about before."""
+    rows = counted(n_rows, "other input" if again else "input")
+    return f"Ask the posterior about {rows}: {counted(calls, 'call')}"
+
+
+def finding(questions: Sequence[Question], *, ceiling: float) -> str:
+    """The sentence above the list. ceiling: the bits that no answer can exceed."""
+    telling = sum(question.bits >= LITTLE for question in questions)
+    if not telling:
+        n = len(questions)
+        return (
+            f"On {'the one input' if n == 1 else f'all {integer(n)} inputs'} nearly all of the weight says the same: "
+            "no answer among them would settle much. Ask about others."
+        )
+    best = questions[0]
+    return (
+        f"The true answer to the first of these would tell {fixed(best.bits)} of at most {fixed(ceiling)} bits; "
+        f"{integer(telling)} of {counted(len(questions), 'input')} would tell something."
+    )
+
+
+def question_html(
+    question: Question, held: Sequence[Contender], *, name: str, seed_text: str, is_weighted: bool,
+    tau: float | None, n_labels: int,
+) -> str:  # fmt: skip
+    """One input, the vote now, and what each answer would do. name: of the input. n_labels: 0 for numbers."""
+    inputs = inputs_line(question.row, len(question.row.inputs))
+    consequences = "".join(
+        f"<p>{text(said)}</p>"
+        for said in consequence_words(question, is_weighted=is_weighted, tau=tau, n_labels=n_labels)
+    )
+    return (
+        f'<article class="settle"><div class="q"><p class="in">{text(inputs)}</p>'
+        f'<p class="cap">{text(capitalised(name))} · {text(fixed(question.bits))} bits</p></div>'
+        f'<div class="now">{_vote(question)}</div>'
+        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text)}</article>'
+    )
+
+
+def _vote(question: Question) -> str:
+    if question.shares:
+        return votes(question.shares, question.abstained)
+    if question.interval is None or isinstance(question.prediction, str | None):
+        return caption("No readable answer.")
+    low, high = question.interval
+    return (
+        f'<span class="num">{text(number(question.prediction))}</span> '
+        f'<span class="cap">mean; 90 % of the particles between {text(number(low))} and {text(number(high))}</span>'
+    )
+
+
+def consequence_words(question: Question, *, is_weighted: bool, tau: float | None, n_labels: int) -> Iterator[str]:
+    """A sentence an answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
+    size = sum(vote is not None for vote in question.votes)
+    for each in question.consequences[:MOST_ANSWERS]:
+        yield f"If {_answer(each, tau)}: {_contradicted(each, size, is_weighted=is_weighted)}."
+    rest = len(question.consequences) - MOST_ANSWERS
+    if rest > 0:
+        yield f"{capitalised(counted(rest, 'more answer'))} {'has' if rest == 1 else 'have'} some weight."
+    if 0 < len(question.consequences) < n_labels:
+        yield "If anything else: every particle that answered is contradicted."
+    if question.abstained > 0:
+        share = f"{percent(question.abstained)} of the {'weight' if is_weighted else 'particles'}"
+        yield f"{share} gave no readable answer: that counts as wrong."
+
+
+def _answer(consequence: Consequence, tau: float | None) -> str:
+    if tau is None:
+        return value_text(consequence.answer)
+    return f"near {number(float(consequence.answer))}"
+
+
+def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> str:
+    against = consequence.against
+    if not against:
+        return "nothing is contradicted"
+    if is_weighted:
+        named = f"particle{'s' if len(against) > 1 else ''} {slots_text(against)}"
+        return f"{percent(consequence.contradicted)} of the weight is contradicted ({named})"
+    are = "is" if len(against) == 1 else "are"
+    return f"{len(against)} of {counted(size, 'particle')} {are} contradicted ({slots_text(against)})"
+
+
+def slots_text(slots: Sequence[int]) -> str:
+    """`1 and 4`, `0, 1, 2, 3, 4, 5 and 9 more`."""
+    more = len(slots) - MOST_SLOTS
+    return listed([*slots[:MOST_SLOTS], f"{more} more"] if more > 0 else slots)
+
+
+def reach_words(tau: float) -> str:
+    """What counts as contradicted for numbers."""
+    return (
+        f"A number contradicts a prediction that is more than {number(REACH * tau**0.5)} off: two standard deviations "
+        "of the noise, √τ."
+    )
+
+
+def _weights(question: Question, held: Sequence[Contender], seed_text: str) -> str:
+    """The hypotheses' weights now and after each answer, folded away."""
+    shown = question.consequences[:MOST_ANSWERS]
+    if not shown:
+        return ""
+    is_number = not question.shares
+    head = (
+        "particle",
+        "hypothesis",
+        "now",
+        *(f"if near {number(float(c.answer))}" if is_number else f"if {value_text(c.answer)}" for c in shown),
+    )
+    rows = [
+        (
+            slots_text(each.slots),
+            without_seed(each.text, seed_text),
+            weight_text(each.weight),
+            *(weight_text(each.weight_after(consequence)) for consequence in shown),
+        )
+        for each in held[:MOST_CONTENDERS]
+    ]
+    more = len(held) - MOST_CONTENDERS
+    rest = caption(f"And {counted(more, 'more hypothesis', 'more hypotheses')}.") if more > 0 else ""
+    body = table(head, rows, right=range(2, len(head)))
+    return f"<details><summary>Weights after such an answer</summary>{body}{rest}</details>"
+
+
+def going_on_words(preparation: Preparation, *, n_added: int) -> str:
+    """What a run that goes on from these particles will do."""
+    config, n_train = preparation.config, len(preparation.dataset.train)
+    begins = (
+        f"A new run begins with {_sentences(len(preparation.start))} and has {counted(n_added, 'training row')} more"
+    )
+    if config.method != "smc":
+        return f"{begins}, {integer(n_train)} in all. Its chains go on from there: they have no weights to carry over."
+    return (
+        f"{begins}. The weights of now are not carried over: they stand for the earlier rows already. In the end it "
+        f"weighs its sentences on all {integer(n_train)} training rows, each counted once. Its test rows are the same."
+    )
+
+
+def _sentences(n: int) -> str:
+    return "this sentence" if n == 1 else f"these {integer(n)} sentences"
+
+
+def plan_html(whole: Plan) -> str:
+    """The calls of a new run, before it costs anything."""
+    rows = [(what, integer(calls)) for what, calls in whole.items]
+    return (
+        f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(whole.calls))], right=(1,))}'
+        f"{caption('Repeated texts cost nothing, and so do questions that the cache can answer.')}</div>"
+    )

@@ -1,0 +1,233 @@
+"""Whether uncertainty means error, in words and numbers."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from vpp.inspection.reliability import FEWEST, Hits, SpreadReliability, VoteReliability
+from vpp.inspection.voices import Voice
+from vpp.posterior.calibration import BINS
+from vpp.wording.markup import Metric
+from vpp.wording.words import (
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    interval_text,
+    number,
+    percent,
+    weight_text,
+)
+
+NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
+NOT_EQUAL = "Every answer is as sure as the next, so it cannot be judged whether doubt means error."
+NO_ANSWER = "No particle with weight answered any row, so there is nothing to hold against the truth."
+NO_WARRANT = "agreement is no warrant here"
+STRONG, SOME = 0.5, 0.2
+"""Rank correlations from which spread follows error, and follows it a little."""
+
+
+def why_not_judged(size: int) -> str:
+    """Why agreement cannot be held against the truth; empty where it can. size: K."""
+    return NOT_ALONE if size == 1 else ""
+
+
+def too_few_words(n: int) -> str:
+    """That little can be concluded; empty where there are rows enough."""
+    return f"{capitalised(counted(n, 'test row'))} are too few to judge by: fewer than {FEWEST}." if n < FEWEST else ""
+
+
+# Labels
+
+
+def vote_saying(found: VoteReliability) -> str:
+    """`Where all agree, 57 of 57 answers are right; where they differ, one of three.`"""
+    if found.n_all_abstained == found.n:
+        return NO_ANSWER
+    if not found.divided.n:
+        wrong = found.n - found.unanimous.n_right
+        if wrong:
+            be = "is" if wrong == 1 else "are"
+            return f"All agree on every row, and {_count(wrong, found.n)} answers {be} wrong: {NO_WARRANT}."
+        return f"All agree on every row, and {_of(found.unanimous)} answers are right."
+    if not found.unanimous.n:
+        return f"They differ on every row, and {_of(found.divided)} answers are right."
+    return (
+        f"Where all agree, {_of(found.unanimous)} answers are right; where they differ, "
+        f"{in_words(found.divided.n_right) if found.divided.n_right else 'none'} of {in_words(found.divided.n)}."
+    )
+
+
+def _of(hits: Hits) -> str:
+    return _count(hits.n_right, hits.n)
+
+
+def _count(n: int, of: int) -> str:
+    return f"{integer(n)} of {integer(of)}"
+
+
+def vote_metrics(found: VoteReliability) -> list[Metric]:
+    """Each with its scale."""
+    return [
+        _hits_metric("Right where all agree", found.unanimous),
+        _hits_metric("Right where they differ", found.divided),
+        _area_metric(found, lambda value: fixed(value, 3)),
+        _calibration_metric(found),
+        Metric(
+            name="Brier score",
+            value=fixed(found.brier, 3),
+            scale="of 2",
+            words="Squared distance of the vote’s shares from the truth; 0 is best.",
+        ),
+        _log_metric(found),
+    ]
+
+
+def _hits_metric(name: str, hits: Hits) -> Metric:
+    if not hits.n:
+        return Metric(name=name, value="–", words="There is no such row.")
+    return Metric(
+        name=name,
+        value=integer(hits.n_right),
+        scale=f"of {integer(hits.n)}",
+        words=f"That means {interval_text(hits.n_right, hits.n)} (Wilson, 95 %).",
+    )
+
+
+def _calibration_metric(found: VoteReliability) -> Metric:
+    name = f"Calibration error, {BINS} bins"
+    if not found.bins:
+        return Metric(name=name, value="–", words="No row has an answer with weight.")
+    return Metric(
+        name=name,
+        value=fixed(found.calibration_error, 3),
+        scale="of 1",
+        words="Mean gap between the vote’s share and how often it is right; 0 is best.",
+    )
+
+
+def _log_metric(found: VoteReliability) -> Metric:
+    n_finite = found.n - found.n_infinite
+    if found.log_score is None:
+        return Metric(name="Log score", value="∞", scale="bits", words="No weight was on the truth on any row.")
+    if found.n_infinite:
+        return Metric(
+            name="Log score",
+            value="∞",
+            scale="bits",
+            words=f"No weight was on the truth on {counted(found.n_infinite, 'row')}; "
+            f"{fixed(found.log_score, 3)} on the other {integer(n_finite)}.",
+        )
+    words = "Mean −log₂ of the truth’s share; 0 is best, 1 an even split in two."
+    return Metric(name="Log score", value=fixed(found.log_score, 3), scale="bits", words=words)
+
+
+# Numbers
+
+
+def spread_saying(found: SpreadReliability) -> str:
+    """Whether a wide spread goes with a large error."""
+    rho = found.rank_correlation
+    if found.is_equally_sure:
+        return _equal_saying(found)
+    if rho is None:
+        return "All errors are the same, so nothing tells whether a wide spread goes with a large error."
+    if rho >= STRONG:
+        return "Where the answers spread, the mean is further off."
+    if rho >= SOME:
+        return "Where the answers spread, the mean is a little further off."
+    return "The spread does not tell where the mean is far off."
+
+
+def _equal_saying(found: SpreadReliability) -> str:
+    """Where every row has the same spread."""
+    spread, off = found.spreads[0], found.n - found.n_covered
+    if math.isinf(spread):
+        return NO_ANSWER
+    if spread > 0:
+        return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
+    if not off:
+        return f"All agree on every row, and {_count(found.n, found.n)} answers are exact."
+    be, by = "is" if off == 1 else "are", number(math.fsum(found.errors) / off)
+    average = "" if off == 1 else " on average"
+    return f"All agree on every row, and {_count(off, found.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
+
+
+def spread_metrics(found: SpreadReliability) -> list[Metric]:
+    """Each with its scale."""
+    rho = found.rank_correlation
+    return [
+        Metric(
+            name="Truths in the 90 % range",
+            value=integer(found.n_covered),
+            scale=f"of {integer(found.n)}",
+            words=f"{percent(found.n_covered / found.n)}, and {interval_text(found.n_covered, found.n)} "
+            "with these rows (Wilson, 95 %), against 90 % of the particles’ weight. Noise is not in the range.",
+        ),
+        Metric(
+            name="Rank correlation",
+            value="–" if rho is None else fixed(rho),
+            scale="" if rho is None else "of 1",
+            words=NOT_EQUAL if found.is_equally_sure else "Of spread and absolute error (Spearman); 0 is none.",
+        ),
+        _area_metric(found, number),
+    ]
+
+
+def _area_metric(found: VoteReliability | SpreadReliability, shown: Callable[[float], str]) -> Metric:
+    name, curve = "Area under the risk curve", found.curve
+    if found.is_equally_sure:
+        return Metric(name=name, value="–", words=NOT_EQUAL)
+    return Metric(
+        name=name,
+        value=shown(curve.area),
+        words=f"A random order would have {shown(curve.area_random)}, the best possible {shown(curve.area_best)}.",
+    )
+
+
+# Particles
+
+
+def voice_table(found: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head and a line a particle."""
+    if found and found[0].all.mse is not None:
+        return (*_FIRST, "mean distance from the mean", "MSE where it answered", "MSE of all"), [
+            (*_coverage(v), _number(v.distance), _mse_answered(v), number(v.all.mse or 0.0)) for v in found
+        ]
+    return (*_FIRST, "contradicted", "against the vote", "right where it answered", "right of all"), [
+        (*_coverage(v), *_against(v), *_right(v)) for v in found
+    ]
+
+
+_FIRST = ("particle", "weight", "answered")
+VOICES_OF_LABELS = (
+    "Contradicted: it answers, and some other particle with weight answers otherwise. Against the vote: it answers, "
+    "and not as the vote does. Of all: an abstention is wrong."
+)
+VOICES_OF_NUMBERS = "Of all: an abstention is off by the range of the training targets."
+
+
+def _coverage(voice: Voice) -> tuple[str, str, str]:
+    return str(voice.slot), weight_text(voice.weight), _share(voice.n_answered, voice.n)
+
+
+def _against(voice: Voice) -> tuple[str, str]:
+    return _share(voice.n_conflicts or 0, voice.n), _share(voice.n_dissents or 0, voice.n)
+
+
+def _right(voice: Voice) -> tuple[str, str]:
+    answered = voice.answered
+    own = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
+    return own, _share(voice.all.n_correct or 0, voice.n)
+
+
+def _mse_answered(voice: Voice) -> str:
+    return _number(voice.answered.mse if voice.answered else None)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _share(count: int, n: int) -> str:
+    return f"{percent(count / n)} ({integer(count)} of {integer(n)})"

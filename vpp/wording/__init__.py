@@ -1,0 +1,1 @@
+"""Words, marks and escaping: how a finding is said, whatever it is drawn on."""

@@ -1,0 +1,370 @@
+"""A run in brief: its headline, and each measure with its value and a sentence."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vpp.data.dataset import Dataset
+from vpp.events import Evaluated
+from vpp.inspection.ensemble import Ensemble, ensemble
+from vpp.inspection.ideas import Ideas
+from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
+from vpp.posterior.weights import ess
+from vpp.runs.reader import Snapshot
+from vpp.runs.summary import evidence, uncertain_points
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
+from vpp.wording.markup import Metric
+from vpp.wording.sizes import sizes_told
+from vpp.wording.words import (
+    EQUAL,
+    MAJORITY,
+    acceptance_sentence,
+    cached_words,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    interval_text,
+    number,
+    percent,
+    score_text,
+    share_sentence,
+    taken_sentence,
+    uncertain_sentence,
+    voices_sentence,
+    weights_sentence,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A line of the table."""
+
+    name: str
+    value: str
+    words: str
+    """A sentence or two; where `outside` is given, it ends before that."""
+    outside: str = ""
+    """Text from the data, to be escaped by whoever draws it."""
+
+
+def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
+    """What came out, in one sentence."""
+    if ideas is None:
+        return "No population is whole yet: there is nothing to report but what was asked for."
+    test = view.evaluated.get("test")
+    outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
+    return f"{_leading(ideas, config)}, and {outcome}."
+
+
+_UNTESTED = "the test rows are not evaluated yet"
+
+
+def voting(config: Config, size: int) -> str:
+    """How hypotheses count in the average: `weighted`, `unweighted`; empty where there is one."""
+    if size == 1:
+        return ""
+    return "weighted" if config.is_weighted else "unweighted"
+
+
+def _leading(ideas: Ideas, config: Config) -> str:
+    first, last = ideas.weights[0], ideas.weights[-1]
+    n = sum(len(idea.slots) for idea in ideas)
+    if n == 1:
+        return "There is one hypothesis"
+    if not config.is_weighted:
+        return f"{capitalised(in_words(n))} hypotheses without weights say {counted(len(ideas), 'different thing')}"
+    if len(ideas) > 1 and first - last < EQUAL:
+        return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
+    if first > MAJORITY:
+        return f"One idea holds {percent(first) if first < 1 else 'all'} of the weight"
+    return f"No idea has a majority (the heaviest of {in_words(len(ideas))} holds {percent(first)} of the weight)"
+
+
+def _outcome(score: Score, voting: str) -> str:
+    """Of the averaged prediction, or of the one particle."""
+    if score.n_correct is not None:
+        voter = f"the {voting} vote" if voting else "it"
+        return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right"
+    voter = f"the {voting} mean's" if voting else "its"
+    return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}"
+
+
+def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
+    """All that can be said so far, in the order of the table."""
+    return (*_errors(snapshot, dataset), *_population(snapshot, ideas), _calls(snapshot))
+
+
+def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
+    view, config = snapshot.view, snapshot.spec.config
+    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    if test:
+        yield _test(test, dataset, voting(config, len(test.weights)))
+    if train:
+        yield _train(train, dataset)
+    if test:
+        yield _baseline(test, dataset)
+        five = ensemble(view, dataset) if config.method == "vml5" else None
+        yield from _picks(five, dataset) if five else _best_particle(test, dataset)
+
+
+def _picks(five: Ensemble, dataset: Dataset) -> Iterator[Measure]:
+    """Single runs of five, beside their unweighted average."""
+    n = in_words(five.size)
+    yield Measure(
+        name=f"Best of {n} on test (oracle)",
+        value=score_text(five.oracle.test),
+        words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
+    )
+    yield Measure(
+        name=f"Best of {n} on train",
+        value=score_text(five.best_on_train.test),
+        words=(
+            f"The test {_metric(dataset)} of hypothesis {five.best_on_train.slot}, the best on the training rows: "
+            "what one could really have picked."
+        ),
+    )
+
+
+def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
+    """What one particle cannot have is left out where there is one only."""
+    view, config = snapshot.view, snapshot.spec.config
+    if ideas is None:
+        return
+    yield weights_measure(snapshot)
+    if view.size > 1 and config.is_weighted:
+        yield _ess(view)
+    yield from evidence_measure(snapshot)
+    if config.particles_max:
+        yield _sizes(view)
+    if view.size > 1:
+        yield _ideas(ideas)
+    yield _proposals(view, is_judged=config.is_filtered)
+    test = view.evaluated.get("test")
+    if test and view.size > 1:
+        yield _uncertain(test)
+
+
+def _metric(dataset: Dataset) -> str:
+    return "accuracy" if dataset.task == "classification" else "mean squared error"
+
+
+def _test(test: Evaluated, dataset: Dataset, voting: str) -> Measure:
+    score = averaged_score(test, dataset)
+    voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
+    return Measure(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
+
+
+def _test_words(score: Score) -> str:
+    if score.n_correct is not None:
+        return f"{share_sentence(score.n_correct, score.n)} (Wilson, 95 %)"
+    root = number(math.sqrt(score.mse or 0.0))
+    return f"Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
+
+
+def _train(train: Evaluated, dataset: Dataset) -> Measure:
+    score = averaged_score(train, dataset)
+    share = f"{integer(score.n_correct)} of " if score.n_correct is not None else "Over "
+    words = f"{share}{counted(score.n, 'row')}, the rows that the hypotheses were written from."
+    return Measure(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
+
+
+def _baseline(test: Evaluated, dataset: Dataset) -> Measure:
+    constant = baseline(rows_of(test, dataset), dataset)
+    is_label = isinstance(constant.answer, str)
+    source = "the most frequent training label" if is_label else "the mean of the training targets"
+    return Measure(
+        name="Baseline",
+        value=score_text(constant.score),
+        words=f"The same test rows, always answered with {source}:",
+        outside=constant.answer if isinstance(constant.answer, str) else number(constant.answer),
+    )
+
+
+def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
+    scores = particle_scores(test, dataset)
+    if len(scores) > 1:
+        best = min(range(len(scores)), key=lambda slot: scores[slot].error)
+        words = f"Particle {best}. Chosen after seeing the test rows: nobody could have picked it beforehand."
+        yield Measure(name="Best single particle (oracle)", value=score_text(scores[best]), words=words)
+
+
+def weights_measure(snapshot: Snapshot) -> Measure:
+    """Which weights predictions use, and how they were made."""
+    value, words = _weights(snapshot)
+    return Measure(name="Weights used", value=value, words=words)
+
+
+def _weights(snapshot: Snapshot) -> tuple[str, str]:
+    view, config = snapshot.view, snapshot.spec.config
+    if config.is_telescoping:
+        return _carried_weights(view, n_train=snapshot.spec.dataset["n_train"])
+    if config.is_weighted:
+        return _smc_weights(view, config)
+    if view.size == 1:
+        return "one", "There is one hypothesis, and it holds all the weight."
+    if config.method == "mh":
+        return "equal", f"Each of the {counted(view.size, 'chain')} counts alike."
+    return "none", f"Each of the {counted(view.size, 'hypothesis', 'hypotheses')} counts alike: nothing weighs them."
+
+
+def _carried_weights(view: RunView, *, n_train: int) -> tuple[str, str]:
+    last = view.finished_steps[-1]
+    if last.reweighted is None:
+        return "equal", "Nothing has been weighed yet."
+    if last.resampled:
+        return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
+    exponent = number(1 / last.reweighted.beta)
+    return "carried", (
+        f"Ratios of tempered posteriors on all {counted(n_train, 'training row')}, carried from step to step, "
+        f"up to the exponent φ = 1/β = {exponent}."
+    )
+
+
+def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
+    if view.final is None:
+        return _step_weights(view.finished_steps[-1])
+    n = len(next(iter(view.final_scored.values())).rows)
+    rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
+    words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
+    return config.final_weights, words
+
+
+def _step_weights(last: StepView) -> tuple[str, str]:
+    """The paper's w_T: they scored theta_{T-1} (choice 3)."""
+    if last.reweighted is None:
+        return "equal", "Nothing has been weighed yet."
+    if last.resampled:
+        return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
+    beta = fixed(last.reweighted.beta)
+    words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
+    return f"step {last.step}", words
+
+
+COMPARABLE = (
+    "The likelihood leaves out constants, so evidences compare only between runs of equal rows, tau, epsilon and "
+    "exponent."
+)
+
+
+def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
+    """The log evidence of carried weights and why it is nominal; nothing where weights are made anew."""
+    view = snapshot.view
+    found = evidence(snapshot.spec, view)
+    if found is None or view.log_evidence is None:
+        return
+    yield Measure(
+        name="Log evidence",
+        value=f"{fixed(view.log_evidence)}, nominal",
+        words=(
+            f"Natural log of the average likelihood under the first draw, at φ = {number(found['exponent'])}. "
+            f"Nominal, an estimate without a guarantee: {'; '.join(found['because'])}. {COMPARABLE}"
+        ),
+    )
+
+
+def _sizes(view: RunView) -> Measure:
+    """K, where it may change."""
+    told, sizes = sizes_told(view), view.size_by_step
+    value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
+    return Measure(name="Particles K", value=value, words=f"K {'; '.join(told)}." if told else "It never changed.")
+
+
+def _ess(view: RunView) -> Measure:
+    value = view.final.ess if view.final else ess(view.weights)
+    words = voices_sentence(value, view.size)
+    return Measure(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
+
+
+def _ideas(ideas: Ideas) -> Measure:
+    texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
+    return Measure(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+
+
+def shares_sentence(ideas: Ideas, config: Config) -> str:
+    """How the weight is spread over ideas, or without weights the hypotheses."""
+    if config.is_weighted:
+        return weights_sentence(ideas.weights)
+    n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
+    if n == 1:
+        return "There is one hypothesis."
+    if len(ideas) == n:
+        return f"All {in_words(n)} hypotheses answer differently; each counts alike."
+    held = f"{capitalised(in_words(n))} hypotheses hold {counted(len(ideas), 'idea')}"
+    return f"{held}; {in_words(first)} share the most common."
+
+
+def compared_sentence(ideas: Ideas) -> str:
+    """On how many rows ideas were told apart."""
+    if ideas.n_rows == 0:
+        return "Only equal texts are merged: these particles' answers to all rows are not known."
+    if ideas.by == "step":
+        rows = counted(ideas.n_rows, "training row")
+        return f"Texts with the same answers to the {rows} that all have answered lately are one idea."
+    return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
+
+
+def _proposals(view: RunView, *, is_judged: bool) -> Measure:
+    proposals, judged = view.proposals, view.decided_by_likelihood
+    accepted = sum(p.accepted for p in proposals)
+    verdict = acceptance_sentence(accepted, len(judged)) if is_judged else taken_sentence(accepted)
+    rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
+    return Measure(
+        name=f"Proposals {'accepted' if is_judged else 'taken'}",
+        value=f"{integer(accepted)} of {integer(len(proposals))}",
+        words=verdict + (f" {rest} besides." if rest else ""),
+    )
+
+
+def _n_why(view: RunView, why: str) -> int:
+    return sum(p.why == why for p in view.proposals)
+
+
+def _uncertain(test: Evaluated) -> Measure:
+    n, name = len(test.rows), "Uncertain test points"
+    uncertain = uncertain_points(test)
+    if uncertain is None:
+        words = "Numbers hardly ever agree to the digit; see the points with the widest spread below."
+        return Measure(name=name, value="not counted", words=words)
+    return Measure(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
+
+
+def _calls(snapshot: Snapshot) -> Measure:
+    usage = snapshot.usage
+    both = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
+    words = f"{both}; {cached_words(usage.cached, of=usage.calls)}."
+    return Measure(name="Calls", value=integer(usage.calls), words=words)
+
+
+def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
+    """`94 % to 100 %` for the averaged prediction's accuracy; None for regression."""
+    score = averaged_score(test, dataset)
+    return None if score.n_correct is None else interval_text(score.n_correct, score.n)
+
+
+def ensemble_metrics(five: Ensemble) -> list[Metric]:
+    """The three, for a page: what was reported first, what one could have picked, what nobody could."""
+    is_label = five.together.n_correct is not None
+    metric = "Test accuracy" if is_label else "Test mean squared error"
+    n = in_words(five.size)
+    return [
+        Metric(
+            name=f"{metric}, all {n} together",
+            value=score_text(five.together),
+            words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
+        ),
+        Metric(
+            name=f"Best of {n} on train",
+            value=score_text(five.best_on_train.test),
+            scale="on test",
+            words=f"Hypothesis {five.best_on_train.slot}, the best on the training rows: what one could have picked.",
+        ),
+        Metric(
+            name=f"Best of {n} on test (oracle)",
+            value=score_text(five.oracle.test),
+            scale="on test",
+            words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
+        ),
+    ]

@@ -1,0 +1,317 @@
+"""A run's progress in words and numbers, for the page one watches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vpp.data.dataset import Dataset
+from vpp.events import Proposed, Reweighted, Scored
+from vpp.inference.plan import plan
+from vpp.inspection.batches import batch_places
+from vpp.posterior.likelihood import correct, regression_errors
+from vpp.posterior.prediction import Value
+from vpp.posterior.weights import ess
+from vpp.runs.directory import State
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
+from vpp.wording.markup import Metric
+from vpp.wording.sizes import sizes_told
+from vpp.wording.words import (
+    acceptance_sentence,
+    cached_words,
+    capitalised,
+    ess_sentence,
+    fixed,
+    integer,
+    number,
+    percent,
+    seconds,
+)
+
+GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
+"""States in which time is still spent."""
+
+
+def shown_step(view: RunView) -> int | None:
+    """The newest step that has something to show: weights for smc, all decisions for the other methods."""
+    ready = [step for step, at in view.steps.items() if at.reweighted or (at.finished and at.scored)]
+    return max(ready, default=None)
+
+
+def phase(snapshot: Snapshot) -> str:
+    """State, step, time spent and left, in one line."""
+    view = snapshot.view
+    parts = [_state(snapshot), f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}"]
+    left = view.seconds_left()
+    if left is not None and snapshot.state == "running":
+        parts.append(f"about {seconds(left)} to go")
+    return ", ".join(parts) if view.began_at else _state(snapshot)
+
+
+def _state(snapshot: Snapshot) -> str:
+    view = snapshot.view
+    if snapshot.state == "running":
+        return f"Running: {_activity(view)}"
+    return snapshot.state.capitalize()
+
+
+def _activity(view: RunView) -> str:
+    """What the worker is doing now."""
+    last = view.last_step
+    if last is None:
+        return "writing the first hypotheses"
+    if last == view.total_steps - 1:
+        return "final weights and test rows"
+    step = view.steps.get(last + 1)
+    doing = "rewriting" if step and (step.reweighted or step.proposed) else "scoring"
+    return f"{doing}, step {last + 1} of {view.total_steps}"
+
+
+def nothing_yet(state: State) -> str:
+    """Why there is no population to show."""
+    if state == "queued":
+        return "The worker is starting, or waits for another run to give way."
+    if state in ("running", "paused", "stalled"):
+        return "The first hypotheses are being written."
+    return "The run ended before its first hypotheses were whole: there is nothing to read yet. Resume begins again."
+
+
+def headline(snapshot: Snapshot, shown: int | None = None) -> str:
+    """The one sentence on top, as of the step shown; None is the end, or before the first step."""
+    view = snapshot.view
+    if view.last_step is None:
+        return nothing_yet(snapshot.state)
+    at = view.steps.get(shown) if shown is not None else None
+    said = _weighted(view, at) if snapshot.spec.config.is_weighted else _unweighted(_ids(view, at, is_weighted=False))
+    is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
+    return f"At step {shown}: {said}" if is_past else capitalised(said)
+
+
+def _weighted(view: RunView, at: StepView | None) -> str:
+    ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
+    texts: dict[str, float] = {}
+    for hypothesis, weight in zip(ids, weights, strict=bool(weights)):
+        texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
+    if not texts:
+        return f"{_in_play(len(set(ids)))}."
+    return f"{_in_play(len(texts))}; the heaviest holds {percent(max(texts.values()))} of the weight."
+
+
+def _in_play(n: int) -> str:
+    return f"{integer(n)} different {'sentence is' if n == 1 else 'sentences are'} in play"
+
+
+def _unweighted(ids: Sequence[str]) -> str:
+    if len(ids) == 1:
+        return "one sentence is in play; each step rewrites it."
+    return f"{_in_play(len(set(ids)))}; there are no weights, each of the {integer(len(ids))} counts alike."
+
+
+def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
+    """Those made at a step, or used at the end; empty before the first."""
+    if at is not None:
+        return at.reweighted.weights if at.reweighted else ()
+    return view.weights if view.final is not None or view.has_ended else ()
+
+
+def _ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
+    """Texts that a step shows, as its cards do: those it weighed, or without weights those it left, a slot each.
+
+    Of a step that has neither yet, those it began with.
+    """
+    if at is None:
+        return [state.hypothesis for state in view.population]
+    if at.reweighted if is_weighted else at.finished:
+        return [_left(at, slot, is_weighted=is_weighted) for slot in sorted(at.scored)]
+    return [state.hypothesis for state in view.steps[at.step - 1].population]
+
+
+def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:
+    proposed = at.proposed.get(slot)
+    if is_weighted or proposed is None or not proposed.accepted or proposed.proposal is None:
+        return at.scored[slot].hypothesis
+    return proposed.proposal
+
+
+def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
+    """The strip, as of the step shown; None is the end. What the method does not have is left out."""
+    view, config = snapshot.view, snapshot.spec.config
+    at = view.steps.get(shown) if shown is not None else None
+    return [
+        *([_weights_metric(snapshot, at)] if config.is_weighted else []),
+        *([_size_metric(view, at, config)] if config.particles_max else []),
+        *([_texts_metric(_ids(view, at, is_weighted=config.is_weighted))] if config.largest_size > 1 else []),
+        _proposals_metric(snapshot, at),
+        *_schedule_metrics(snapshot, at),
+        _calls_metric(snapshot, is_whole=at is not None and view.has_ended),
+    ]
+
+
+def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
+    view = snapshot.view
+    if at is None and _last_weights(view):
+        return _ess_metric(view.final.ess if view.final else ess(view.weights), len(view.weights), None)
+    if at is None or at.reweighted is None:
+        return Metric(name="ESS", value="–", scale=f"of {view.size}", words="Weights come with the first step.")
+    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), snapshot.spec.config.ess_threshold)
+
+
+def _ess_metric(value: float, size: int, threshold: float | None) -> Metric:
+    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=ess_sentence(value, size, threshold))
+
+
+def _last_weights(view: RunView) -> Reweighted | None:
+    made = [step.reweighted for step in view.finished_steps if step.reweighted]
+    return made[-1] if made else None
+
+
+def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
+    """K, where it may change."""
+    size = len(view.steps[at.step - 1].population) if at else view.size
+    told = sizes_told(view, until=at.step if at else None)
+    words = f"K {'; '.join(told)}." if told else f"It has not changed{'' if view.has_ended and not at else ' yet'}."
+    return Metric(name="Particles K", value=str(size), scale=f"of {config.particles_max} at most", words=words)
+
+
+def _texts_metric(ids: Sequence[str]) -> Metric:
+    n = len(set(ids))
+    words = "No two particles say the same words." if n == len(ids) else "The others repeat a sentence word for word."
+    return Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
+
+
+def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
+    """Accepted where a step judges; else changed, unchanged and unreadable, counted apart."""
+    proposals = list(at.proposed.values()) if at else snapshot.view.proposals
+    unchanged = sum(p.why == "unchanged" for p in proposals)
+    unreadable = sum(p.why == "unparsable" for p in proposals)
+    rest = f"{unchanged} left as they were, {unreadable} unreadable."
+    if snapshot.spec.config.is_filtered:
+        return _accepted_metric(snapshot.view, at, [p for p in proposals if p.why == "likelihood"], rest)
+    changed = sum(p.why == "taken" for p in proposals)
+    only = " Only copies are rewritten." if snapshot.spec.config.mutate == "duplicates" else ""
+    return Metric(
+        name="Rewritten",
+        value=str(changed),
+        scale=f"of {len(proposals)}",
+        words=f"No filter: every change is taken.{only} {rest}",
+    )
+
+
+def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
+    """Of a step, or of the whole run."""
+    name, taken = "Proposals accepted", sum(p.accepted for p in judged)
+    if judged:
+        return Metric(
+            name=name,
+            value=percent(taken / len(judged)),
+            scale=f"{taken} of {len(judged)} judged",
+            words=f"{acceptance_sentence(taken, len(judged))} {rest}",
+        )
+    if at is None or not view.decided_by_likelihood:
+        return Metric(name=name, value="–", scale="none judged yet", words=rest)
+    when = f"none judged{'' if at.finished else ' yet'} at step {at.step}"
+    return Metric(name=name, value="–", scale=when, words=f"{_judged_until(view, at.step)} {rest}")
+
+
+def _judged_until(view: RunView, step: int) -> str:
+    judged = [p for p in view.decided_by_likelihood if p.step <= step]
+    return f"{sum(p.accepted for p in judged)} of {len(judged)} so far."
+
+
+def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
+    """How far tempering has come and the evidence with it; steps where nothing is tempered."""
+    config, view = snapshot.spec.config, snapshot.view
+    if not config.is_weighted:
+        done = len([s for s in view.finished_steps if s.step >= 0 and (at is None or s.step <= at.step)])
+        return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Whole steps so far.")]
+    made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
+    if not config.is_telescoping:
+        return [_beta_metric(config, made.beta if made else config.beta_start)]
+    if made is None:
+        return []
+    return [_exponent_metric(config, made.beta), _evidence_metric(made.log_evidence)]
+
+
+def _beta_metric(config: Config, beta: float) -> Metric:
+    gentle = beta > (config.beta_start + config.beta_end) / 2
+    words = "Still gentle: weak rules keep some weight." if gentle else "Sharp: weak rules lose their weight."
+    return Metric(
+        name="Tempering β",
+        value=fixed(beta, 2),
+        scale=f"from {config.beta_start:g} to {config.beta_end:g}",
+        words=words,
+    )
+
+
+def _exponent_metric(config: Config, beta: float) -> Metric:
+    return Metric(
+        name="Exponent φ = 1/β",
+        value=number(1 / beta, 3),
+        scale=f"of {1 / config.beta_end:g}",
+        words="0 is the first draw, 1 all the data. Weights are carried from step to step.",
+    )
+
+
+def _evidence_metric(log_evidence: float | None) -> Metric:
+    return Metric(
+        name="Log evidence",
+        value="–" if log_evidence is None else fixed(log_evidence),
+        scale="nominal",
+        words="Up to this exponent. An estimate without a guarantee: the reasons stand below the charts.",
+    )
+
+
+def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
+    """Calls are not counted by step; is_whole: a step is shown, and the count is the whole run's."""
+    usage = snapshot.usage
+    read = "1 answer was not readable" if usage.unparsable == 1 else f"{integer(usage.unparsable)} not readable"
+    spec, rows = snapshot.spec, snapshot.spec.dataset
+    at_most = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued).calls
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    cached = cached_words(usage.cached, of=usage.calls)
+    told = f"{cached}, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."
+    words = f"Whole run: {told}" if is_whole else capitalised(told)
+    return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchErrors:
+    """The particles' mean error on each step's batch."""
+
+    by_step: dict[int, float]
+    name: str
+    top: float
+    """Where the axis ends."""
+
+
+def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
+    """Share of wrong answers, or root mean squared error in the target's unit, on the rows of each step's batch."""
+    error = _Error(dataset)
+    found: dict[int, float] = {}
+    for step, at in sorted(view.steps.items()):
+        scores = [
+            error.of(scored, places)
+            for scored in at.scored.values()
+            if (places := batch_places(at, scored, config, n_train=len(dataset.train)))
+        ]
+        if scores:
+            found[step] = sum(scores) / len(scores)
+    if dataset.task == "classification":
+        return BatchErrors(by_step=found, name="wrong", top=1.0)
+    return BatchErrors(by_step=found, name="off by", top=max(found.values(), default=1.0))
+
+
+class _Error:
+    """How far a hypothesis is off on some of the rows it was scored on."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._targets: dict[int, Value | None] = {row.id: row.target for row in dataset.train}
+        self._is_classification = dataset.task == "classification"
+        self._spread = 0.0 if self._is_classification else dataset.target_range
+
+    def of(self, scored: Scored, places: Sequence[int]) -> float:
+        said = [scored.predictions[i] for i in places]
+        truth = [self._targets[scored.rows[i]] for i in places]
+        if self._is_classification:
+            return float(1 - correct(said, truth).mean())
+        return float((regression_errors(said, truth, abstention_error=self._spread) ** 2).mean() ** 0.5)

@@ -1,0 +1,55 @@
+"""What changed from one hypothesis to the next, word by word."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from vpp.wording.markup import text
+
+REWRITTEN_BELOW = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A run of words that was kept, added or removed."""
+
+    kind: Literal["kept", "added", "removed"]
+    words: str
+
+
+def changes(before: str, after: str) -> tuple[Change, ...]:
+    """From `before` to `after`; removed words come before those added in their place."""
+    old, new = _words(before), _words(after)
+    found: list[Change] = []
+    for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(Change(kind="kept", words=" ".join(new[k:m])))
+            continue
+        if i < j:
+            found.append(Change(kind="removed", words=" ".join(old[i:j])))
+        if k < m:
+            found.append(Change(kind="added", words=" ".join(new[k:m])))
+    return tuple(found)
+
+
+def kept_share(before: str, after: str) -> float:
+    """Fraction of `before`'s words that `after` keeps in order; 1 where `before` has none."""
+    old = _words(before)
+    kept = sum(len(c.words.split()) for c in changes(before, after) if c.kind == "kept")
+    return kept / len(old) if old else 1.0
+
+
+def is_rewritten(before: str, after: str) -> bool:
+    """Whether so little is kept that a diff would only confuse."""
+    return kept_share(before, after) < REWRITTEN_BELOW
+
+
+def diff_html(before: str, after: str) -> str:
+    """`after`, with added words underlined and removed ones struck."""
+    tags = {"kept": ("", ""), "added": ("<ins>", "</ins>"), "removed": ("<del>", "</del>")}
+    return " ".join(f"{tags[c.kind][0]}{text(c.words)}{tags[c.kind][1]}" for c in changes(before, after))
+
+
+def _words(sentence: str) -> list[str]:
+    return re.findall(r"\S+", sentence)
