@@ -1,6 +1,7 @@
 """What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
 
 import runpy
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -26,6 +27,9 @@ from vpp.wording.theme import Mode
 
 ASSETS = Path(__file__).parents[2] / "assets"
 LATE = ("vpp.data.build", "vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress")
+LATER = ("sklearn.linear_model", "sklearn.tree")
+"""What Compare needs. A first run has the machine to itself before that."""
+REST_S = 4.0
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 MARKS: dict[State, markup.Mark] = {
     "queued": "uns",
@@ -72,10 +76,21 @@ def stylesheet() -> None:
 
 @st.cache_resource(show_spinner=False)
 def warm_up() -> Thread:
-    """Imports what Watch needs while the first page is read, so that a fresh server shows a first run at once."""
-    thread = Thread(target=lambda: [import_module(name) for name in LATE], daemon=True)
+    """Imports what Watch needs while the first page is read, so that a fresh server shows a first run at once; then
+
+    what Compare needs.
+    """
+    thread = Thread(target=_import_late, daemon=True)
     thread.start()
     return thread
+
+
+def _import_late() -> None:
+    for name in LATE:
+        import_module(name)
+    time.sleep(REST_S)
+    for name in LATER:
+        import_module(name)
 
 
 def check_environment() -> None:

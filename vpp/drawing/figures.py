@@ -13,6 +13,8 @@ from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import fixed
 
 HEIGHT = 240
+DECIMALS = 4
+"""Of weights that are drawn."""
 MOST_NAMED = 6
 
 
@@ -135,7 +137,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     grid: list[list[float | None]] = [[None] * len(steps) for _ in range(k)]
     for v in weighed:
         for slot, weight in enumerate(v.reweighted.weights if v.reweighted else ()):
-            grid[slot][v.step] = weight
+            grid[slot][v.step] = round(weight, DECIMALS)
     chart = _chart(view, mode, top=1, ticks=[])
     chart.add_heatmap(
         z=grid,

@@ -149,7 +149,9 @@ class RunView:
         self.last_at = record.at
 
     def _step(self, step: int) -> StepView:
-        return self.steps.setdefault(step, StepView(step=step))
+        if step not in self.steps:
+            self.steps[step] = StepView(step=step)
+        return self.steps[step]
 
     def _draw(self, event: ParticleDrawn) -> None:
         drawn = self.drawn if event.step == INITIAL_STEP else self._step(event.step).joined
