@@ -117,7 +117,8 @@ def told(found: list[Opened]) -> list[str]:
     lines = [
         "K = 50, 200 steps, 500 test rows:",
         "",
-        f"| page | first opened, median s (limit {LIMIT_S:g}) | slowest of {SERVERS} | again, median s | server's peak, MB (limit {LIMIT_MB}) | holds |",
+        f"| page | first opened, median s (limit {LIMIT_S:g}) | slowest of {SERVERS} | again, median s "
+        f"| server's peak, MB (limit {LIMIT_MB}) | holds |",
         "|---|---|---|---|---|---|",
     ]
     for o in found:
