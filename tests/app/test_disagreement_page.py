@@ -7,39 +7,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
+from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing import trust
 from vpp.events import Evaluated, RunFinished
-from vpp.runs.reader import RunReader
 from vpp.settings import Config
-
-ROOT = Path(__file__).parents[2]
-START_S = 30
 
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
-
-
-def opened(app: AppTest, reader: RunReader) -> AppTest:
-    app.session_state["run"] = reader.directory.id
-    app.run()
-    app.switch_page("pages/disagreement.py").run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """The HTML that the page drew, no-break spaces as spaces."""
-    return "".join(str(element.proto.body) for element in app.get("html")).replace("\N{NO-BREAK SPACE}", " ")
+    return app_over(tmp_path, monkeypatch)
 
 
 def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, inspected.labels(tmp_path)))
+    told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
     assert "The particles disagree on three of six test points." in told
     assert "<dt>Weakly backed</dt><dd>4<small>of 6</small>" in told
     assert "3 of 6 test rows." in told
@@ -49,13 +31,13 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
 
 
 def test_the_threshold_of_weak_backing_can_be_moved(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "disagreement")
     app.slider(key="disagreement.below").set_value(90).run()
     assert "<dt>Weakly backed</dt><dd>2<small>of 6</small>" in shown(app)
 
 
 def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "disagreement")
     app.selectbox(key="disagreement.row").set_value(6).run()
     assert not app.exception
     told = shown(app)
@@ -65,7 +47,7 @@ def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, t
 
 
 def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "disagreement")
     app.toggle(key="disagreement.only").set_value(False).run()
     assert "6 of 6 test rows." in shown(app)
     app.segmented_control(key="disagreement.columns").set_value("Same answers together").run()
@@ -73,7 +55,7 @@ def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: P
 
 
 def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.numbers(tmp_path))
+    opened(app, inspected.numbers(tmp_path), "disagreement")
     told = shown(app)
     assert "The answers spread most on row 7: a standard deviation of 0.9428." in told
     assert "Truths in the 90 % range" in told
@@ -83,12 +65,14 @@ def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path)
 
 def test_a_run_without_an_evaluation_says_when_it_comes(app: AppTest, tmp_path: Path) -> None:
     events = [event for event in inspected.label_events() if not isinstance(event, Evaluated | RunFinished)]
-    told = shown(opened(app, run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG)))
+    told = shown(
+        opened(app, run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG), "disagreement")
+    )
     assert "The test rows have not been asked yet" in told
 
 
 def test_one_hypothesis_is_told_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, sampled(tmp_path, VARIANTS["vml"])))
+    told = shown(opened(app, sampled(tmp_path, VARIANTS["vml"]), "disagreement"))
     assert "it cannot disagree with itself" in told
     assert trust.NOT_ALONE in told
 
@@ -97,7 +81,9 @@ def test_where_all_agree_on_errors_the_page_says_so(app: AppTest, tmp_path: Path
     data, config = dataset(["yes", "no"], ["yes"] * 3 + ["no"] * 2), Config(particles=2)
     test = evaluated(data, {f"{SEED} a": ["yes"] * 5}, slots=(f"{SEED} a",) * 2, step=0)
     told = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]
-    page = shown(opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config)))
+    page = shown(
+        opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
+    )
     assert "2 of 5 answers are wrong: agreement is no warrant here." in page
     assert "Brier score" in page
     assert "Reliability" in page
@@ -109,7 +95,7 @@ def test_many_rows_are_shown_some_at_a_time(app: AppTest, tmp_path: Path) -> Non
     texts = (f"{SEED} a", f"{SEED} b")
     test = evaluated(data, {texts[0]: ["yes"] * 80, texts[1]: ["no"] * 80}, slots=texts)
     told = [started(config, data), *drawn(*texts), finished(0, texts), replace(test, step=0)]
-    opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config))
+    opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
     assert "60 of 80 test rows." in shown(app)
     app.button(key="disagreement.more").click().run()
     assert "80 of 80 test rows." in shown(app)

@@ -8,33 +8,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
+from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import SEED, drawn, finished, proposed, run, started
 from vpp.events import Event
-from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
-ROOT = Path(__file__).parents[2]
 MH = Config(method="mh", particles=2)
 
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-
-
-def opened(app: AppTest, reader: RunReader) -> AppTest:
-    app.session_state["run"] = reader.directory.id
-    app.run()
-    app.switch_page("pages/posterior.py").run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """The HTML that the page drew."""
-    return "".join(str(element.proto.body) for element in app.get("html")).replace("\N{NO-BREAK SPACE}", " ")
+    return app_over(tmp_path, monkeypatch)
 
 
 def deck(app: AppTest, key: str) -> str:
@@ -53,7 +37,7 @@ OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
 
 
 def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, inspected.labels(tmp_path)))
+    told = shown(opened(app, inspected.labels(tmp_path), "posterior"))
     for words in (
         "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
         "compared on 10 rows: 6 test and 4 training · bar length = summed weight",
@@ -68,14 +52,14 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
 
 
 def test_a_reader_moves_the_agreement(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "posterior")
     app.slider(key="posterior.threshold").set_value(80).run()
     assert "at 80 % agreement two really different explanations remain." in shown(app)
     assert "<td>1 and 2</td><td>3</td>" in shown(app)
 
 
 def test_a_reader_finds_a_text_that_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "posterior")
     app.text_input(key="posterior.ruled_out.search").set_value("7 HOLDS").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.SEVEN]
     app.text_input(key="posterior.ruled_out.search").set_value("nowhere").run()
@@ -87,13 +71,13 @@ def test_a_reader_finds_a_text_that_was_ruled_out(app: AppTest, tmp_path: Path) 
 
 
 def test_the_furthest_behind_can_stand_first(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "posterior")
     app.selectbox(key="posterior.ruled_out.order").set_value("worst").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE, inspected.LUCK, inspected.SEVEN]
 
 
 def test_a_reader_chooses_the_wording_that_stands_for_an_idea(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path))
+    opened(app, inspected.labels(tmp_path), "posterior")
     app.segmented_control(key="posterior.wording").set_value("shortest").run()
     assert not app.exception
     assert "Say yes if a is even" in deck(app, "posterior.ideas").split("</p>")[1]
@@ -101,7 +85,11 @@ def test_a_reader_chooses_the_wording_that_stands_for_an_idea(app: AppTest, tmp_
 
 def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) -> None:
     many: list[Event] = [proposed(step, k, "a", f"no {step} {k}.") for step in range(50) for k in range(2)]
-    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), *many, finished(49, ("a", "b"))))
+    opened(
+        app,
+        run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), *many, finished(49, ("a", "b"))),
+        "posterior",
+    )
     assert deck(app, "posterior.ruled_out.deck").count("<article") == 40
     assert "40 of 100 texts." in shown(app)
     app.button(key="posterior.ruled_out.more").click().run()
@@ -113,7 +101,7 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
 
 
 def test_before_an_evaluation_the_page_says_what_is_not_known(app: AppTest, tmp_path: Path) -> None:
-    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), config=MH))
+    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), config=MH), "posterior")
     assert "told apart by their words alone" in shown(app)
     assert "This is known once all particles have answered the same rows" in shown(app)
     assert "Nothing was ruled out: no proposal was rejected and none resampled away." in shown(app)
@@ -121,20 +109,20 @@ def test_before_an_evaluation_the_page_says_what_is_not_known(app: AppTest, tmp_
 
 def test_a_method_that_drops_nothing_says_so(app: AppTest, tmp_path: Path) -> None:
     vml = Config(method="vml")
-    opened(app, run(tmp_path, started(vml, inspected.LABELS), *drawn("only"), config=vml))
+    opened(app, run(tmp_path, started(vml, inspected.LABELS), *drawn("only"), config=vml), "posterior")
     assert "There is one hypothesis." in shown(app)
     assert "Nothing can be ruled out: this method takes every proposal" in shown(app)
     assert "How near the ideas are" not in shown(app)
 
 
 def test_before_the_first_population_nothing_else_is_drawn(app: AppTest, tmp_path: Path) -> None:
-    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b")[:1], config=MH))
+    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b")[:1], config=MH), "posterior")
     assert "No particles yet" in shown(app)
     assert "Ruled out" not in shown(app)
     assert "Ask the posterior" not in shown(app)
 
 
 def test_numbers_are_compared_in_the_targets_unit(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.numbers(tmp_path))
+    opened(app, inspected.numbers(tmp_path), "posterior")
     assert "differ by at most 0.2 on 8 rows" in shown(app)
     assert "test MSE 0.25 on 4 rows" in deck(app, "posterior.ideas")

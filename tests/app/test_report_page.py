@@ -8,26 +8,15 @@ from streamlit.testing.v1 import AppTest
 
 from tests import inspected
 from tests.app.conftest import Visit, serving
-from tests.app.test_states import ROOT, START_S, shown
+from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import YES_NO, run, started
-from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 
 
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
-
-
-def opened(page: AppTest, reader: RunReader) -> AppTest:
-    page.session_state["run"] = reader.directory.id
-    page.run()
-    page.switch_page("pages/report.py").run()
-    assert not page.exception
-    return page
+    return app_over(tmp_path, monkeypatch)
 
 
 def offered(page: AppTest) -> list[str]:
@@ -36,7 +25,7 @@ def offered(page: AppTest) -> list[str]:
 
 def test_every_file_has_a_button(page: AppTest, tmp_path: Path) -> None:
     names = ("report.md", "report.html", "posterior.json", "predictions.csv", "posterior.nc")
-    assert offered(opened(page, inspected.labels(tmp_path))) == [f"Download {name}" for name in names]
+    assert offered(opened(page, inspected.labels(tmp_path), "report")) == [f"Download {name}" for name in names]
     assert "Does uncertainty mean error?" in shown(page)
 
 
@@ -44,13 +33,13 @@ def test_without_arviz_the_page_says_how_to_get_it(
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vpp.reporting.inference_data.find_spec", lambda name: None)
-    assert "Download posterior.nc" not in offered(opened(page, inspected.labels(tmp_path)))
+    assert "Download posterior.nc" not in offered(opened(page, inspected.labels(tmp_path), "report"))
     assert "pip install &#x27;arviz&lt;1&#x27;" in shown(page)
 
 
 def test_command_and_markdown_can_be_copied_as_plain_text(page: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
-    opened(page, reader)
+    opened(page, reader, "report")
     assert [code.value for code in page.code] == [repeat_command(reader.refresh().spec).script]
     page.toggle(key="report.source").set_value(True).run()
     assert page.code[1].value.startswith("# toy\n")
@@ -58,7 +47,7 @@ def test_command_and_markdown_can_be_copied_as_plain_text(page: AppTest, tmp_pat
 
 
 def test_before_there_are_particles_the_page_says_what_to_wait_for(page: AppTest, tmp_path: Path) -> None:
-    opened(page, run(tmp_path, started(Config(particles=2), YES_NO)))
+    opened(page, run(tmp_path, started(Config(particles=2), YES_NO)), "report")
     assert "Nothing to report yet" in shown(page)
     assert offered(page) == []
 

@@ -39,6 +39,15 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> go.F
     return chart
 
 
+def _line(colour: str) -> dict[str, Any]:
+    """A point a step, joined."""
+    return {
+        "mode": "lines+markers",
+        "line": {"color": colour, "width": 1.8},
+        "marker": {"size": 6, "color": colour},
+    }
+
+
 def ess_figure(view: RunView, mode: Mode) -> Figure:
     """ESS a step, with the resampling threshold and a ring where the population was resampled."""
     weighed = [v for v in view.steps.values() if v.reweighted]
@@ -58,9 +67,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     chart.add_scatter(
         x=steps,
         y=ess,
-        mode="lines+markers",
-        line={"color": c["ink"], "width": 1.8},
-        marker={"size": 6, "color": c["ink"]},
+        **_line(c["ink"]),
         hovertemplate="step %{x}: ESS %{y:.2f}<extra></extra>",
     )
     if rings:
@@ -184,9 +191,7 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
         x=[step for step, _, _ in found],
         y=[value for _, value, _ in found],
         customdata=[[exponent] for _, _, exponent in found],
-        mode="lines+markers",
-        line={"color": c["ink"], "width": 1.8},
-        marker={"size": 6, "color": c["ink"]},
+        **_line(c["ink"]),
         hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
     )
     now = f"{fixed(found[-1][1])} at φ = {found[-1][2]:.3g}" if found else "no step yet"
@@ -238,9 +243,7 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
         x=[step for step, _, _ in judged],
         y=[taken / n for _, taken, n in judged],
         customdata=[[taken, n] for _, taken, n in judged],
-        mode="lines+markers",
-        line={"color": c["accept"], "width": 1.8},
-        marker={"size": 6, "color": c["accept"]},
+        **_line(c["accept"]),
         hovertemplate="step %{x}: %{customdata[0]} of %{customdata[1]} accepted<extra></extra>",
     )
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
@@ -261,9 +264,7 @@ def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, na
     chart.add_scatter(
         x=steps,
         y=[batch_error[s] for s in steps],
-        mode="lines+markers",
-        line={"color": c["ink"], "width": 1.8},
-        marker={"size": 6, "color": c["ink"]},
+        **_line(c["ink"]),
         hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
     )
     now = f"{batch_error[steps[-1]]:.3g} at step {steps[-1]}" if steps else "no step yet"
