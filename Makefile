@@ -8,7 +8,7 @@ run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
 
 test: $(VENV)/dev.done ## set up and run every test; those in a browser where Chromium is installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(VENV)/dev.done ## lint, format and types
 	$(BIN)/ruff check .

@@ -1,12 +1,11 @@
 """What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
 
 import runpy
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from threading import Thread, main_thread
 
 import streamlit as st
 
@@ -78,9 +77,10 @@ def stylesheet() -> None:
 def warm_up() -> Thread:
     """Imports what Watch needs while the first page is read, so that a fresh server shows a first run at once; then
 
-    what Compare needs.
+    what Compare needs. Not a daemon: one that is in the middle of an import would hold the lock that a server's end
+    needs.
     """
-    thread = Thread(target=_import_late, daemon=True)
+    thread = Thread(target=_import_late)
     thread.start()
     return thread
 
@@ -88,8 +88,8 @@ def warm_up() -> Thread:
 def _import_late() -> None:
     for name in LATE:
         import_module(name)
-    time.sleep(REST_S)
-    for name in LATER:
+    main_thread().join(REST_S)  # wakes at once where the server ends
+    for name in LATER if main_thread().is_alive() else ():
         import_module(name)
 
 

@@ -65,9 +65,18 @@ def serving(runs: Path) -> Iterator[App]:
         wait_until_up(f"http://127.0.0.1:{port}", process)
         yield App(f"http://127.0.0.1:{port}", runs, environment, process.pid)
     finally:
-        process.terminate()
-        process.wait(10)
+        end(process)
         log.close()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Asks the server to end, then makes it: by itself it waits until every browser has closed its connections."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
