@@ -2,13 +2,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test check format mutants bench clean
+.PHONY: run test axe check format mutants example bench pictures clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
 
-test: $(VENV)/dev.done ## set up and run every test; those in a browser where Chromium is installed
+test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every test; those in a browser where Chromium and npm are installed
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+axe: tests/node_modules/axe-core/axe.min.js ## get axe-core, which tests of accessibility need
 
 check: $(VENV)/dev.done ## lint, format and types
 	$(BIN)/ruff check .
@@ -22,11 +24,17 @@ format: $(VENV)/dev.done ## put the code in form
 mutants: $(VENV)/dev.done ## plant faults in the samplers, one at a time: each must make a test fail
 	$(BIN)/python -m tests.mutants
 
+example: $(VENV)/dev.done ## make the shipped example run anew, with the demo model
+	$(BIN)/python -m tests.example
+
 bench: $(VENV)/dev.done ## the demo model's table: methods x tasks x seeds, and the pace of a run
 	$(BIN)/python -m tests.bench
 
+pictures: $(VENV)/dev.done ## photograph the app: docs/pictures, and every page in build/pictures
+	$(BIN)/python -m tests.pictures
+
 clean: ## remove what was set up; runs stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
@@ -39,3 +47,7 @@ $(VENV)/app.done: requirements.txt | $(BIN)/python
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
+
+tests/node_modules/axe-core/axe.min.js: tests/package-lock.json
+	npm ci --prefix tests --loglevel=error --no-audit --no-fund
+	touch $@

@@ -13,12 +13,26 @@ function holdsSelection(card) {
   return selection && !selection.isCollapsed && card.contains(selection.anchorNode)
 }
 
+// An open fold that a step has no successor for stays, as one from before, until it has or is closed.
+function keepOpen(card, next) {
+  const foot = next.querySelector(".foot")
+  if (!foot) return
+  for (const fold of folds(card)) {
+    const isInner = fold.parentElement.closest("details")
+    if (!fold.open || isInner || next.querySelector(`details[data-fold="${CSS.escape(fold.dataset.fold)}"]`)) continue
+    const kept = fold.cloneNode(true)
+    kept.dataset.before = "true"
+    foot.append(kept)
+  }
+}
+
 function update(card, next, opened) {
   const name = (fold) => `${card.dataset.key} ${fold.dataset.fold}`
   for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
   if (card.dataset.html === next.dataset.html || holdsSelection(card)) return
   const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
   const copied = card.contains(document.activeElement) ? document.activeElement.dataset.copy : null
+  keepOpen(card, next)
   for (const { name, value } of next.attributes) if (name !== "data-html") card.setAttribute(name, value)
   card.replaceChildren(...next.childNodes)
   card.dataset.html = next.dataset.html
@@ -100,5 +114,6 @@ export default function ({ data, parentElement }) {
   held.hidden = !hold
   if (!sorted && !hold) deck.replaceChildren(...wanted)
   deck.dataset.deck = data.deck
-  root.style.minHeight = data.steady ? `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px` : ""
+  // Room that was taken is kept, at a run's end too: nothing below moves up under a reader.
+  if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
 }

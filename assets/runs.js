@@ -1,19 +1,43 @@
 // The list of runs in the sidebar: names are text, never markup.
-export default function ({ data, parentElement, setTriggerValue }) {
-  let list = parentElement.querySelector(".vpp")
-  if (!list) {
-    list = document.createElement("div")
-    list.className = "vpp runs"
-    parentElement.append(list)
-  }
-  const shown = JSON.stringify(data.runs)
+export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
+  const list = parentElement.querySelector(".vpp") ?? frame(parentElement, setStateValue)
+  const shown = JSON.stringify(data)
   if (list.dataset.shown === shown) return
   list.dataset.shown = shown
-  const head = document.createElement("h4")
-  head.textContent = "Runs"
-  const focused = parentElement.contains(document.activeElement) ? document.activeElement.dataset.run : null
-  list.replaceChildren(head, ...data.runs.map((run) => row(run, setTriggerValue)))
-  if (focused) list.querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
+  list.querySelector("label").hidden = !data.searched
+  const rows = list.querySelector("ul")
+  const focused = rows.contains(document.activeElement) ? document.activeElement.dataset.run : null
+  rows.replaceChildren(...data.runs.map((run) => row(run, setTriggerValue)))
+  if (focused) rows.querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
+  const foot = list.querySelector("p")
+  foot.hidden = data.runs.length > 0
+  const more = list.querySelector("button.more")
+  more.hidden = data.more <= 0
+  more.textContent = `Show ${data.more} more of ${data.of}`
+  more.onclick = () => setStateValue("most", data.most)
+}
+
+function frame(parentElement, setStateValue) {
+  const list = document.createElement("nav")
+  list.className = "vpp runs"
+  list.setAttribute("aria-labelledby", "vpp-runs")
+  const head = element("h2", "Runs")
+  head.id = "vpp-runs"
+  const label = element("label", "Find by name")
+  const field = document.createElement("input")
+  field.type = "search"
+  let waiting
+  field.oninput = () => {
+    clearTimeout(waiting)
+    waiting = setTimeout(() => setStateValue("find", field.value), 250)
+  }
+  label.append(field)
+  const more = document.createElement("button")
+  more.type = "button"
+  more.className = "more"
+  list.append(head, label, document.createElement("ul"), element("p", "No run has this in its name."), more)
+  parentElement.append(list)
+  return list
 }
 
 function row(run, setTriggerValue) {
@@ -27,9 +51,15 @@ function row(run, setTriggerValue) {
   mark.className = `m ${run.mark}`
   mark.setAttribute("aria-hidden", "true")
   name.append(mark, document.createTextNode(run.name))
-  const note = document.createElement("span")
-  note.textContent = run.note
-  button.append(name, note)
+  button.append(name, element("span", run.open ? `open · ${run.note}` : run.note))
   button.onclick = () => setTriggerValue("picked", run.id)
-  return button
+  const item = document.createElement("li")
+  item.append(button)
+  return item
+}
+
+function element(tag, words) {
+  const made = document.createElement(tag)
+  made.textContent = words
+  return made
 }

@@ -1,37 +1,72 @@
-// The step band and its slider. Python says what each step was; the slider's place lives here, so that a refresh never
-// moves it from under a hand. `step` is null while the latest is followed; the last place of all is the latest.
+// The step band, its slider and its film. Python says what each step was; the slider's place lives here, so that a
+// refresh never moves it from under a hand. `at.step` is null while the latest is followed. A film asks for a step only
+// once the server has confirmed the one before as drawn: a slow server makes a slow film, never a queue.
+const SPEEDS = ["0.5", "1", "2", "4"]
+const STEP_MS = 1600
+
 export default function ({ data, parentElement, setStateValue }) {
-  let root = parentElement.querySelector(".vpp")
-  if (!root) root = build(parentElement, data)
+  const root = parentElement.querySelector(".vpp") ?? build(parentElement, data)
+  root.data = data
+  root.tell = (film) => setStateValue("at", { step: root.follow.checked ? null : Number(root.slider.value), film })
   root.querySelector(".slot-band").innerHTML = data.band
-  root.querySelector("label span").textContent = data.follow
-  const slider = root.querySelector("input[type=range]")
-  const follow = root.querySelector("input[type=checkbox]")
-  const output = root.querySelector("output")
-  slider.max = data.top
-  const name = (step) => (step >= data.end ? "the end" : `step ${step}`)
-  const tell = () => {
-    output.textContent = follow.checked ? `following: ${name(Number(slider.value))}` : name(Number(slider.value))
-    slider.setAttribute("aria-valuetext", name(Number(slider.value)))
-  }
-  const clamp = () => (slider.value = Math.min(Number(slider.value), data.latest))
-  if (follow.checked) slider.value = data.latest
-  tell()
-  slider.oninput = () => {
-    follow.checked = false
-    clamp()
-    tell()
-  }
-  slider.onchange = () => {
-    follow.checked = Number(slider.value) >= data.latest
-    tell()
-    setStateValue("step", follow.checked ? null : Number(slider.value))
-  }
-  follow.onchange = () => {
-    if (follow.checked) slider.value = data.latest
-    tell()
-    setStateValue("step", follow.checked ? null : Number(slider.value))
-  }
+  root.querySelector(".follow span").textContent = data.follow
+  root.style.setProperty("--n", data.top + 1)
+  root.slider.max = data.top
+  root.querySelector(".film").hidden = data.end === null
+  if (data.end === null) stop(root)
+  if (root.follow.checked) root.was = root.slider.value = latest(root)
+  name(root)
+  if (root.playing && !root.timer && data.step === root.awaited) next(root)
+}
+
+const latest = (root) => root.data.end ?? root.data.newest
+
+function name(root) {
+  const { newest, end } = root.data
+  const place = Number(root.slider.value)
+  const words = end !== null && place > newest ? "the end" : `step ${place}`
+  root.output.textContent = root.follow.checked && end === null ? `following: ${words}` : words
+  root.slider.setAttribute("aria-valuetext", words)
+}
+
+// Between the newest step and the end there is nothing to see.
+function moveTo(root, place) {
+  const { newest } = root.data
+  const isBack = place < root.was
+  root.was = place <= newest ? place : isBack && root.was > newest ? newest : latest(root)
+  root.slider.value = root.was
+  root.follow.checked = root.was >= latest(root)
+}
+
+function stop(root) {
+  clearTimeout(root.timer)
+  root.timer = root.playing = null
+  root.play.textContent = "Play the film"
+}
+
+function play(root) {
+  root.playing = true
+  root.play.textContent = "Pause the film"
+  if (root.follow.checked) return show(root, 0)
+  root.awaited = Number(root.slider.value)
+  if (root.data.step === root.awaited) next(root)
+}
+
+function next(root) {
+  if (root.follow.checked) return stop(root)
+  root.timer = setTimeout(() => {
+    root.timer = null
+    if (!root.isConnected || document.hidden) return stop(root)
+    show(root, Number(root.slider.value) + 1)
+  }, STEP_MS / Number(root.speed.value))
+}
+
+function show(root, place) {
+  root.was = place - 1
+  moveTo(root, place)
+  root.awaited = root.follow.checked ? null : place
+  name(root)
+  root.tell(true)
 }
 
 function build(parent, data) {
@@ -39,11 +74,53 @@ function build(parent, data) {
   root.className = "vpp scrubber"
   root.innerHTML =
     '<div class="slot-band"></div><div class="slide"><input type="range" min="0" step="1" aria-label="Step shown">' +
-    '<output></output><label><input type="checkbox"> <span></span></label></div>'
-  const slider = root.querySelector("input[type=range]")
-  slider.max = data.top
-  slider.value = data.step ?? data.latest
-  root.querySelector("input[type=checkbox]").checked = data.step === null
+    '<output></output><span class="film"><button type="button" class="plain"></button>' +
+    '<label>Speed <select></select></label></span>' +
+    '<label class="follow"><input type="checkbox"> <span></span></label></div>'
+  root.slider = root.querySelector("input[type=range]")
+  root.follow = root.querySelector("input[type=checkbox]")
+  root.output = root.querySelector("output")
+  root.play = root.querySelector("button")
+  root.speed = root.querySelector("select")
+  for (const speed of SPEEDS) root.speed.add(new Option(`${speed}×`, speed, speed === "1", speed === "1"))
+  root.data = data
+  root.slider.max = data.top
+  root.follow.checked = data.step === null
+  root.was = root.slider.value = data.step ?? latest(root)
+  stop(root)
+  listen(root)
   parent.append(root)
   return root
+}
+
+function listen(root) {
+  const toggle = () => (root.playing ? stop(root) : play(root))
+  root.play.onclick = toggle
+  root.slider.onkeydown = (event) => {
+    if (event.key !== " " || root.data.end === null) return
+    event.preventDefault()
+    toggle()
+  }
+  root.slider.oninput = () => {
+    stop(root)
+    moveTo(root, Number(root.slider.value))
+    if (root.data.end === null) root.follow.checked = false
+    name(root)
+  }
+  root.slider.onchange = () => {
+    root.follow.checked = Number(root.slider.value) >= latest(root)
+    name(root)
+    root.tell(false)
+  }
+  root.follow.onchange = () => {
+    stop(root)
+    if (root.follow.checked) root.was = root.slider.value = latest(root)
+    name(root)
+    root.tell(false)
+  }
+  const hidden = () => {
+    if (!root.isConnected) document.removeEventListener("visibilitychange", hidden)
+    if (document.hidden) stop(root)
+  }
+  document.addEventListener("visibilitychange", hidden)
 }

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, thresholds
+from pages.parts.steady import steady
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -41,7 +42,7 @@ from vpp.wording import markup
 from vpp.wording.options import means_something
 from vpp.wording.words import counted, listed
 
-PURPOSE = "Compare sets runs side by side: how well they predict, which ideas they share, and what they cost."
+SHOWS = "sets runs side by side: how well they predict, which ideas they share, and what they cost."
 LISTED = 300  # runs that can be picked: the newest
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 FEW_POINTS = 20  # shown unasked
@@ -111,7 +112,7 @@ def page() -> None:
     runs = shelf(asked)
     if not st.query_params.get("run") and not st.session_state.get("run"):
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
-    opened = frame.open_run(PURPOSE)
+    opened = frame.open_run("Compare", SHOWS)
     title_place = st.container()
     chosen = pick(runs, asked, opened.directory.id)
     if not chosen:
@@ -145,7 +146,7 @@ def asked_for() -> list[str]:
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
-    """The runs to compare, oldest first."""
+    """The runs to compare, in the order in which they were picked: their letters follow it."""
     fill(runs, asked, opened)
     picked = st.multiselect(
         "Runs",
@@ -159,11 +160,14 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
     if unknown:
         words = f"The address names {counted(len(unknown), 'run')} that {_is_are(unknown)} not in the runs folder: "
         st.html(markup.block(markup.caption(words + listed(unknown) + ".")))
-    return sorted(picked)
+    return list(picked)
 
 
 def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
-    """What is picked at first: what a link names, else what was picked before, else runs of the open run's rows."""
+    """What is picked at first: what a link names, else what was picked before, else runs of the open run's rows, oldest
+
+    first.
+    """
     is_link = bool(asked) and asked != st.session_state.get("compare.kept")
     if is_link:
         st.session_state.pop("compare.against", None)
@@ -172,7 +176,7 @@ def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
         kept = st.session_state.get("compare.kept", [])
         first = asked if is_link else kept if opened in kept else []
         known = [run for run in first if run in runs.directories]
-        st.session_state["compare.runs"] = known or runs.same_rows(opened)[:AT_FIRST]
+        st.session_state["compare.runs"] = known or sorted(runs.same_rows(opened)[:AT_FIRST])
     there = [run for run in st.session_state["compare.runs"] if run in runs.directories]
     if there != st.session_state["compare.runs"]:  # a run was deleted meanwhile
         st.session_state["compare.runs"] = there
@@ -183,7 +187,7 @@ def _is_are(items: Sequence[object]) -> str:
 
 
 def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
-    """The run that the others are set against: that of the address, the one before, the open one, or the oldest."""
+    """The run that the others are set against: that of the address, the one before, the open one, or the first."""
     before = (st.query_params.get("against", ""), st.session_state.get("compare.kept_against"), opened)
     usual = next((run for run in before if run in chosen), chosen[0])
     if len(chosen) == 1:
@@ -227,6 +231,7 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     everything = dict(enumerate(comparison.runs))
     st.html(markup.block(markup.heading("What it took", "calls needed, cached or not"), cost_html(everything)))
     draw_conditions(comparison)
+    thresholds.fold()
 
 
 def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
@@ -239,6 +244,13 @@ def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
     comparison = compare(candidates, reference=reference)
     st.session_state["compare.made"] = (made_from, comparison)
     return comparison
+
+
+def alone() -> str:
+    """What to do where one run is shown."""
+    if len(frame.store().runs()) == 1:
+        return "It is the only run: start it again with changes, at the foot of Watch, to compare the two here."
+    return "Pick another run above to compare this one with."
 
 
 def head(runs: Sequence[Candidate]) -> None:
@@ -254,9 +266,11 @@ def lead(comparison: Comparison) -> None:
     damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
     notes += [f"The journal of {listed(damaged)} is damaged: what follows there is not counted."] if damaged else []
-    notes += ["Pick another run above to compare this one with."] if len(runs) == 1 else []
+    notes += [alone()] if len(runs) == 1 else []
     simple = fitted(comparison.base) if comparison.comparable else None
-    st.html(markup.block(markup.saying(verdict(comparison, simple)), *map(markup.caption, notes)))
+    st.html(
+        markup.block(markup.saying(verdict(comparison, simple, at=thresholds.chosen())), *map(markup.caption, notes))
+    )
 
 
 def draw_standings(comparison: Comparison) -> None:
@@ -268,7 +282,8 @@ def draw_standings(comparison: Comparison) -> None:
         notes += [left_out_text(simple)] if simple.left_out else []
         title = markup.heading("On the same test rows", f"{counted(n, 'row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
-        st.html(markup.block(title, standings_html(comparison, simple), f'<div class="about">{notes_html}</div>'))
+        table = markup.CUE + standings_html(comparison, simple, at=thresholds.chosen())
+        steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
     if comparison.elsewhere:
         title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
         sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
@@ -304,7 +319,7 @@ def draw_curves(comparison: Comparison) -> None:
     shown = [each for each in made if each[2](runs, "light", reference=reference)]
     if not shown:
         return
-    for column, (title, caption, make) in zip(st.columns(len(shown)), shown, strict=True):
+    for column, (title, caption, make) in zip(st.columns(len(shown), gap="large"), shown, strict=True):
         with column:
             frame.figure(
                 lambda mode, make=make: make(runs, mode, reference=reference),

@@ -3,7 +3,8 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, settling
+from pages.parts import frame, settling, thresholds
+from pages.parts.steady import rows_to_open, steady
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.contrast import point_html, sentences
@@ -17,11 +18,14 @@ from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import voting
+from vpp.wording.verdicts import Thresholds, too_few_words
+from vpp.wording.words import counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away; particles from which on those
 # with the same answers share a column unless told otherwise. (Streamlit would draw a docstring here.)
 MOST, MOST_VOICES, MANY = 60, 12, 16
 EACH, ALIKE = "Each particle", "Same answers together"
+ROW = "disagreement.row"
 JUDGED = "Does uncertainty mean error?"
 
 
@@ -47,66 +51,76 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     if test is None:
         not_asked(run)
         return
-    found = points(test, rows_by_id(run.reader.dataset()))
+    found, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
     live = snapshot.state in frame.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
-    st.html(markup.block(markup.saying(dissent.saying(found, test)), markup.caption(asked)))
-    counts(snapshot, test, found)
+    st.html(markup.block(markup.saying(dissent.saying(found, test, at=at)), markup.caption(asked)))
+    counts(snapshot, test, found, at)
     matrix(run, snapshot, test, found)
-    opened(run, snapshot, test, found)
     particles(run, test)
-    judged(run, test, found)
+    judged(run, test, found, at)
 
 
 def not_asked(run: frame.OpenRun) -> None:
     """The page before the test rows are evaluated."""
-    st.html(
-        markup.block(
-            markup.state(
-                "The test rows have not been asked yet",
-                "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
-                "A run that was interrupted or failed asks them once it is resumed.",
-            )
-        )
+    frame.not_yet(
+        run,
+        "The test rows have not been asked yet",
+        "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
+        "A run that was interrupted or failed asks them once it is resumed.",
     )
-    st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
 
 
-def counts(snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
-    """The numbers of the page, and for labels from which weight on an answer is well backed."""
-    config = snapshot.spec.config
-    if test.metric == "mse":
-        st.html(markup.block(markup.strip(dissent.number_strip(found, test, config))))
-        return
-    strip = st.container()
-    left, _ = st.columns([1, 2])
-    percent = left.slider("Weakly backed: weight below, in %", 50, 100, 95, key="disagreement.below")
-    strip.html(markup.block(markup.strip(dissent.vote_strip(found, test, config, below=percent / 100))))
+def counts(snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
+    """The numbers of the page, and the thresholds of their verdicts."""
+    strip = dissent.number_strip if test.metric == "mse" else dissent.vote_strip
+    st.html(markup.block(markup.strip(strip(found, test, snapshot.spec.config, at=at))))
+    thresholds.fold()
 
 
 def matrix(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
     """Points x particles, some rows at a time."""
-    config, size, numeric = snapshot.spec.config, len(test.weights), test.metric == "mse"
-    st.html(markup.block(markup.heading("Point by point", dissent.order_words(test, config))))
+    size, numeric = len(test.weights), test.metric == "mse"
+    st.html(markup.block(markup.heading("Point by point", dissent.order_words(test))))
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in found if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
     alike = size > 1 and columns_chosen(right, size) == ALIKE
     shown = uncertain if only else found
-    if not shown:
-        st.html(markup.block(markup.caption("The particles agree on every test point.")))
-        return
-    unit, classes = usual_distance(found) if numeric else 0.0, run.reader.dataset().classes
-    columns = by_answers(test) if alike else by_particle(test.weights)
-    drawn = Matrix(columns=columns, labels=classes, voting=voting(config, size), unit=unit)
     most = int(st.session_state.get(_most(run), MOST))
-    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(classes)
-    merged = dissent.merged_words(len(columns), size) if alike else ""
-    told = f"{min(most, len(shown))} of {len(found)} test rows."
-    st.html(markup.block(markup.caption(f"{legend} {merged}"), drawn.html(shown[:most]), markup.caption(told)))
+    inside = draw_matrix(run, snapshot, test, found, shown[:most], alike=alike)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         st.button(f"Show {more} more", on_click=show, args=(run, most + more), key="disagreement.more")
+    opened(run, snapshot, test, found, is_drawn=inside)
+
+
+def draw_matrix(
+    run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], shown: list[Point], *, alike: bool
+) -> bool:
+    """The points shown, and under one of them what it opens; whether the open one is among them."""
+    if not shown:
+        st.html(markup.block(markup.caption("The particles agree on every test point.")))
+        return False
+    numeric, size, classes = test.metric == "mse", len(test.weights), run.reader.dataset().classes
+    unit = usual_distance(found) if numeric else 0.0
+    columns = by_answers(test) if alike else by_particle(test.weights)
+    chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
+    under = (chosen.row.id, opened_html(run, snapshot, test, chosen)) if chosen else None
+    voted = voting(snapshot.spec.config, size)
+    drawn = Matrix(columns=columns, labels=classes, voting=voted, unit=unit, opened=under)
+    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(classes)
+    merged = dissent.merged_words(len(columns), size) if alike else ""
+    st.html(markup.block(markup.caption(f"{legend} {merged}".strip())))
+    rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    told = f"{len(shown)} of {counted(len(found), 'test row')}. Press a row’s number, or the row, to open it."
+    st.html(markup.block(markup.caption(told)))
+    return chosen is not None
+
+
+def open_row(row: int) -> None:
+    """Opens a row, or closes it where it is open."""
+    st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
 def show(run: frame.OpenRun, rows: int) -> None:
@@ -127,47 +141,56 @@ def _most(run: frame.OpenRun) -> str:
     return f"disagreement.most.{run.directory.id}"
 
 
-def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
-    """One point, whichever rows the matrix shows; the choices never change, so that a new evaluation keeps it open."""
+def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], *, is_drawn: bool) -> None:
+    """One point, whichever rows the matrix shows; the choices never change, so that a new evaluation keeps it open.
+
+    is_drawn: whether it stands in the matrix already.
+    """
     by_id = {point.row.id: point for point in found}
     left, _ = st.columns([1, 2])
-    chosen = left.selectbox("Open a row", sorted(by_id), None, key="disagreement.row", placeholder="its number")
-    if chosen is None:
-        return
+    chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
+    if chosen is not None and not is_drawn:
+        st.html(markup.block(opened_html(run, snapshot, test, by_id[chosen])))
+
+
+def opened_html(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
+    """Inputs, answers and camps of one point."""
     view = snapshot.view
     sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
-    st.html(markup.block(point_html(by_id[chosen], test, run.reader.read_answers().by_pair, sentence)))
+    return point_html(point, test, run.reader.read_answers().by_pair, sentence)
 
 
 def particles(run: frame.OpenRun, test: Evaluated) -> None:
     """A line a particle."""
     head, rows = trust.voice_table(voices(test, run.reader.dataset()))
     right = range(1, len(head))
-    table, rest = markup.table(head, rows[:MOST_VOICES], right=right), rows[MOST_VOICES:]
+    table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
     if rest:
-        more = markup.table(head, rest, right=right)
+        more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
     words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
-    st.html(markup.block(markup.heading("Particle by particle", "on the test rows"), table, markup.caption(words)))
+    told = markup.heading("Particle by particle", "on the test rows") + table + markup.caption(words)
+    steady(told, key="disagreement.particles")
 
 
-def judged(run: frame.OpenRun, test: Evaluated, found: list[Point]) -> None:
+def judged(run: frame.OpenRun, test: Evaluated, found: list[Point], at: Thresholds) -> None:
     """Doubt against error; no curve where every answer is as sure as the next."""
-    why_not, few = trust.why_not_judged(len(test.weights)), trust.too_few_words(len(found))
+    why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(found), at=at)
     if why_not:
         st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
         return
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
     if test.metric == "mse":
         spread = spread_reliability(found, run.reader.dataset())
-        said, numbers, curve = trust.spread_saying(spread), trust.spread_metrics(spread), spread.curve
+        said, numbers, curve = trust.spread_saying(spread, at=at), trust.spread_metrics(spread, at=at), spread.curve
         equal = spread.is_equally_sure
     else:
         vote = vote_reliability(found)
-        said, numbers, curve = trust.vote_saying(vote), trust.vote_metrics(vote), vote.curve
+        said, curve = trust.vote_saying(vote), vote.curve
+        numbers = trust.vote_metrics(vote, n_labels=len(run.reader.dataset().classes))
         equal = vote.is_equally_sure
     st.html(markup.block(left, markup.saying(f"{few} {said}".strip()), markup.strip(numbers)))
-    first, second = st.columns(2)
+    first, second = st.columns(2, gap="large")
     if not equal:
         with first:
             frame.figure(
@@ -190,4 +213,4 @@ def judged(run: frame.OpenRun, test: Evaluated, found: list[Point]) -> None:
 
 
 frame.enter()
-page(frame.open_run("Disagreement shows the test points on which the sentences differ."))
+page(frame.open_run("Disagreement", "shows the test points on which the sentences differ."))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import endpoint as model
 from pages.parts import frame
+from pages.parts.steady import steady
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
@@ -203,7 +204,7 @@ def draw_tables(view: SweepView) -> None:
             f"Download {name}", content, file_name=name, mime=mime, key=f"paper.{name}", on_click="ignore"
         )
     parts = [*map(drawn, tables(view.spec, view.outcomes)), markup.caption(left_out(view.spec))]
-    st.html(markup.block(*parts))
+    steady("".join(parts), key="paper.tables")
 
 
 def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
@@ -232,8 +233,8 @@ def headline(outcome: Outcome) -> str:
 
 def drawn(table: Table) -> str:
     """One table with its head and note."""
-    inner = markup.table(table.head, table.rows, right=range(table.labels, len(table.head)))
-    beside = f'<div class="beside {table.quiet}">{inner}</div>'
+    inner = markup.table(table.head, table.rows, right=range(table.labels, len(table.head)), name=table.title)
+    beside = f'<div class="beside {table.quiet}">{markup.CUE}{inner}</div>'
     return markup.heading(table.title) + markup.caption(table.note) + beside
 
 

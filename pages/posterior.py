@@ -81,7 +81,7 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """As of the last whole step."""
     _, ideas, near = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
-        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
+        frame.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
     said = f"{shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
@@ -148,4 +148,4 @@ def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
 
 
 frame.enter()
-page(frame.open_run("Posterior shows which sentences the data support, and which they ruled out."))
+page(frame.open_run("Posterior", "shows which sentences the data support, and which they ruled out."))

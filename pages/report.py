@@ -34,8 +34,7 @@ def page(run: frame.OpenRun) -> None:
     frame.head(run, "Report")
     view = run.snapshot.view
     if not view.population:
-        st.html(markup.block(markup.state("Nothing to report yet", nothing_yet(run.snapshot.state))))
-        st.page_link("pages/watch.py", label="Watch the run", query_params={"run": run.directory.id})
+        frame.not_yet(run, "Nothing to report yet", nothing_yet(run.snapshot.state))
         st.stop()
     try:
         run.reader.dataset()
@@ -55,7 +54,7 @@ def preview(run: frame.OpenRun) -> None:
     report = written(key, run.reader)
     if st.toggle("Show the markdown itself, to copy", key="report.source"):
         st.code(report, language=None, height=SOURCE_HEIGHT)
-    st.html(markup.block(f'<div class="report">{report_body(report)}</div>'))
+    st.html(markup.block(f'<div class="report">{report_body(report, under=2)}</div>'))
 
 
 @st.cache_data(max_entries=16, show_spinner="Writing the report")
@@ -111,4 +110,4 @@ def repeat(run: frame.OpenRun) -> None:
 
 
 frame.enter()
-page(frame.open_run("Report gathers a run in one document to keep or send."))
+page(frame.open_run("Report", "gathers a run in one document to keep or send."))

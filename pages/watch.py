@@ -1,13 +1,15 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, replay, this_run, thresholds, zoom
+from pages.parts.steady import steady
 from vpp.drawing.band import band_html
-from vpp.drawing.cards import CardMaker
+from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
 from vpp.drawing.figures import (
     Figure,
@@ -18,6 +20,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
+from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
@@ -26,8 +29,9 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
+from vpp.wording.happening import happened
 from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
-from vpp.wording.theme import Mode
+from vpp.wording.tokens import Mode
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
 
@@ -35,30 +39,29 @@ FOLLOW, SHOW_END = "Follow latest", "Show the end"
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The buttons that fit the state."""
     directory, state = run.directory, snapshot.state
-    left, right, rest = st.columns([1, 1, 3])
+    row, here = st.container(horizontal=True, vertical_alignment="center"), {"run": directory.id}
     if state in ("running", "queued", "stalled"):
-        if left.button("Pause", key="watch.pause", width="stretch"):
+        if row.button("Pause", key="watch.pause"):
             directory.say("pause")
-        if right.button("Stop and keep", key="watch.stop", width="stretch"):
+        if row.button("Stop and keep", key="watch.stop"):
             directory.say("stop")
     elif state == "paused":
-        if left.button("Go on", key="watch.go_on", type="primary", width="stretch"):
+        if row.button("Go on", key="watch.go_on", type="primary"):
             directory.say("go on")
-        if right.button("Stop and keep", key="watch.stop", width="stretch"):
+        if row.button("Stop and keep", key="watch.stop"):
             directory.say("stop")
     elif state in ("interrupted", "failed", "stopped"):
-        if left.button("Resume", key="watch.resume", type="primary", width="stretch"):
+        if row.button("Resume", key="watch.resume", type="primary"):
             frame.start(directory)
         if not snapshot.spec.endpoint.is_demo:
             frame.ask_keys(snapshot.spec.endpoint)
         if snapshot.view.population:
-            right.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
+            row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
     else:
-        left.page_link("pages/posterior.py", label="Read the posterior", query_params={"run": directory.id})
-        right.page_link("pages/report.py", label="Get the report", query_params={"run": directory.id})
-    with rest:
-        words = heard(directory, snapshot) or phase(snapshot)
-        st.html(markup.block(markup.caption(words), label="state of the run"))
+        row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
+        row.page_link("pages/report.py", label="Get the report", query_params=here)
+    words = heard(directory, snapshot) or phase(snapshot)
+    row.html(markup.block(markup.caption(words), label="state of the run"))
 
 
 def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
@@ -71,83 +74,115 @@ def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
     return "Pausing: calls in flight finish." if said[0] == "pause" and snapshot.state == "running" else ""
 
 
-def choose_step(run: frame.OpenRun, view: RunView, *, live: bool) -> int:
-    """The step shown: the latest one, or one that is replayed. What ended has one place more, for its end."""
-    newest = shown_step(view) or 0
-    latest = newest if live else newest + 1
-    slider = f"{_key(run)}.slider"
-    replayed = st.session_state.get(slider, {}).get("step")
-    shown = latest if replayed is None else min(int(replayed), latest)
-    band = band_html(view, shown=min(shown, newest))
-    top = max(view.total_steps - 1, 1) if live else latest
-    end = view.total_steps if live else latest
-    follow = FOLLOW if live else SHOW_END
-    chosen = frame.scrubber(band, latest=latest, top=top, end=end, follow=follow, key=slider)
-    step = latest if chosen is None else min(chosen, latest)
-    st.session_state[_key(run)] = step
-    return step
+class Shown(NamedTuple):
+    """Which of a run's steps the page shows."""
+
+    step: int | None
+    """None for what came after the last step, and before the first is there to see."""
+    newest: int | None
+    """The last step there is to see."""
+    is_live: bool
+    chosen: replay.Place
+
+    @property
+    def is_end(self) -> bool:
+        """Whether what came after the last step is shown."""
+        return self.step is None and self.newest is not None
+
+    @property
+    def deck_id(self) -> str:
+        """Tells decks apart: another one is sorted at once. A film is one deck, held while it is read."""
+        if self.chosen.is_film and not self.is_live:
+            return "film"
+        if self.step is None:
+            return "end" if self.is_end else "initial"
+        return "live" if self.step == self.newest and self.is_live else str(self.step)
 
 
-def _key(run: frame.OpenRun) -> str:
+def shown_of(run: frame.OpenRun, snapshot: Snapshot) -> Shown:
+    """The latest, or a step that is replayed. A run that has ended has one place more: its end."""
+    chosen, newest = replay.place(slider_key(run)), shown_step(snapshot.view)
+    live = snapshot.state in frame.LIVE
+    is_replayed = chosen.step is not None and newest is not None and chosen.step <= newest
+    step = chosen.step if is_replayed else newest if live else None
+    return Shown(step, newest, live, chosen if is_replayed else replay.Place(None, chosen.is_film))
+
+
+def slider_key(run: frame.OpenRun) -> str:
     """Where a browser session keeps the step shown of this run."""
-    return f"watch.step.{run.directory.id}"
+    return f"watch.step.{run.directory.id}.slider"
 
 
 def page(run: frame.OpenRun) -> None:
-    """The page: what refreshes each second, then the slower charts."""
+    """All parts are drawn from one reading of the run, so that all tell of the same step."""
     live = run.snapshot.state in frame.LIVE
     frame.head(run, run.snapshot.spec.name)
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = run.reader.refresh()
-        before = st.session_state.get(_key(run))
-        draw_now(run, snapshot)
-        moved = before is not None and before != st.session_state.get(_key(run))
-        # Another state: the list of runs shows it too, and has no timer of its own.
-        if snapshot.state != run.snapshot.state or (moved and not live):
+        draw(run, snapshot)
+        if snapshot.state != run.snapshot.state:
+            # The list of runs shows the state too, and has no timer of its own.
             st.rerun()
 
-    @st.fragment(run_every=3.0 if live else None)
-    def charts() -> None:
-        draw_charts(run, run.reader.refresh().view)
-
-    @st.fragment(run_every=1.0 if live else None)
-    def cards() -> None:
-        draw_deck(run, run.reader.refresh())
-
-    # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, middle, below = st.container(), st.container(), st.container()
-    with above:
-        now()
-    with middle:
-        charts()
-    with below:
-        cards()
+    now()
 
 
-def draw_now(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """State, controls, the band and the numbers."""
-    view, live = snapshot.view, snapshot.state in frame.LIVE
-    top = st.container()
-    trouble(snapshot)
-    controls(run, snapshot)
-    if view.last_step is None:
-        top.html(markup.block(markup.saying(headline(snapshot))))
-        if live:
-            st.html(markup.block(markup.waiting(waiting_for(snapshot))))
-        return
-    step = choose_step(run, view, live=live)
-    shown = step if step in view.steps else None
-    top.html(markup.block(markup.saying(headline(snapshot, shown))))
-    st.html(markup.block(markup.strip(metrics(snapshot, shown)), *replayed(step, shown, live=live)))
+def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """The state, the step, the charts and the cards; the slider last of all."""
+    view, shown = snapshot.view, shown_of(run, snapshot)
+    # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
+    head, band, charts, deck = (st.container(key=f"watch_{name}") for name in ("head", "band", "charts", "deck"))
+    with head:
+        draw_head(run, snapshot, shown)
+    if view.last_step is not None:
+        with band:
+            slider = st.container(key="watch_slider")
+            draw_numbers(snapshot, shown)
+        with charts:
+            draw_charts(run, view)
+    elif shown.is_live:
+        band.html(markup.block(markup.waiting(waiting_for(snapshot))))
+    with deck:
+        draw_deck(run, snapshot, shown)
+    if view.last_step is not None:
+        with slider:
+            draw_slider(run, view, shown)
 
 
-def replayed(step: int, shown: int | None, *, live: bool) -> list[str]:
-    """How to come back from a step of a run that has ended."""
-    if live or shown is None:
-        return []
-    return [markup.caption(f"Headline, numbers and sentences are of step {step}; “{SHOW_END}” returns there.")]
+def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """What the page shows, what went wrong, and what one can do."""
+    st.html(markup.block(markup.saying(headline(snapshot, shown.step))))
+    wrong, buttons = st.container(), st.container()
+    with wrong:
+        trouble(snapshot)
+    with buttons:
+        controls(run, snapshot)
+
+
+def draw_numbers(snapshot: Snapshot, shown: Shown) -> None:
+    """What happened in the step, its numbers, and where their verdicts turn."""
+    step = INITIAL_STEP if shown.newest is None else shown.step
+    told = markup.happening(happened(snapshot.view, step, snapshot.spec.config))
+    steady(told + markup.strip(metrics(snapshot, shown.step, thresholds.chosen())), key="watch.strip")
+    thresholds.fold()
+
+
+def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
+    """Where one is, and the way to other steps."""
+    newest = shown.newest or 0
+    replay.draw(
+        band_html(
+            view, shown=newest if shown.step is None and shown.is_live else shown.step, has_end=not shown.is_live
+        ),
+        shown=shown.chosen,
+        newest=newest,
+        end=None if shown.is_live else view.total_steps,
+        top=max(view.total_steps - 1, 1) if shown.is_live else view.total_steps,
+        follow=FOLLOW if shown.is_live else SHOW_END,
+        key=slider_key(run),
+    )
 
 
 def waiting_for(snapshot: Snapshot) -> str:
@@ -223,10 +258,32 @@ def draw_charts(run: frame.OpenRun, view: RunView) -> None:
         columns = st.columns(2, gap="large")
         for column, chart in zip(columns, charts[first : first + 2], strict=False):
             with column:
-                frame.figure(chart.make, title=chart.title, caption=chart.caption, key=chart.key)
+                frame.figure(kept(run, view, chart), title=chart.title, caption=chart.caption, key=chart.key)
         place = columns[1] if first + 1 == len(charts) else st.container()
     with place:
         st.html(markup.block(*map(markup.caption, notes(run, view))))
+        zoom.listen(zoom_key(run))
+
+
+def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
+    """Makes the chart anew only where a step has got on: in a film it stays as it is. It keeps a reader's zoom."""
+    newest = view.steps[max(view.steps)]
+    of = (run.directory.id, newest.step, len(newest.scored), len(newest.proposed), newest.finished is None)
+
+    def make(mode: Mode) -> Figure:
+        at, found = st.session_state.get(f"{chart.key}.made", (None, None))
+        if at != (of, mode):
+            found = chart.make(mode)
+            st.session_state[f"{chart.key}.made"] = ((of, mode), found)
+        made = cast(Figure, found)
+        return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
+
+    return make
+
+
+def zoom_key(run: frame.OpenRun) -> str:
+    """Where a browser session keeps how far this run's charts are zoomed."""
+    return f"watch.zoom.{run.directory.id}"
 
 
 def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
@@ -252,41 +309,46 @@ def ended(snapshot: Snapshot) -> str:
     return f"Hypotheses that are kept{by_weight(snapshot)}"
 
 
-def draw_deck(run: frame.OpenRun, snapshot: Snapshot) -> None:
+def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """The cards of the step shown."""
     view, config = snapshot.view, snapshot.spec.config
-    if view.started is None:
+    if view.started is None or not view.drawn:
         return
-    step, newest = st.session_state.get(_key(run)), shown_step(view)
-    if newest is None or step is None:
-        title, deck_id = "First hypotheses", "initial"
-    elif step > newest:
-        title, deck_id = ended(snapshot), "end"
+    if shown.newest is None:
+        title = "First hypotheses"
+    elif shown.is_end:
+        title = ended(snapshot)
     else:
-        title = f"Hypotheses at step {step}{by_weight(snapshot)}"
-        deck_id = "live" if step == newest and snapshot.state in frame.LIVE else str(step)
-    if not view.drawn:
-        return
+        title = f"Hypotheses at step {shown.step}{by_weight(snapshot)}"
     bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
     st.html(markup.block(markup.heading(title, f"{bars} · underlined: added · struck: removed")))
-    frame.deck(deck_of(run, snapshot, deck_id, step), deck_id=deck_id, key="watch.deck")
+    frame.deck(deck_of(run, snapshot, shown), deck_id=shown.deck_id, key="watch.deck")
     st.html(markup.block(mark_legend(config)))
 
 
-def deck_of(run: frame.OpenRun, snapshot: Snapshot, deck_id: str, step: int | None) -> str:
+def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     """The cards as HTML, made again only where the run has something new."""
-    view = snapshot.view
-    made_from = (run.directory.id, view.last_at, deck_id, step)
+    view, place = snapshot.view, (shown.newest, shown.step)
+    made_from = (run.directory.id, view.last_at, place)
     kept = st.session_state.get("watch.made")
     if kept and kept[0] == made_from:
         return str(kept[1])
-    dataset = run.reader.dataset()
-    maker = CardMaker(view, snapshot.spec.config, dataset, PromptMaker(snapshot.spec, dataset))
-    cards = {"initial": maker.initial, "end": maker.final}.get(deck_id, lambda: maker.at(step or 0))()
-    html = deck_html(cards, seed_text=view.started.seed_text if view.started else "")
+    html = deck_html(cards_of(run, snapshot, shown), seed_text=view.started.seed_text if view.started else "")
     st.session_state["watch.made"] = (made_from, html)
     return html
 
 
+def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> list[Card]:
+    """The first hypotheses, those of a step, or the last."""
+    dataset = run.reader.dataset()
+    prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
+    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, prompts)
+    if shown.newest is None:
+        return maker.initial()
+    return maker.final() if shown.step is None else maker.at(shown.step)
+
+
 frame.enter()
-page(frame.open_run("Watch shows a run as it goes: its sentences, their weights, and what was dropped."))
+opened = frame.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
+page(opened)
+this_run.draw(opened)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from pages.parts import frame
+from pages.parts.keeping import at_first
 from vpp.cli.surroundings import environment
 from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
@@ -21,10 +22,14 @@ SPEEDS = ("readable", "instant")
 
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
     """Asks for the model; an incomplete server has no model or no address."""
-    kind = st.segmented_control("Who answers", (DEMO, SERVER), default=DEMO, key="new.who", required=True)
+    kind = st.segmented_control(
+        "Who answers", (DEMO, SERVER), key=at_first("new.who", DEMO), persist_state="session", required=True
+    )
     if kind == DEMO:
         st.html(markup.block(markup.DEMO_BANNER))
-        speed = st.segmented_control("Demo speed", SPEEDS, default=SPEEDS[0], key="new.speed", required=True)
+        speed = st.segmented_control(
+            "Demo speed", SPEEDS, key=at_first("new.speed", SPEEDS[0]), persist_state="session", required=True
+        )
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
     return server()
@@ -33,13 +38,29 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
 def server() -> EndpointSpec:
     env = environment()
     one, two = st.columns(2)
-    url = one.text_input("Address", env.base_url or "", key="new.url", placeholder="http://localhost:8000/v1").strip()
-    model = two.text_input("Model", env.model or "", key="new.model", placeholder="llama-3.3-70b-instruct").strip()
+    url = one.text_input(
+        "Address",
+        key=at_first("new.url", env.base_url or ""),
+        persist_state="session",
+        placeholder="http://localhost:8000/v1",
+    ).strip()
+    model = two.text_input(
+        "Model",
+        key=at_first("new.model", env.model or ""),
+        persist_state="session",
+        placeholder="llama-3.3-70b-instruct",
+    ).strip()
     with st.expander("Another model writes the hypotheses"):
         three, four = st.columns(2)
-        optimizer_url = three.text_input("Optimizer’s address", key="new.optimizer_url").strip()
-        optimizer_model = four.text_input("Optimizer’s model", key="new.optimizer_model").strip()
-        concurrency = three.number_input("Calls in flight at most", 1, 4096, 512, key="new.concurrency")
+        optimizer_url = three.text_input(
+            "Optimizer’s address", key="new.optimizer_url", persist_state="session"
+        ).strip()
+        optimizer_model = four.text_input(
+            "Optimizer’s model", key="new.optimizer_model", persist_state="session"
+        ).strip()
+        concurrency = three.number_input(
+            "Calls in flight at most", 1, 4096, 512, key="new.concurrency", persist_state="session"
+        )
     endpoint = EndpointSpec(
         base_url=url,
         model=model,
@@ -111,5 +132,7 @@ def _ask_consent(*urls: str) -> None:
         return
     st.html(markup.block(markup.caption(f"Not this machine: {', '.join(away)}")))
     st.session_state["new.sent_ok"] = st.checkbox(
-        "Rows of this table may be sent to the address above", key=f"new.consent.{'|'.join(away)}"
+        "Rows of this table may be sent to the address above",
+        key=f"new.consent.{'|'.join(away)}",
+        persist_state="session",
     )

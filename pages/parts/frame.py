@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Thread, main_thread
+from typing import NoReturn
 
 import streamlit as st
 
@@ -16,37 +17,24 @@ from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import Keys
+from vpp.runs.shipped import EXAMPLE, unpack
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
-from vpp.wording.theme import Mode
+from vpp.wording.tokens import Mode
 
 ASSETS = Path(__file__).parents[2] / "assets"
-LATE = ("vpp.data.build", "vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress")
+LATE = ("vpp.data.build", "vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress", "vpp.wording.happening")
 LATER = ("sklearn.linear_model", "sklearn.tree")
 """What Compare needs. A first run has the machine to itself before that."""
 REST_S = 4.0
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
-MARKS: dict[State, markup.Mark] = {
-    "queued": "uns",
-    "running": "live",
-    "paused": "uns",
-    "stalled": "rej",
-    "interrupted": "rej",
-    "finished": "acc",
-    "stopped": "same",
-    "failed": "rej",
-}
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
-"""Methods as the list of runs calls them."""
 MOST_CELLS = 2000
 """Of a chart's numbers: a larger table is made only where it is asked for."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
-_SCRUBBER = st.components.v2.component("vpp_scrubber", js=(ASSETS / "scrubber.js").read_text(), isolate_styles=False)
-_RUNS = st.components.v2.component("vpp_runs", js=(ASSETS / "runs.js").read_text(), isolate_styles=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +54,7 @@ def enter() -> None:
     if not st.session_state.get("frame.entered"):
         runpy.run_path(str(ASSETS.parent / "app.py"))
         st.stop()
+    st.html(markup.glossary())
 
 
 def stylesheet() -> None:
@@ -98,7 +87,7 @@ def check_environment() -> None:
     try:
         environment()
     except VppError as error:
-        st.html(markup.block(markup.state("This environment cannot be used", str(error), failed=True)))
+        st.html(markup.block(markup.state("This environment cannot be used", str(error), failed=True, alone=True)))
         st.stop()
 
 
@@ -113,92 +102,75 @@ def reader(path: str) -> RunReader:
     return RunReader(RunDirectory(path))
 
 
-@st.fragment
-def run_list() -> None:
-    """Every run with its state when the page was drawn; a click opens it.
-
-    It does not refresh by itself: a timer beside those of Watch, while pages are switched, emptied the page. Watch
-    draws the whole app anew where the state of the open run changes.
-    """
-    directories = store().runs()[:60]
-    if not directories:
-        return
-    chosen = st.session_state.get("run") or st.query_params.get("run")
-    rows = [_listed(directory, chosen) for directory in directories]
-    picked = _RUNS(data={"runs": rows}, key="frame.runs", on_picked_change=lambda: None).picked
-    if picked and picked != chosen:
-        open_in(picked, "pages/watch.py")
-
-
-def _listed(directory: RunDirectory, chosen: str | None) -> dict[str, str | bool]:
-    try:
-        snapshot = reader(str(directory.path)).refresh()
-    except VppError as error:
-        return {"id": directory.id, "name": directory.id, "mark": "rej", "note": str(error), "open": False}
-    return {
-        "id": directory.id,
-        "name": snapshot.spec.name,
-        "mark": MARKS[snapshot.state],
-        "note": f"{SHORT[snapshot.spec.config.method]} · {where(snapshot)}",
-        "open": directory.id == chosen,
-    }
-
-
-def where(snapshot: Snapshot) -> str:
-    """How far a run is, in a few words that stay true until its state changes."""
-    view = snapshot.view
-    if snapshot.state == "finished" and "test" in view.evaluated:
-        test = view.evaluated["test"]
-        shown = f"{100 * test.value:.1f} %" if test.metric == "accuracy" else f"MSE {test.value:.3g}"
-        return f"finished · {shown}"
-    if view.last_step is None or snapshot.state in ("queued", "running"):
-        return snapshot.state
-    return f"{snapshot.state} · step {max(0, view.last_step)} of {view.total_steps}"
-
-
 def open_in(run: str, page: str) -> None:
     """Opens a run on a page."""
     st.session_state["run"] = run
     st.switch_page(page, query_params={"run": run})
 
 
-def open_run(purpose: str) -> OpenRun:
-    """The run named in the address or opened before; an empty page says what to do where there is none."""
+def open_run(page: str, shows: str) -> OpenRun:
+    """The run named in the address or opened before; an empty page says what to do where there is none.
+
+    page: its title. shows: what it does with a run, to go on after the title.
+    """
     name = st.query_params.get("run") or st.session_state.get("run")
     if not name:
-        _nothing_open(purpose)
+        _nothing_open(page, f"{page} {shows}")
     try:
         directory = store().get(str(name))
         found = reader(str(directory.path))
         snapshot = found.refresh()
     except VppError as error:
         st.session_state.pop("run", None)
-        st.html(markup.block(markup.state("This run cannot be opened", str(error), failed=True)))
-        st.page_link("pages/new_run.py", label="Start a run")
-        st.stop()
+        empty(page, "This run cannot be opened", str(error), failed=True)
     st.session_state["run"] = directory.id
     st.query_params["run"] = directory.id
     return OpenRun(directory, found, snapshot)
 
 
-def _nothing_open(purpose: str) -> None:
-    st.html(markup.block(markup.state("No run is open", purpose, "Start one, or pick one of the list at the left.")))
-    left, right, _ = st.columns([1.2, 1.2, 4])
-    with left:
-        if st.button("Run the example", type="primary", key="frame.example"):
-            start_example()
-    with right:
-        st.page_link("pages/new_run.py", label="Use my own CSV")
+def _nothing_open(page: str, purpose: str) -> NoReturn:
+    if store().runs():
+        empty(page, "No run is open", purpose, "Pick one of the list of runs, or begin here.")
+    empty(page, "No runs yet", purpose, "Begin with an example, or with a table of your own.")
+
+
+def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
+    """A page with no run to show: why, what it would show, and the ways to begin. It ends the page there."""
+    st.html(markup.block(markup.title(page)))
+    with st.container(key="empty"):
+        st.html(markup.block(markup.state(head, *words, failed=failed)))
+        with st.container(horizontal=True):
+            if st.button("Look at a finished example", type="primary", key="frame.finished"):
+                open_example()
+            if st.button("Use my own CSV", key="frame.own"):
+                st.switch_page("pages/new_run.py")
     st.stop()
 
 
-def start_example(*, instant: bool = False) -> None:
-    """Penguins on the demo model, paced so that one can read along unless it shall be instant."""
-    # Late: only a start needs pandas, and the first paint should not wait for it.
-    from pages.parts.example import prepare_example
+def not_yet(run: OpenRun, head: str, *words: str) -> None:
+    """A page whose run has nothing to show there yet, and the way to where it can be watched."""
+    with st.container(key="empty"):
+        st.html(markup.block(markup.state(head, *words)))
+        if st.button("Watch the run", key="frame.watch"):
+            open_in(run.directory.id, "pages/watch.py")
 
-    directory = prepare_example(instant=instant).create(store().folder)
-    start(directory)
+
+def open_example() -> None:
+    """The finished run that is shipped, as any other run; nothing is started."""
+    try:
+        directory = unpack(ASSETS / "examples" / EXAMPLE, store().folder)
+    except VppError as error:
+        st.html(markup.block(markup.state("The example cannot be opened", str(error), failed=True)))
+        st.stop()
+    open_in(directory.id, "pages/watch.py")
+
+
+def start_example() -> None:
+    """Penguins on the demo model, paced so that one can read along."""
+    # Late: only a start needs pandas, and the first paint should not wait for it.
+    from pages.parts.example import prepare_live
+
+    start(prepare_live().create(store().folder))
 
 
 def start(directory: RunDirectory, typed: Keys | None = None) -> None:
@@ -260,19 +232,10 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     _DECK(data={"html": html, "deck": deck_id, "steady": steady}, key=key)
 
 
-def scrubber(band: str, *, latest: int, top: int, end: int, follow: str, key: str) -> int | None:
-    """The step band over a native slider from 0 to `top`, no further than `latest`; None while that is followed.
-
-    end: from where on a place is called the end. follow: what following is called.
-    """
-    step = st.session_state.get(key, {}).get("step")
-    data = {"band": band, "latest": latest, "top": top, "end": end, "follow": follow, "step": step}
-    chosen = _SCRUBBER(data=data, key=key, default={"step": None}, on_step_change=lambda: None).step
-    return None if chosen is None else int(chosen)
-
-
 def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str) -> None:
     """A chart with its head, its finding in words, and its numbers as a table."""
+    # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
+    import_module("pandas")
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
     shown = make(mode)
     st.html(markup.block(markup.heading(title, caption)))

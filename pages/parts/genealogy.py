@@ -1,5 +1,6 @@
 """The genealogy: who descends from whom, and one particle's ancestors."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -30,6 +31,11 @@ class Made(NamedTuple):
     is_weighted: bool
 
 
+def tree(data: dict[str, Any], *, key: str, on_opened: Callable[[], None] = lambda: None) -> None:
+    """The drawing of `vpp.drawing.genealogy.drawing`; `on_opened`: a reader has chosen a particle."""
+    _TREE(data=data, key=key, on_opened_change=on_opened)
+
+
 def draw(run: frame.OpenRun) -> None:
     """As of the last whole step; the ancestors of the particle that a reader opened, below."""
     made = _made(run, run.reader.refresh())
@@ -40,7 +46,7 @@ def draw(run: frame.OpenRun) -> None:
     st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
     place = _opened(run, found)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
-    _TREE(data={**made.drawing, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
+    tree({**made.drawing, "opened": opened}, key=KEY, on_opened=lambda: _open_clicked(run))
     _choose(run, found, place)
     if place is not None:
         _draw_ancestors(run, made, place)

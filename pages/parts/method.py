@@ -127,6 +127,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
         "Preset",
         list(PRESETS),
         key="new.preset",
+        persist_state="session",
         on_change=lambda: fill_from_preset(is_task=is_task),
         help="Fills every field below: as this product advises, or as in the paper.",
     )
@@ -162,7 +163,10 @@ def ask(place: DeltaGenerator, name: str) -> None:
     else:
         top = 1.0 if name in SHARES else None
         step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
-        kept()[name] = place.number_input(label, type(value)(0), top, step=step, format=form, key=key, help=about)
+        # The default stands in where a run of the page is cut short before the browser has heard of the state's value.
+        kept()[name] = place.number_input(
+            label, type(value)(0), top, value, step=step, format=form, key=key, help=about
+        )
 
 
 def _remember(name: str) -> None:

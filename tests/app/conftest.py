@@ -54,13 +54,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 @contextmanager
-def serving(runs: Path) -> Iterator[App]:
-    """`streamlit run app.py` on a free port."""
+def serving(runs: Path, script: Path = ROOT / "app.py") -> Iterator[App]:
+    """`streamlit run` on a free port, from the script's folder."""
     environment = {**os.environ, "VPP_RUNS_DIR": str(runs)}
     port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(port)]
     log = (runs / "app.log").open("wb")
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    process = subprocess.Popen(command, cwd=script.parent, env=environment, stdout=log, stderr=log)
     try:
         wait_until_up(f"http://127.0.0.1:{port}", process)
         yield App(f"http://127.0.0.1:{port}", runs, environment, process.pid)

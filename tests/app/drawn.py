@@ -1,6 +1,8 @@
 """A page drawn without a browser, and what it shows."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -28,5 +30,14 @@ def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:
 
 
 def shown(app: AppTest) -> str:
-    """The HTML that the page drew, no-break spaces as spaces."""
-    return "".join(str(element.proto.body) for element in app.get("html")).replace("\N{NO-BREAK SPACE}", " ")
+    """The HTML that the page drew, also what is patched in place, no-break spaces as spaces; not the glossary."""
+    bodies = [str(element.proto.body) for element in app.get("html")]
+    steady = [
+        str(json.loads(element.proto.json)["html"]) for element in app.get("bidi_component") if _is_steady(element)
+    ]
+    told = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
+    return told.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _is_steady(element: Any) -> bool:
+    return str(element.proto.component_name).endswith("vpp_steady")

@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.test_states import ROOT, START_S, shown
+from tests.app.drawn import shown
+from tests.app.test_states import ROOT, START_S
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.usage import Usage
@@ -42,7 +43,7 @@ def opened(app: AppTest, run: str = "", **query: str) -> str:
         app.query_params[name] = value
     app.switch_page("pages/compare.py").run()
     assert not app.exception
-    return shown(app).replace("\N{NO-BREAK SPACE}", " ")
+    return shown(app)
 
 
 def picked(app: AppTest) -> list[str]:
@@ -50,7 +51,7 @@ def picked(app: AppTest) -> list[str]:
 
 
 def test_without_a_run_the_page_says_what_to_do(app: AppTest) -> None:
-    assert "No run is open" in opened(app)
+    assert "No runs yet" in opened(app)
 
 
 def test_the_open_run_is_set_against_runs_of_the_same_rows(app: AppTest, runs: Path) -> None:
@@ -66,6 +67,18 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows(app: AppTest, runs: P
     ):
         assert title in told
     assert (app.query_params["compare"], app.query_params["against"]) == (f"{OLD},{NEW}", OLD)
+
+
+def test_letters_follow_the_order_of_picking(app: AppTest, runs: Path) -> None:
+    told = opened(app, compare=f"{NEW},{FAR}", against=NEW)
+    assert "B has other test rows than A" in told
+    app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
+    assert "B has other test rows than A" in shown(app)
+    assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
+
+
+def test_a_threshold_decides_what_is_called_chance(app: AppTest, runs: Path) -> None:
+    assert "with probability 1.00: no more than chance on these rows." in opened(app, OLD)
 
 
 def test_another_run_can_be_the_reference(app: AppTest, runs: Path) -> None:

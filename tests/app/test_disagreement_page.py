@@ -1,5 +1,6 @@
 """The states of the Disagreement page, without a browser."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,20 +21,49 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app_over(tmp_path, monkeypatch)
 
 
+def value(told: str, name: str) -> str:
+    """What the strip says under a name, with its scale."""
+    found = re.search(rf">{re.escape(name)}(?:</button>)?</dt><dd>([^<]*)<small>([^<]*)</small>", told)
+    assert found, f"no {name}"
+    return f"{found[1]} {found[2]}".strip()
+
+
 def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, tmp_path: Path) -> None:
     told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
     assert "The particles disagree on three of six test points." in told
-    assert "<dt>Weakly backed</dt><dd>4<small>of 6</small>" in told
+    assert value(told, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in told
     assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
     assert "6 test rows are too few to judge by" in told
     assert "What would settle it" in told
 
 
-def test_the_threshold_of_weak_backing_can_be_moved(app: AppTest, tmp_path: Path) -> None:
+def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
+    told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
+    assert "6 test rows are too few to judge by" in told
+    app.number_input(key="thresholds.well_backed").set_value(90).run()
+    app.number_input(key="thresholds.few_rows").set_value(6).run()
+    moved = shown(app)
+    assert value(moved, "Weakly backed") == "2 of 6"
+    assert "too few to judge by" not in moved
+    assert app.query_params["thresholds"] == "well_backed:0.9,few_rows:6"
+    app.button(key="thresholds.back").click().run()
+    assert value(shown(app), "Weakly backed") == "4 of 6"
+    assert "thresholds" not in app.query_params
+
+
+def test_moved_thresholds_are_kept_on_the_way_over_other_pages(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.labels(tmp_path), "disagreement")
-    app.slider(key="disagreement.below").set_value(90).run()
-    assert "<dt>Weakly backed</dt><dd>2<small>of 6</small>" in shown(app)
+    app.number_input(key="thresholds.well_backed").set_value(90).run()
+    app.switch_page("pages/report.py").run()
+    app.switch_page("pages/disagreement.py").run()
+    assert app.number_input(key="thresholds.well_backed").value == 90
+    assert value(shown(app), "Weakly backed") == "2 of 6"
+
+
+def test_an_address_brings_its_thresholds(app: AppTest, tmp_path: Path) -> None:
+    app.query_params["thresholds"] = "well_backed:0.9,gone:1,few_rows:many"
+    assert value(shown(opened(app, inspected.labels(tmp_path), "disagreement")), "Weakly backed") == "2 of 6"
 
 
 def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, tmp_path: Path) -> None:

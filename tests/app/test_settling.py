@@ -19,7 +19,7 @@ from vpp.runs.reader import RunReader
 ROOT = Path(__file__).parents[2]
 SECTION = """
 from pages.parts import frame, settling
-settling.draw(frame.open_run("Nothing is open."))
+settling.draw(frame.open_run("Disagreement", "shows nothing."))
 """
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}

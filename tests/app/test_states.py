@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.drawn import shown
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
@@ -25,21 +26,12 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
 
 
-def shown(app: AppTest) -> str:
-    """The HTML that a page drew."""
-    return "".join(str(element.proto.body) for element in app.get("html"))
-
-
 def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
     app.run()
+    if not app.file_uploader:
+        app.button(key="new.replace").click().run()
     app.file_uploader(key="new.upload").set_value((name, content, "text/csv"))
     return app.run()
-
-
-def test_the_first_page_offers_the_example(app: AppTest) -> None:
-    app.run()
-    assert not app.exception
-    assert "Run the example" in [button.label for button in app.button]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -47,8 +39,8 @@ def test_a_page_without_a_run_says_what_to_do(app: AppTest, page: str) -> None:
     app.run()
     app.switch_page(page).run()
     assert not app.exception
-    assert "No run is open" in shown(app)
-    assert "Run the example" in [button.label for button in app.button]
+    assert "No runs yet" in shown(app)
+    assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
 
 
 def test_an_uploaded_table_is_described_before_anything_is_asked(app: AppTest) -> None:
@@ -227,7 +219,7 @@ SAID = {
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("there are no weights", "training rows", "Proposals accepted"),
     "always accept": ("there are no weights", "Every proposal is taken", "taken unseen"),
-    "vml": ("One sentence is in play", "Every proposal is taken"),
+    "vml": ("One sentence is left", "Every proposal is taken"),
     "vml5": ("there are no weights, each of the 5 counts alike", "1/5"),
     "growing": ("Particles K", "at first"),
 }

@@ -1,5 +1,6 @@
 """A point opened, and whether doubt means error, in words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_what_a_model_said_is_text_in_a_point_opened() -> None:
 
 def test_the_counts_of_a_vote_say_what_they_count(labels: RunReader) -> None:
     test, found = on_test(labels)
-    strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG, below=0.95)
+    strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG)
     shown = {metric.name: (metric.value, metric.scale) for metric in strip}
     assert shown["Uncertain points"] == ("3", "of 6")
     assert shown["Weakly backed"] == ("4", "of 6")
@@ -134,7 +135,7 @@ def test_agreement_on_errors_is_said_plainly() -> None:
     assert trust.vote_saying(found) == (
         "All agree on every row, and 24 of 60 answers are wrong: agreement is no warrant here."
     )
-    shown = {metric.name: metric for metric in trust.vote_metrics(found)}
+    shown = {metric.name: metric for metric in trust.vote_metrics(found, n_labels=2)}
     assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
     # Sure of each: 24 of 60 are wrong, and each of them scores 2.
     assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
@@ -160,21 +161,16 @@ def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
     silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
     votes = vote_reliability(points(silent, rows_by_id(YES_NO)))
     assert trust.vote_saying(votes) == trust.NO_ANSWER
-    assert {m.name: m.value for m in trust.vote_metrics(votes)}["Calibration error, 10 bins"] == "–"
+    assert {m.name: m.value for m in trust.vote_metrics(votes, n_labels=2)}["Calibration error, 10 bins"] == "–"
     data = inspected.NUMBERS
     silent = evaluated(data, {"a": [None] * 4}, slots=("a", "a"))
     assert trust.spread_saying(spread_reliability(points(silent, rows_by_id(data)), data)) == trust.NO_ANSWER
 
 
-def test_few_rows_are_said_to_be_too_few() -> None:
-    assert trust.too_few_words(6) == "6 test rows are too few to judge by: fewer than 30."
-    assert trust.too_few_words(30) == ""
-
-
 def test_whether_doubt_means_error_is_told_in_numbers(labels: RunReader) -> None:
     found = vote_reliability(list(on_test(labels)[1].values()))
     assert trust.vote_saying(found) == "Where all agree, 3 of 3 answers are right; where they differ, two of three."
-    shown = {metric.name: metric.value for metric in trust.vote_metrics(found)}
+    shown = {metric.name: metric.value for metric in trust.vote_metrics(found, n_labels=2)}
     # Worked out in tests/inspection/test_points.py.
     assert shown["Area under the risk curve"] == "0.131"
     assert shown["Calibration error, 10 bins"] == "0.267"
@@ -182,9 +178,34 @@ def test_whether_doubt_means_error_is_told_in_numbers(labels: RunReader) -> None
     assert shown["Log score"] == "0.762"
 
 
+def test_a_proper_score_stands_beside_that_of_an_even_split(labels: RunReader) -> None:
+    found = vote_reliability(list(on_test(labels)[1].values()))
+    said = {metric.name: metric.words for metric in trust.vote_metrics(found, n_labels=2)}
+    assert said["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
+    assert said["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
+    worse = replace(found, brier=0.5, log_score=1.25)
+    said = {metric.name: metric.words for metric in trust.vote_metrics(worse, n_labels=2)}
+    assert said["Brier score"] == "No better than a vote split evenly over 2 labels, 0.500."
+    assert said["Log score"] == "No better than a vote split evenly over 2 labels, 1.000."
+
+
+def test_a_calibration_error_says_whether_so_many_rows_can_tell(labels: RunReader) -> None:
+    few = vote_reliability(list(on_test(labels)[1].values()))
+    data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
+    wrong = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
+    told = [
+        {m.name: m.words for m in trust.vote_metrics(each, n_labels=2)}["Calibration error, 10 bins"].replace(NBSP, " ")
+        for each in (few, wrong)
+    ]
+    assert told == [
+        "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart.",
+        "100.0 % sure on average, 60.0 % right: surer than right.",
+    ]
+
+
 def test_an_infinite_log_score_says_where() -> None:
     found = vote_reliability(points(evaluated(YES_NO, {"a": ["no", "no", "no"]}, slots=("a",)), rows_by_id(YES_NO)))
-    metric = trust.vote_metrics(found)[-1]
+    metric = trust.vote_metrics(found, n_labels=2)[-1]
     assert (metric.value, metric.words) == ("∞", "No weight was on the truth on 1 row; 0.000 on the other 2.")
 
 
@@ -194,7 +215,7 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
     told = risk.alt.replace(NBSP, " ")
     assert told.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
-    assert told.endswith("that is 26 % of the way from a random order to the best possible")
+    assert told.endswith("26 % of the way from a random order to the best possible")
     assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
     reliability = reliability_figure(found, "dark")
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]

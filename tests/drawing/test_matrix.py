@@ -22,7 +22,7 @@ def found_in(reader: RunReader) -> tuple[Evaluated, list[Point]]:
 
 
 def line(html: str, row: int) -> str:
-    return html.split(f"<b>{row}</b>")[1].split("</tr>")[0]
+    return html.split(f'<tr data-row="{row}"')[1].split("</tr>")[0]
 
 
 def test_a_tie_that_was_drawn_stands_first_in_its_bar() -> None:
@@ -37,7 +37,7 @@ def test_a_tie_that_was_drawn_stands_first_in_its_bar() -> None:
 def test_an_unweighted_vote_is_called_so() -> None:
     found = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
     drawn = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), voting="unweighted")
-    assert '<th scope="col">unweighted vote</th>' in drawn.html(found)
+    assert ">unweighted vote</button></th>" in drawn.html(found)
 
 
 def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     html = Matrix(columns=by_particle(test.weights), labels=("no", "yes")).html(found)
     # Entropies of .6/.4, .7/.3 and .9/.1; then the unanimous rows by number.
     order = [8, 7, 9, 4, 5, 6]
-    assert sorted(order, key=lambda row: html.index(f"<b>{row}</b>")) == order
+    assert sorted(order, key=lambda row: html.index(f'<tr data-row="{row}"')) == order
     assert line(html, 8).count('class="x di"') == 2
     assert line(html, 4).count("di") == 0
     assert "no readable answer" in line(html, 6)
@@ -80,3 +80,13 @@ def test_text_of_a_table_is_text_in_the_matrix() -> None:
     html = Matrix(columns=by_particle(test.weights), labels=data.classes).html(points(test, rows_by_id(data)))
     assert "<img" not in html
     assert "<b>a" not in html
+
+
+def test_an_open_row_has_what_it_opens_under_it_and_says_so() -> None:
+    found = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
+    row = found[1].row.id
+    html = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), opened=(row, "<p>inside</p>")).html(found)
+    assert html.count('aria-expanded="true"') == 1
+    assert f'aria-expanded="true" aria-label="Row {row}"' in html
+    assert line(html, row) in html.split('<tr class="under"')[0]
+    assert '<td colspan="6"><div><p>inside</p></div></td></tr><tr data-row' in html.split('<tr class="under"')[1]

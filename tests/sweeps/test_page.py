@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.drawn import shown
 from tests.processes import Desk, wait_until
 from vpp.bench.cells import Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
@@ -36,10 +37,6 @@ def opened(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     assert not app.exception
     assert not app.markdown, "a bare string of the page is drawn"
     return app
-
-
-def shown(app: AppTest) -> str:
-    return "".join(str(element.proto.body) for element in app.get("html"))
 
 
 def labels(app: AppTest) -> list[str]:
@@ -129,7 +126,7 @@ def test_a_sweep_at_work_can_be_stopped_from_the_page(swept: Desk, monkeypatch: 
         assert not app.exception
         text = shown(app)
         assert "Stopping: the cells in flight" in text
-        assert "<p>Stopping.</p>" in text
+        assert ">Stopping.</dd>" in text
         assert "Starting" not in text
         assert "<dt>Time left</dt><dd>–" in text
         assert app.button(key="paper.stop").disabled

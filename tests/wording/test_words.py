@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.wording import words
+from vpp.wording import verdicts, words
 from vpp.wording.markup import votes
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -25,11 +25,11 @@ NBSP = "\N{NO-BREAK SPACE}"
     ],
 )
 def test_ess_is_told_as_voices(ess: float, size: int, threshold: float | None, sentence: str) -> None:
-    assert words.ess_sentence(ess, size, threshold) == sentence
+    assert verdicts.ess_sentence(ess, size, threshold) == sentence
 
 
 def test_beside_its_number_ess_is_told_by_the_voices_alone() -> None:
-    assert words.voices_sentence(5.8, 10) == "About six voices carry the posterior."
+    assert verdicts.voices_sentence(5.8, 10) == "About six voices carry the posterior."
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_beside_its_number_ess_is_told_by_the_voices_alone() -> None:
     ],
 )
 def test_acceptance_says_how_many_of_how_many(accepted: int, judged: int, sentence: str) -> None:
-    assert words.acceptance_sentence(accepted, judged) == sentence
+    assert verdicts.acceptance_sentence(accepted, judged) == sentence
 
 
 def test_a_method_without_a_filter_is_said_to_have_none() -> None:
-    assert words.taken_sentence(8) == "No filter: all eight changes were taken."
-    assert words.taken_sentence(1) == "No filter: the one change was taken."
-    assert words.taken_sentence(0) == "No filter: no change has been taken yet."
+    assert verdicts.taken_sentence(8) == "No filter: all eight changes were taken."
+    assert verdicts.taken_sentence(1) == "No filter: the one change was taken."
+    assert verdicts.taken_sentence(0) == "No filter: no change has been taken yet."
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from vpp.drawing.cards import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
-from vpp.wording.markup import Metric, badge, caption, saying, strip, text, votes
+from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, text, votes
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -100,9 +100,8 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
     heaviest_first = sorted(holders.values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
     lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
     head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
-    return (
-        f'<div class="scroll"><table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
-    )
+    drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
+    return scrolling(drawn, "What each particle answers")
 
 
 def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:

@@ -1,33 +1,46 @@
 """The step band: progress, ESS and resampling in one row of bars."""
 
 from vpp.inspection.slots import grew_at, shrank_at
-from vpp.runs.view import RunView
+from vpp.posterior.weights import ess
+from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import text
 
 
-def band_html(view: RunView, *, shown: int | None) -> str:
-    """A bar a step: its height is ESS over K, or full where the method has no weights; `shown` is inked."""
-    steps = range(view.total_steps)
-    bars = "".join(_bar(view, step, shown) for step in steps)
-    numbers = "".join(_number(step, view.total_steps, shown) for step in steps)
-    label = _label(view)
-    style = f"--n:{view.total_steps}"
-    return f'<div class="band" style="{style}" role="img" aria-label="{text(label)}">{bars}{numbers}</div>'
+def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str:
+    """A bar a step: its height is ESS over K, or full where the method has no weights; `shown` is inked.
+
+    has_end: whether a last bar stands for what came after the steps; it is inked where `shown` is None.
+    """
+    bars = [_bar(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
+    numbers = [_number(step, view.total_steps, is_shown=step == shown) for step in range(view.total_steps)]
+    if has_end:
+        bars.append(_drawn(_end_height(view), " now" if shown is None else ""))
+        numbers.append(f'<div class="n tick{" now" if shown is None else ""}">end</div>')
+    style, kind = f"--n:{len(bars)}", "band ended" if has_end else "band"
+    body = "".join((*bars, *numbers))
+    return f'<div class="{kind}" style="{style}" role="img" aria-label="{text(_label(view))}">{body}</div>'
 
 
-def _bar(view: RunView, step: int, shown: int | None) -> str:
-    at = view.steps.get(step)
+def _bar(at: StepView | None, *, is_shown: bool) -> str:
     if at is None or not (at.reweighted or at.finished):
         return '<div class="b"></div>'
     height = at.reweighted.ess / len(at.reweighted.weights) if at.reweighted else 1.0
-    kinds = "b done" + (" rs" if at.resampled else "") + (" now" if step == shown else "")
-    return f'<div class="{kinds}"><u style="--e:{height:.3f}"></u></div>'
+    return _drawn(height, (" rs" if at.resampled else "") + (" now" if is_shown else ""))
 
 
-def _number(step: int, total: int, shown: int | None) -> str:
+def _drawn(height: float, kinds: str) -> str:
+    return f'<div class="b done{kinds}"><u style="--e:{height:.3f}"></u></div>'
+
+
+def _end_height(view: RunView) -> float:
+    return ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else 1.0
+
+
+def _number(step: int, total: int, *, is_shown: bool) -> str:
     every = 1 if total <= 12 else 5
-    kinds = "n" + (" tick" if step % every == 0 or step == total - 1 else "") + (" now" if step == shown else "")
-    return f'<div class="{kinds}">{step}</div>'
+    is_last = step == total - 1
+    kinds = "n" + (" tick" if step % every == 0 or is_last else "") + (" last" if is_last else "")
+    return f'<div class="{kinds}{" now" if is_shown else ""}">{step}</div>'
 
 
 def _label(view: RunView) -> str:

@@ -5,9 +5,11 @@ import math
 import plotly.graph_objects as go
 
 from vpp.drawing.figures import Figure
+from vpp.drawing.trust import order_verdict
 from vpp.inspection.reliability import SpreadReliability, VoteReliability
 from vpp.posterior.calibration import BINS, Bin, RiskCoverage
-from vpp.wording.theme import INK, Mode, template
+from vpp.wording.theme import INK, template
+from vpp.wording.tokens import Mode
 from vpp.wording.words import counted, fixed, integer, number, percent, wilson
 
 HEIGHT = 280
@@ -24,17 +26,20 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
     top = _top(curve.risk)
     chart = _chart(mode)
     chart.update_xaxes(range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
-    chart.update_yaxes(range=[-0.03 * top, 1.18 * top], tickformat=".0%" if is_label else ".3~g", nticks=4)
-    _line(chart, [0, 1], [curve.area_random] * 2, color=c["ink3"], dash="dash")
+    chart.update_yaxes(range=[-0.03 * top, 1.18 * top], tickformat=".2~%" if is_label else ".3~g", nticks=4)
+    _line(chart, [0, 1], [curve.area_random] * 2, color=c["ink-3"], dash="dash")
     chart.add_scatter(
         x=shares,
         y=_drawn(curve.risk),
         mode="lines" if n > 1 else "markers",
         line={"color": c["ink"], "width": 1.8, "shape": "vh"},
         marker={"color": c["ink"]},
-        hovertemplate=f"%{{x:.0%}} answered: %{{y:{'.1%' if is_label else '.4g'}}}<extra></extra>",
+        customdata=[[i] for i in range(1, n + 1)],
+        hovertemplate=f"%{{customdata[0]}} of {integer(n)} answered: "
+        + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
+        + "<extra></extra>",
     )
-    _say(chart, x=0.01, y=curve.area_random, text="random order", color=c["ink3"], anchor="left", shift=_clear(curve))
+    _say(chart, x=0.01, y=curve.area_random, text="random order", color=c["ink-3"], anchor="left", shift=_clear(curve))
     shown = _percent if is_label else number
     return Figure(
         chart=chart,
@@ -62,20 +67,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
         told = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
         )
-    return f"{told}; {_verdict(curve)}"
-
-
-def _verdict(curve: RiskCoverage) -> str:
-    """How the area stands between a random order's and the best one's."""
-    room = curve.area_random - curve.area_best
-    if not math.isfinite(room) or room <= 0:
-        return "no order would do better or worse"
-    gain = (curve.area_random - curve.area) / room
-    if abs(gain) < 0.05:
-        return "the order is no better than a random one"
-    if gain < 0:
-        return "the order is worse than a random one"
-    return f"that is {percent(gain)} of the way from a random order to the best possible"
+    return f"{told}; {order_verdict(curve)}"
 
 
 def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
@@ -84,8 +76,8 @@ def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
     chart = _chart(mode)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
-    _line(chart, [0, 1], [0, 1], color=c["ink3"], dash="dash")
-    _say(chart, x=0.22, y=0.22, text="as often right as sure", color=c["ink3"], anchor="left", shift=-12)
+    _line(chart, [0, 1], [0, 1], color=c["ink-3"], dash="dash")
+    _say(chart, x=0.22, y=0.22, text="as often right as sure", color=c["ink-3"], anchor="left", shift=-12)
     ends = [wilson(each.n_right, each.n) for each in bins]
     chart.add_scatter(
         x=[each.confidence for each in bins],
@@ -101,7 +93,7 @@ def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
         },
         text=[f"{integer(each.n)} " for each in bins],
         textposition="middle left",
-        textfont={"color": c["ink2"], "size": 12},
+        textfont={"color": c["ink-2"], "size": 12},
         mode="markers+text",
         marker={"size": 8, "color": c["ink"]},
         customdata=[[each.n_right, each.n] for each in bins],

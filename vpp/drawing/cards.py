@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from vpp.data.dataset import Dataset, Row
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.batches import batch_places, scored_rows
+from vpp.inspection.changes import UNCHANGED, Change, changes, place
 from vpp.inspection.slots import heirs, kept_as, rewritten_as
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
@@ -17,6 +18,8 @@ from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
+
+Marks = tuple[tuple[Mark, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +57,14 @@ class Card:
     folds: tuple[Fold, ...]
     alike: int = 0
     """How many there are where all count alike, without weights; 0 where they have weights."""
+    moved: Marks = ()
+    """What is another thing about its weight and its place than a step before."""
 
 
-Marks = tuple[tuple[Mark, str], ...]
 MOST_ROWS = 6
 """Rows named that contradict a proposal."""
+UNTOLD = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
+NEW: tuple[Mark, str] = ("new", "new")
 AFRESH = "drawn afresh from the prior, without data"
 REJECTED_AFRESH = "rejected a proposal drawn afresh from the prior"
 
@@ -92,13 +98,19 @@ class CardMaker:
         if not self._config.is_weighted and last.scored and not (last.joined or last.shrunk):
             return self.at(last.step)
         ids = [state.hypothesis for state in self._view.population]
-        return _by_weight([self._last(last, slot, ids) for slot in range(len(ids))])
+        since = self._since(last.step + 1, self._view.weights)
+        return _by_weight([self._last(last, slot, ids, since.get(slot, UNCHANGED)) for slot in range(len(ids))])
 
     def at(self, step: int) -> list[Card]:
         """The cards of a step that has weights (smc) or decisions, heaviest first; newcomers stand at the end."""
         view = self._view.steps[step]
-        make = self._weighed if self._config.is_weighted else self._decided
-        cards = [make(view, slot) for slot in sorted(view.scored)]
+        since = self._since(step, view.reweighted.weights) if view.reweighted else {}
+        cards = [
+            self._weighed(view, slot, since.get(slot, UNCHANGED))
+            if self._config.is_weighted
+            else self._decided(view, slot)
+            for slot in sorted(view.scored)
+        ]
         return [*_by_weight(cards), *(self._fresh(drawn) for _, drawn in sorted(view.joined.items()))]
 
     def _fresh(self, drawn: ParticleDrawn) -> Card:
@@ -116,27 +128,34 @@ class CardMaker:
             folds=_answer_fold(drawn.raw),
         )
 
-    def _last(self, last: StepView, slot: int, ids: Sequence[str]) -> Card:
+    def _since(self, step: int, weights: Sequence[float]) -> Mapping[int, Change]:
+        """By slot; nothing where all count alike."""
+        return changes(self._view, step, weights) if self._config.is_weighted else {}
+
+    def _last(self, last: StepView, slot: int, ids: Sequence[str], since: Change) -> Card:
         return Card(
             slot=slot,
             weight=self._view.weights[slot],
             sentence=self._said(ids[slot]),
             parent=self._said_before(last.step, slot),
-            marks=(*self._origin(last.step, slot), *self._same_words(slot, ids)),
+            marks=(*_came(since, last.step), *self._origin(last.step, slot), *self._same_words(slot, ids)),
             hits=(),
             rail=self._score_rail(self._view.final_scored.get(slot)),
             folds=(),
             alike=0 if self._config.is_weighted else len(ids),
+            moved=_moved(since, self._view.weights, slot),
         )
 
-    def _weighed(self, view: StepView, slot: int) -> Card:
+    def _weighed(self, view: StepView, slot: int, since: Change) -> Card:
         scored = view.scored[slot]
+        weights = view.reweighted.weights if view.reweighted else ()
         return Card(
             slot=slot,
-            weight=view.reweighted.weights[slot] if view.reweighted else None,
+            weight=weights[slot] if weights else None,
             sentence=self._said(scored.hypothesis),
             parent=self._said_before(view.step - 1, slot),
             marks=(
+                *_came(since, view.step - 1),
                 *self._origin(view.step - 1, slot),
                 *self._fate(view, slot),
                 *self._same_words(slot, [s.hypothesis for _, s in sorted(view.scored.items())]),
@@ -144,6 +163,7 @@ class CardMaker:
             hits=self._hits(view, scored),
             rail=self._rail(view, scored),
             folds=self._rewritings(view, slot),
+            moved=_moved(since, weights, slot),
         )
 
     def _decided(self, view: StepView, slot: int) -> Card:
@@ -156,7 +176,7 @@ class CardMaker:
             weight=1 / len(self._view.steps[view.step - 1].population),
             sentence=self._said(shown),
             parent=self._said(view.scored[slot].hypothesis) if taken and not _is_fresh(proposed) else None,
-            marks=(*self._decision(view, slot), *_shrunk(view, (slot,))),
+            marks=(*((NEW,) if taken else ()), *self._decision(view, slot), *_shrunk(view, (slot,))),
             hits=self._hits(view, scored) if scored.hypothesis == shown else (),
             rail=self._rail(view, scored) if scored.hypothesis == shown else ("not scored yet",),
             folds=self._judged(view, slot),
@@ -210,7 +230,7 @@ class CardMaker:
         copies = heirs(view, slot)
         if not copies:
             return (("gone", f"resampled away at step {view.step}"),)
-        spread: Marks = () if copies == (slot,) else (("acc", f"resampled into {_listed(copies)}"),)
+        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {_listed(copies)}"),)
         kept = view.finished and self._config.mutate == "duplicates" and not view.proposed.keys() & set(copies)
         still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
         return (*spread, *still, *_shrunk(view, copies))
@@ -287,8 +307,8 @@ class CardMaker:
         )
 
     def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str], ...]:
-        """The prompt, rebuilt, and the raw answer."""
-        prompt = self._prompts.proposal(self._view, view.step, slot) or ""
+        """The prompt, rebuilt where the journal tells what was shown in it, and the raw answer."""
+        prompt = self._prompts.proposal(self._view, view.step, slot) or UNTOLD
         return (("the prompt", prompt), ("the whole answer", view.proposed[slot].raw))
 
     def _contradicting(self, view: StepView, slot: int) -> tuple[str, ...]:
@@ -352,6 +372,25 @@ class CardMaker:
         targets: list[Value | None] = [self._rows[scored.rows[i]].target for i in places]
         said = [scored.predictions[i] for i in places]
         return math.sqrt(mean_squared_error(said, targets, abstention_error=self._dataset.target_range))
+
+
+def _came(since: Change, step: int) -> Marks:
+    """How a particle came to say what it says, where that is another thing than a step before."""
+    copied: Marks = (
+        (("copy", f"copied from particle {since.copied} at step {step}"),) if since.copied is not None else ()
+    )
+    return (*((NEW,) if since.is_new else ()), *copied)
+
+
+def _moved(since: Change, weights: Sequence[float], slot: int) -> Marks:
+    """Up or down in weight, as far as its digits show it, and past which place."""
+    if since.weight is None or not weights or f"{since.weight:.3f}" == f"{weights[slot]:.3f}":
+        return ()
+    now, before = place(weights, slot), since.place
+    told: Marks = (("up" if weights[slot] > since.weight else "down", f"from {since.weight:.3f}"),)
+    if before is None or before == now or since.copied is not None:
+        return told
+    return (*told, ("up" if now < before else "down", f"from place {before}"))
 
 
 def _shrunk(view: StepView, slots: Sequence[int]) -> Marks:

@@ -17,9 +17,10 @@ from vpp.inspection.comparison import (
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.caveats import steps_text
-from vpp.wording.markup import table, text
+from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
+from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
 from vpp.wording.words import (
     NBSP,
     counted,
@@ -73,7 +74,7 @@ def model_name(model: SimpleModel) -> str:
     return "Linear model" if model.name == "linear" else "Tree of depth 2"
 
 
-def verdict(comparison: Comparison, simple: Baselines | None) -> str:
+def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
     """How the runs do on the reference's test rows, in a sentence or two without outside text."""
     reference = CODES[comparison.reference]
     base = comparison.standings[comparison.reference]
@@ -90,7 +91,7 @@ def verdict(comparison: Comparison, simple: Baselines | None) -> str:
         return f"{_reached(reference, base)}."
     lead = f"Of {in_words(len(others) + 1)} runs on the same test rows: " if len(others) > 1 else ""
     both = f"{lead}{_reached(CODES[best], own)}; {_briefly(reference, base)}."
-    return f"{both} {difference_sentence(CODES[best], difference)}"
+    return f"{both} {difference_sentence(CODES[best], difference, at=at)}"
 
 
 def _error(comparison: Comparison, place: int) -> float:
@@ -118,15 +119,19 @@ def _beside_simple(simple: Baselines | None) -> str:
     return f"; the best simple baseline, {name}, {shown}"
 
 
-def difference_sentence(who: str, difference: PairedDifference) -> str:
-    """`B does better on 5 rows, worse on 2 (of 60): an even coin splits seven so unevenly with probability 0.45.`"""
+def difference_sentence(who: str, difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
+    """`B does better on 5 rows, worse on 2 (of 60): an even coin splits seven so unevenly with probability 0.45, no
+
+    more than chance on these rows.`
+    """
     n = difference.better + difference.worse
     if n == 0:
         return f"On none of the {counted(difference.n, 'row')} does one do better than the other."
     rows = counted(difference.better, "row")
     return (
         f"{who} does better on {rows}, worse on {integer(difference.worse)} (of {integer(difference.n)}): an even coin "
-        f"splits {in_words(n)} at least so unevenly with probability {p_text(difference.p)}."
+        f"splits {in_words(n)} at least so unevenly with probability {p_text(difference.p)}: "
+        f"{chance_verdict(difference.p, at=at)}."
     )
 
 
@@ -179,7 +184,7 @@ class _Line:
     """Against the reference; None for the reference itself."""
 
 
-def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
+def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
     """Runs with the reference's test rows, then the simple models: metric, interval, difference from the reference."""
     base = comparison.standings[comparison.reference]
     if base is None:
@@ -187,22 +192,22 @@ def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
     is_label, reference = base.score.n_correct is not None, CODES[comparison.reference]
     lines = [*_run_lines(comparison), *_model_lines(comparison, base, simple)]
     metric = ("test accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
-    head = ("", *metric, f"against {reference}", "better, worse", "p")
-    body = "".join(_standing_row(line, is_label) for line in lines)
-    return _versus(head, body)
+    head = ("run or model", *metric, f"against {reference}", "better, worse", "p")
+    body = "".join(_standing_row(line, is_label, at) for line in lines)
+    return _versus("Standings", head, body)
 
 
-def _versus(head: Sequence[str], body: str) -> str:
+def _versus(name: str, head: Sequence[str], body: str) -> str:
     """The first column holds names, the others numbers."""
-    first, *others = (text(words) for words in head)
+    first, *others = (term(words) for words in head)
     numbers = "".join(f'<th scope="col" class="r">{words}</th>' for words in others)
-    return grid("versus", f'<th scope="col">{first}</th>{numbers}', body)
+    return grid("versus", name, f'<th scope="col">{first}</th>{numbers}', body)
 
 
-def grid(kind: str, head: str, body: str) -> str:
-    """A table of cells that are HTML already."""
+def grid(kind: str, name: str, head: str, body: str) -> str:
+    """A table of cells that are HTML already. name: one that the page has once."""
     rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="scroll"><table class="t {kind}">{rows}</table></div>'
+    return scrolling(f'<table class="t {kind}">{rows}</table>', name)
 
 
 def _run_lines(comparison: Comparison) -> Iterator[_Line]:
@@ -224,7 +229,7 @@ def _model_lines(comparison: Comparison, base: Standing, simple: Baselines | Non
         yield _Line(code="", name=model_name(model), about=model.about, standing=own, difference=against(own, base))
 
 
-def _standing_row(line: _Line, is_label: bool) -> str:
+def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     difference = line.difference
     if difference is None:
         ending = '<td class="r cap" colspan="3">the others are set against it</td>'
@@ -232,7 +237,7 @@ def _standing_row(line: _Line, is_label: bool) -> str:
         ending = (
             f'<td class="r">{text(change_text(difference, is_label=is_label))}</td>'
             f'<td class="r">{integer(difference.better)}, {integer(difference.worse)}</td>'
-            f'<td class="r">{text(p_text(difference.p))}</td>'
+            f'<td class="r">{text(p_text(difference.p))}<span class="cap">{text(_chance(difference, at))}</span></td>'
         )
     kind = "" if line.code else ' class="simple"'
     return (
@@ -240,6 +245,12 @@ def _standing_row(line: _Line, is_label: bool) -> str:
         f'<td class="r"><b>{text(metric_text(line.standing))}</b></td>'
         f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
     )
+
+
+def _chance(difference: PairedDifference, at: Thresholds) -> str:
+    """`no more than chance`, under a p; empty where no row tells the two apart."""
+    told = chance_verdict(difference.p, at=at).removesuffix(" on these rows")
+    return told if difference.better + difference.worse else ""
 
 
 def named(code: str, name: str, about: str = "") -> str:
@@ -265,7 +276,14 @@ def left_out_text(simple: Baselines) -> str:
 
 def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
     """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    head = ("", "its own test rows", "95 % interval, or ± standard error", "always one answer", "linear model", "tree")
+    head = (
+        "run",
+        "its own test rows",
+        "95 % interval, or ± standard error",
+        "always one answer",
+        "linear model",
+        "tree",
+    )
     rows = []
     for place in comparison.elsewhere:
         run, own = comparison.runs[place], comparison.standings[place]
@@ -278,7 +296,7 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
             f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
             f'<td class="r"><b>{text(metric)}</b></td>{"".join(_right(cell) for cell in cells)}</tr>'
         )
-    return _versus(head, "".join(rows))
+    return _versus("Each on its own rows", head, "".join(rows))
 
 
 def _right(words: str) -> str:

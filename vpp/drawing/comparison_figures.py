@@ -10,7 +10,8 @@ from vpp.drawing.comparison import CODES
 from vpp.drawing.figures import HEIGHT, Figure
 from vpp.inspection.comparison import Candidate
 from vpp.runs.view import StepView
-from vpp.wording.theme import INK, Mode, template
+from vpp.wording.theme import INK, template
+from vpp.wording.tokens import Mode
 from vpp.wording.words import fixed, listed, percent
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -107,7 +108,7 @@ def _chart(mode: Mode, last: int) -> go.Figure:
 
 def _add_curve(chart: go.Figure, curve: Curve, mode: Mode, *, code: str, order: int, is_reference: bool) -> None:
     c = INK[mode]
-    color = c["ink"] if is_reference else (c["ink2"], c["ink3"])[order % 2]
+    color = c["ink"] if is_reference else (c["ink-2"], c["ink-3"])[order % 2]
     chart.add_scatter(
         x=[mark.step for mark in curve],
         y=[mark.share for mark in curve],

@@ -25,10 +25,17 @@ def card_html(card: Card) -> str:
     label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
-        f'<div class="slot"><span class="wt num">{shown}</span><span class="k">particle {card.slot}</span></div>'
+        f'<div class="slot"><span class="wt num">{shown}</span><span class="k">particle {card.slot}</span>'
+        f"{_moved(card)}</div>"
         f"<div>{_sentence(card)}{_foot(card)}</div>"
         f'<div class="rail">{_rail(card)}</div></article>'
     )
+
+
+def _moved(card: Card) -> str:
+    """What is another thing about its weight than a step before."""
+    told = "".join(badge(mark, words) for mark, words in card.moved)
+    return f'<span class="moved">{told}</span>' if told else ""
 
 
 def _sentence(card: Card) -> str:
@@ -88,10 +95,13 @@ def mark_legend(config: Config) -> str:
     """The marks that a run of these options can show and their words, once a page."""
     is_dropping = config.is_weighted or config.particles_max
     kinds: tuple[tuple[Mark, str], ...] = (
+        ("new", "new text"),
         ("acc", "accepted" if config.is_filtered else "taken"),
         *((("rej", "rejected"),) if config.is_filtered else ()),
+        *((("copy", "copied by resampling"),) if config.is_weighted and config.size > 1 else ()),
         *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
         ("abs", "unreadable"),
         ("same", "unchanged"),
+        *((("up", "weight or place up"), ("down", "down")) if config.is_weighted else ()),
     )
     return f'<p class="legend">{"".join(badge(mark, words) for mark, words in kinds)}</p>'

@@ -92,7 +92,7 @@ def points_html(points: Sequence[DifferingPoint], places: Sequence[int]) -> str:
     head = "".join(f'<th scope="col">{text(words)}</th>' for words in ("row", "inputs", "true"))
     head += "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
     body = "".join(_point(point) for point in points)
-    return grid("points", head, body)
+    return grid("points", "Points on which they differ", head, body)
 
 
 def _point(point: DifferingPoint) -> str:
@@ -153,7 +153,9 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 
 def conditions_html(found: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
     """A line a condition, grouped by kind; what is not as in the reference is set bold."""
-    head = "<th></th>" + "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
+    head = '<th scope="col">condition</th>' + "".join(
+        f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
+    )
     body, kind = [], ""
     for each in found:
         if each.kind != kind:
@@ -162,7 +164,7 @@ def conditions_html(found: Iterable[Compared], places: Sequence[int], *, referen
                 f'<tr class="kind"><th colspan="{len(places) + 1}" scope="rowgroup">{KIND_NAMES[kind]}</th></tr>'
             )
         body.append(_condition(each, reference))
-    return grid("conditions", head, "".join(body))
+    return grid("conditions", "Conditions of the runs", head, "".join(body))
 
 
 def _condition(each: Compared, reference: int) -> str:

@@ -10,27 +10,45 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import voting
 from vpp.wording.markup import Metric
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, uncertain_sentence
+from vpp.wording.verdicts import (
+    DEFAULTS,
+    Thresholds,
+    abstention_verdict,
+    entropy_verdict,
+    miss_verdict,
+    spread_verdict,
+)
+from vpp.wording.words import (
+    EQUAL,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    number,
+    percent,
+    share_sentence,
+    uncertain_sentence,
+)
 
 I_DO_NOT_KNOW = "There the answer is “I don’t know”: read the vote before you trust it."
-WELL_BACKED = 0.95
-"""Share of the weight behind an answer from which on the head does not call it open."""
+NOBODY = "Nobody with weight answered any row."
 ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
 
 
-def saying(found: Sequence[Point], test: Evaluated) -> str:
+def saying(found: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
     """What the page shows. found: every point, most uncertain first."""
     if len(test.weights) == 1:
         return ALONE
     if test.metric == "mse":
         return _widest(found[0])
     doubtful = [point for point in found if point.is_uncertain]
-    return " ".join((uncertain_sentence(len(doubtful), len(found)), *_by_weight(doubtful)))
+    return " ".join((uncertain_sentence(len(doubtful), len(found)), *_by_weight(doubtful, at.well_backed)))
 
 
-def _by_weight(doubtful: Sequence[Point]) -> Iterator[str]:
+def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
     """What the count of voices does not tell."""
-    weak, share = len(weakly_backed(doubtful, below=WELL_BACKED)), percent(WELL_BACKED)
+    weak, share = len(weakly_backed(doubtful, below=below)), percent(below)
     if doubtful and not weak:
         yield f"On {'it' if len(doubtful) == 1 else 'each of them'} at least {share} of the weight backs the answer."
     elif weak:
@@ -61,60 +79,71 @@ def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -
     return f"{told}{at} They are asked again {again}; this page follows."
 
 
-def order_words(test: Evaluated, config: Config) -> str:
+def order_words(test: Evaluated) -> str:
     """In which order rows and columns stand."""
-    weighted = voting(config, len(test.weights)) == "weighted"
-    return f"most uncertain first · {'columns by weight' if weighted else 'columns by number: each counts alike'}"
+    are_equal = max(test.weights) - min(test.weights) < EQUAL
+    return f"most uncertain first · {'columns by number: each counts alike' if are_equal else 'columns by weight'}"
 
 
-def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, below: float) -> list[Metric]:
-    """For labels. below: the share of the weight from which on an answer is well backed."""
-    n, weak = len(found), weakly_backed(found, below=below)
-    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
+    """For labels. found: at least one point."""
+    n, weak = len(found), len(weakly_backed(found, below=at.well_backed))
+    uncertain = sum(point.is_uncertain for point in found)
+    right = sum(not point.is_wrong for point in found)
     return [
         Metric(
-            name="Uncertain points",
-            value=integer(sum(point.is_uncertain for point in found)),
-            scale=f"of {integer(n)}",
-            words="Not all voices agree; each counts once, however light.",
+            name="Uncertain points", value=integer(uncertain), scale=f"of {integer(n)}", words=_uncertain(uncertain, n)
         ),
         Metric(
             name="Weakly backed",
-            value=integer(len(weak)),
+            value=integer(weak),
             scale=f"of {integer(n)}",
-            words=f"The weight behind the answer is below {percent(below)}.",
+            words=f"{'There' if weak else 'Nowhere'} less than {percent(at.well_backed)} of the weight is behind the "
+            f"answer{': read the vote' if weak else ''}.",
         ),
-        Metric(
-            name="Mean vote entropy",
-            value=fixed(math.fsum(finite) / len(finite) if finite else 0.0),
-            scale="bits",
-            words="0 is unanimous; 1 is an even split in two.",
-        ),
-        _abstained(found),
+        _entropy(found),
+        _abstained(found, at),
         Metric(
             name="Vote accuracy",
             value=percent(test.value, 1),
-            words=f"{_of(config, len(test.weights), 'vote')} on the test rows.",
+            words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
         ),
     ]
 
 
-def number_strip(found: Sequence[Point], test: Evaluated, config: Config) -> list[Metric]:
-    """For regression."""
+def _uncertain(uncertain: int, n: int) -> str:
+    if not uncertain:
+        return "All voices agree on every row."
+    if uncertain == n:
+        return "Every row has a dissenting voice."
+    return f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
+
+
+def _entropy(found: Sequence[Point]) -> Metric:
     finite = [point.doubt for point in found if math.isfinite(point.doubt)]
-    weighted = voting(config, len(test.weights)) == "weighted"
+    if not finite:
+        return Metric(name="Mean vote entropy", value="–", words=NOBODY)
+    mean = math.fsum(finite) / len(finite)
+    return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
+
+
+def number_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
+    """For regression. found: at least one point."""
+    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+    spread = math.fsum(finite) / len(finite) if finite else None
+    truths = [float(point.row.target or 0.0) for point in found]
     return [
         Metric(
             name="Mean squared error",
             value=number(test.value),
-            words=f"{_of(config, len(test.weights), 'mean')} on the test rows.",
+            words=f"{_of(config, len(test.weights), 'mean')}. {miss_verdict(test.value, truths)}",
         ),
         Metric(
             name="Mean spread",
-            value=number(math.fsum(finite) / len(finite) if finite else 0.0),
-            words=f"{'Weighted s' if weighted else 'S'}tandard deviation of the answers.",
+            value="–" if spread is None else number(spread),
+            words=NOBODY if spread is None else spread_verdict(spread, test.value),
         ),
-        _abstained(found),
+        _abstained(found, at),
     ]
 
 
@@ -123,10 +152,10 @@ def _of(config: Config, size: int, average: str) -> str:
     return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
 
 
-def _abstained(found: Sequence[Point]) -> Metric:
+def _abstained(found: Sequence[Point], at: Thresholds) -> Metric:
     silent = sum(vote is None for point in found for vote in point.votes)
     asked = sum(len(point.votes) for point in found)
-    words = "Unreadable answers: no vote, and no share in a mean."
+    words = abstention_verdict(silent, asked, at=at)
     return Metric(name="Abstained", value=integer(silent), scale=f"of {integer(asked)}", words=words)
 
 

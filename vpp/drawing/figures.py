@@ -9,13 +9,16 @@ import plotly.graph_objects as go
 
 from vpp.inspection.slots import why_grew
 from vpp.runs.view import RunView, StepView
-from vpp.wording.theme import INK, Mode, template
+from vpp.wording.theme import INK, template
+from vpp.wording.tokens import Mode
 from vpp.wording.words import fixed
 
 HEIGHT = 240
 DECIMALS = 4
 """Of weights that are drawn."""
 MOST_NAMED = 6
+NEAR = 0.1
+"""Part of an axis within which two of its numbers would touch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     c, k = INK[mode], _largest(weighed, view)
     steps = [v.step for v in weighed]
     ess = [v.reweighted.ess for v in weighed if v.reweighted]
-    chart = _chart(view, mode, top=k, ticks=[0, k / 2, k])
+    chart = _chart(view, mode, top=k, ticks=[0, k])
     _add_threshold(chart, view, mode, weighed)
     rings = [(v.step, v.reweighted.ess) for v in weighed if v.resampled and v.reweighted]
     chart.add_scatter(
@@ -84,8 +87,17 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
             font={"size": 12, "color": c["gone"]},
         )
     if ess:
+        # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
         chart.add_annotation(
-            x=steps[-1], y=ess[-1], text=f"<b>{ess[-1]:.1f}</b>", showarrow=False, yshift=18, font={"color": c["ink"]}
+            x=steps[-1],
+            y=ess[-1],
+            text=f"<b>{ess[-1]:.1f}</b>",
+            showarrow=False,
+            xanchor="left",
+            xshift=10,
+            font={"color": c["ink"]},
+            bgcolor=c["paper"],
+            borderpad=1,
         )
     resampled = {step for step, _ in rings}
     return Figure(
@@ -112,18 +124,20 @@ def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequenc
     """The ESS below which a step resamples: a line, with steps where K changed."""
     c, share = INK[mode], float(view.started.config["ess_threshold"]) if view.started else 0.5
     ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
-    whole = [(-0.6, ends[0][1]), *ends, (max(1, view.total_steps - 1) + 0.6, ends[-1][1])]
+    whole = [(-0.6, ends[0][1]), *ends, (max(1, view.total_steps - 1) * 1.07 + 0.6, ends[-1][1])]
     chart.add_scatter(
         x=[x for x, _ in whole],
         y=[y for _, y in whole],
         mode="lines",
-        line={"color": c["ink3"], "width": 1, "dash": "dash", "shape": "hvh"},
+        line={"color": c["ink-3"], "width": 1, "dash": "dash", "shape": "hvh"},
         hoverinfo="skip",
     )
-    name = "K/2" if share == 0.5 else f"{share:g} K"
-    chart.add_annotation(
-        x=1, xref="paper", y=ends[-1][1], text=name, showarrow=False, yshift=-10, xanchor="right", font={"size": 12}
-    )
+    k, limit = _largest(weighed, view), ends[-1][1]
+    marks = {0.0: "0", limit: "K/2" if share == 0.5 else f"{share:g} K"}
+    ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
+    ticks = {**marks, **ends_apart}
+    chart.update_yaxes(tickvals=list(ticks), ticktext=[f"{name} " for name in ticks.values()])
+    chart.update_xaxes(range=[-0.6, max(1, view.total_steps - 1) * 1.07 + 0.6])
 
 
 def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:
@@ -164,7 +178,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     heaviest = max(last.weights) if last else 0.0
     return Figure(
         chart=chart,
-        alt=f"Weight of each slot by step; the heaviest now holds {heaviest:.2f}"
+        alt=f"Weight of each slot by step; at step {weighed[-1].step} the heaviest holds {heaviest:.2f}"
         if last
         else "Weight of each slot by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),

@@ -9,7 +9,7 @@ from vpp.data.dataset import Row
 from vpp.inspection.columns import Column
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
-from vpp.wording.markup import badge, text, votes
+from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
 from vpp.wording.words import listed, weight_text
 
 MOST_INPUTS = 6
@@ -57,21 +57,35 @@ class Matrix:
     """How particles count, `weighted` or `unweighted`; empty where there is one."""
     unit: float = 0.0
     """For numbers, the usual distance from the mean, in the target's unit."""
+    opened: tuple[int, str] | None = None
+    """Id of the row that is open, and what stands under it, as HTML."""
 
     def html(self, shown: Sequence[Point]) -> str:
-        """A row a point."""
+        """A row a point; it is opened where pages/parts/frame.py draws it with `rows_to_open`."""
         peak = max((column.weight for column in self.columns), default=1) or 1
         columns = "".join(_head(column, peak) for column in self.columns)
         tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"
         first = '<th scope="col">row</th><th scope="col">inputs</th>'
-        head = f'{first}{columns}<th scope="col">{tail}</th><th scope="col">true</th>'
+        head = f'{first}{columns}<th scope="col">{term(tail)}</th><th scope="col">true</th>'
         signs = codes(self.labels)
-        body = "".join(self._line(point, signs) for point in shown)
+        body = "".join(self._line(point, signs) + self._under(point) for point in shown)
         kind, size = "" if self.labels else " wide", len(self.columns)
         table = (
             f'<table class="mx{kind}" style="--n:{size}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         )
-        return f'<div class="mx-wrap" tabindex="0" role="region" aria-label="Answers, point by point">{table}</div>'
+        return CUE + scrolling(table, "Answers, point by point", "mx-wrap")
+
+    def _under(self, point: Point) -> str:
+        """The open row's answers, as wide as the page whatever the table's width."""
+        if not self._is_open(point) or self.opened is None:
+            return ""
+        width, inside = len(self.columns) + 4, self.opened[1]
+        return (
+            f'<tr class="under" data-under="under {point.row.id}"><td colspan="{width}"><div>{inside}</div></td></tr>'
+        )
+
+    def _is_open(self, point: Point) -> bool:
+        return self.opened is not None and self.opened[0] == point.row.id
 
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
         numeric = not self.labels
@@ -80,8 +94,14 @@ class Matrix:
         wrong = badge("rej", "vote wrong") if point.is_wrong else ""
         truth = _number(point.row.target) if numeric else str(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
+        row, is_open = point.row.id, self._is_open(point)
+        number = (
+            f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
+            f'aria-label="Row {row}">{row}</button>'
+        )
         return (
-            f'<tr><th class="id" scope="row"><b>{point.row.id}</b></th><td class="in" title="{text(whole)}">'
+            f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{number}</th>'
+            f'<td class="in" title="{text(whole)}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
             f'<td class="tail">{ending}</td><td class="id truth" title="{text(truth)}">{text(truth)} {wrong}</td></tr>'
         )

@@ -6,7 +6,7 @@ from itertools import pairwise
 from vpp.drawing.cards import without_seed
 from vpp.drawing.idea_deck import held_sentence, held_text
 from vpp.inspection.similarity import Group, Nearness
-from vpp.wording.markup import text
+from vpp.wording.markup import scrolling, text
 from vpp.wording.words import counted, in_words, integer, listed, number, percent
 
 MOST_INK = 34
@@ -71,7 +71,8 @@ def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
     body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
     head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
     caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
-    return f'<div class="kin-wrap"><table class="kin">{caption}{head}<tbody>{body}</tbody></table></div>'
+    drawn = f'<table class="kin">{caption}{head}<tbody>{body}</tbody></table>'
+    return scrolling(drawn, "How near the ideas are", "kin-wrap")
 
 
 def _begins(order: Sequence[int], groups: Sequence[Group]) -> set[int]:
@@ -116,7 +117,8 @@ def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
         f"<tr><th>{weighs}</th><th>ideas</th><th>particles</th><th>agree at least</th><th>the heaviest says</th></tr>"
     )
     body = "".join(_group(near, group, seed_text, is_weighted=is_weighted) for group in groups)
-    return f'<div class="scroll"><table class="t kinds"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+    drawn = f'<table class="t kinds"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    return scrolling(drawn, "Groups of ideas")
 
 
 def _group(near: Nearness, group: Group, seed_text: str, *, is_weighted: bool) -> str:

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 
-from vpp.inspection.reliability import FEWEST, Hits, SpreadReliability, VoteReliability
+from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability
 from vpp.inspection.voices import Voice
-from vpp.posterior.calibration import BINS
+from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.wording.markup import Metric
+from vpp.wording.verdicts import DEFAULTS, Thresholds, follows_verdict
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -17,24 +18,20 @@ from vpp.wording.words import (
     number,
     percent,
     weight_text,
+    wilson,
 )
 
 NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
 NOT_EQUAL = "Every answer is as sure as the next, so it cannot be judged whether doubt means error."
 NO_ANSWER = "No particle with weight answered any row, so there is nothing to hold against the truth."
+NO_GAIN = 0.05
+"""Share of the way from a random order to the best one below which an order is no better than random."""
 NO_WARRANT = "agreement is no warrant here"
-STRONG, SOME = 0.5, 0.2
-"""Rank correlations from which spread follows error, and follows it a little."""
 
 
 def why_not_judged(size: int) -> str:
     """Why agreement cannot be held against the truth; empty where it can. size: K."""
     return NOT_ALONE if size == 1 else ""
-
-
-def too_few_words(n: int) -> str:
-    """That little can be concluded; empty where there are rows enough."""
-    return f"{capitalised(counted(n, 'test row'))} are too few to judge by: fewer than {FEWEST}." if n < FEWEST else ""
 
 
 # Labels
@@ -66,8 +63,8 @@ def _count(n: int, of: int) -> str:
     return f"{integer(n)} of {integer(of)}"
 
 
-def vote_metrics(found: VoteReliability) -> list[Metric]:
-    """Each with its scale."""
+def vote_metrics(found: VoteReliability, *, n_labels: int) -> list[Metric]:
+    """Each with its scale and what it comes to. n_labels: how many labels the target has."""
     return [
         _hits_metric("Right where all agree", found.unanimous),
         _hits_metric("Right where they differ", found.divided),
@@ -77,9 +74,9 @@ def vote_metrics(found: VoteReliability) -> list[Metric]:
             name="Brier score",
             value=fixed(found.brier, 3),
             scale="of 2",
-            words="Squared distance of the vote’s shares from the truth; 0 is best.",
+            words=_beside_even(found.brier, 1 - 1 / n_labels, n_labels),
         ),
-        _log_metric(found),
+        _log_metric(found, n_labels),
     ]
 
 
@@ -102,11 +99,28 @@ def _calibration_metric(found: VoteReliability) -> Metric:
         name=name,
         value=fixed(found.calibration_error, 3),
         scale="of 1",
-        words="Mean gap between the vote’s share and how often it is right; 0 is best.",
+        words=_sure_and_right(found),
     )
 
 
-def _log_metric(found: VoteReliability) -> Metric:
+def _sure_and_right(found: VoteReliability) -> str:
+    """Whether the vote is surer than it is right, by more than so many rows leave open (Wilson, 95 %)."""
+    n, right = sum(each.n for each in found.bins), sum(each.n_right for each in found.bins)
+    sure = math.fsum(each.n * each.confidence for each in found.bins) / n
+    low, high = wilson(right, n)
+    told = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: "
+    if low <= sure <= high:
+        return f"{told}{counted(n, 'row')} cannot tell the two apart."
+    return f"{told}{'surer than right' if sure > high else 'less sure than right'}."
+
+
+def _beside_even(value: float, even: float, n_labels: int) -> str:
+    """A proper score beside that of a vote evenly split over all labels, which knows nothing."""
+    how = "Better than" if value < even else "No better than"
+    return f"{how} a vote split evenly over {counted(n_labels, 'label')}, {fixed(even, 3)}."
+
+
+def _log_metric(found: VoteReliability, n_labels: int) -> Metric:
     n_finite = found.n - found.n_infinite
     if found.log_score is None:
         return Metric(name="Log score", value="∞", scale="bits", words="No weight was on the truth on any row.")
@@ -118,25 +132,21 @@ def _log_metric(found: VoteReliability) -> Metric:
             words=f"No weight was on the truth on {counted(found.n_infinite, 'row')}; "
             f"{fixed(found.log_score, 3)} on the other {integer(n_finite)}.",
         )
-    words = "Mean −log₂ of the truth’s share; 0 is best, 1 an even split in two."
+    words = _beside_even(found.log_score, math.log2(n_labels), n_labels)
     return Metric(name="Log score", value=fixed(found.log_score, 3), scale="bits", words=words)
 
 
 # Numbers
 
 
-def spread_saying(found: SpreadReliability) -> str:
+def spread_saying(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
     """Whether a wide spread goes with a large error."""
     rho = found.rank_correlation
     if found.is_equally_sure:
         return _equal_saying(found)
     if rho is None:
         return "All errors are the same, so nothing tells whether a wide spread goes with a large error."
-    if rho >= STRONG:
-        return "Where the answers spread, the mean is further off."
-    if rho >= SOME:
-        return "Where the answers spread, the mean is a little further off."
-    return "The spread does not tell where the mean is far off."
+    return follows_verdict(rho, at=at)
 
 
 def _equal_saying(found: SpreadReliability) -> str:
@@ -153,7 +163,7 @@ def _equal_saying(found: SpreadReliability) -> str:
     return f"All agree on every row, and {_count(off, found.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
 
 
-def spread_metrics(found: SpreadReliability) -> list[Metric]:
+def spread_metrics(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> list[Metric]:
     """Each with its scale."""
     rho = found.rank_correlation
     return [
@@ -168,7 +178,7 @@ def spread_metrics(found: SpreadReliability) -> list[Metric]:
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if found.is_equally_sure else "Of spread and absolute error (Spearman); 0 is none.",
+            words=NOT_EQUAL if rho is None or found.is_equally_sure else follows_verdict(rho, at=at),
         ),
         _area_metric(found, number),
     ]
@@ -181,8 +191,22 @@ def _area_metric(found: VoteReliability | SpreadReliability, shown: Callable[[fl
     return Metric(
         name=name,
         value=shown(curve.area),
-        words=f"A random order would have {shown(curve.area_random)}, the best possible {shown(curve.area_best)}.",
+        words=f"{capitalised(order_verdict(curve))}: {shown(curve.area_random)} at random, "
+        f"{shown(curve.area_best)} at best.",
     )
+
+
+def order_verdict(curve: RiskCoverage) -> str:
+    """How the order by certainty stands between a random one and the best one."""
+    room = curve.area_random - curve.area_best
+    if not math.isfinite(room) or room <= 0:
+        return "no order would do better or worse"
+    gain = (curve.area_random - curve.area) / room
+    if abs(gain) < NO_GAIN:
+        return "the order is no better than a random one"
+    if gain < 0:
+        return "the order is worse than a random one"
+    return f"{percent(gain)} of the way from a random order to the best possible"
 
 
 # Particles

@@ -20,9 +20,6 @@ from vpp.posterior.calibration import (
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
 
-FEWEST = 30
-"""Rows below which nothing is concluded."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:

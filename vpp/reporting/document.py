@@ -1,7 +1,9 @@
 """The report as HTML: rendered from its markdown, with neither links nor images, whatever a text may hold."""
 
+import re
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
+from itertools import count
 
 from markdown_it import MarkdownIt
 
@@ -9,11 +11,13 @@ from vpp.reporting.live_charts import MODES, POLICY, chart_place, chart_scripts
 from vpp.reporting.markdown import Section, report
 from vpp.reporting.report_figures import ReportFigure, report_figures
 from vpp.runs.reader import RunReader
+from vpp.wording.markup import scrolling
+from vpp.wording.tokens import css
 
-STYLE = """
-:root{color-scheme:light dark;--ink:light-dark(#16202a,#e9ece8);--ink-3:light-dark(#5b6771,#929da6);
---paper:light-dark(#f7f8f6,#12171c);--sunk:light-dark(#edf0ee,#0d1115);--rule:light-dark(#d9ddda,#2b343c);
---edge:light-dark(#7f8a92,#6a7680);--serif:"Source Serif 4",Georgia,serif}
+COLOURS = ("ink", "ink-3", "paper", "sunk", "rule", "edge")
+STYLE = (
+    f':root{{color-scheme:light dark;--serif:"Source Serif 4",Georgia,serif;{css(*COLOURS)}}}'
+    """
 body{margin:2.5rem auto;max-width:72rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
 font:15px/1.5 "Fira Sans","Segoe UI",sans-serif;font-variant-numeric:tabular-nums}
 section{max-width:46rem}
@@ -30,7 +34,8 @@ h3{font-size:1rem;font-weight:600;margin:1.5rem 0 .5rem}
 p,li,figcaption{overflow-wrap:anywhere}
 blockquote{margin:0;padding-left:.75rem;border-left:2px solid var(--edge);font-size:1.06rem}
 blockquote p{margin:.5rem 0}
-table{border-collapse:collapse;font-size:.82rem;display:block;overflow-x:auto}
+table{border-collapse:collapse;font-size:.82rem}
+.scroll{overflow-x:auto}
 th{font-weight:400;color:var(--ink-3);border-bottom:1px solid var(--edge);padding:4px 14px 4px 0;text-align:left}
 td{min-width:4rem;overflow-wrap:anywhere;padding:5px 14px 5px 0;border-bottom:1px solid var(--rule);vertical-align:top}
 td:first-child{overflow-wrap:break-word}
@@ -41,19 +46,30 @@ figure{margin:0;min-width:0}
 figcaption,details{font-size:.78rem;color:var(--ink-3)}
 figcaption b{color:var(--ink)}
 summary{cursor:pointer;margin-top:.25rem}
-summary:focus-visible{outline:2px solid var(--edge);outline-offset:2px}
+summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--edge);outline-offset:2px}
 @media (max-width:64rem){section.beside{display:block}.figures{padding-top:1rem;max-width:40rem}}
 @media print{:root{color-scheme:light}body{margin:0 auto}section.beside{display:block}
 .figures{max-width:40rem}h2,h3,tr{break-after:avoid}figure,tr,blockquote{break-inside:avoid}summary{display:none}}
 """
+)
+HEADING = re.compile(r"(</?h)(\d)>")
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 WITHOUT_SCRIPT = "<noscript><style>.chart{display:none}</style></noscript>"
 
 
-def report_body(markdown: str) -> str:
-    """The report's elements, to stand inside a page."""
+def report_body(markdown: str, *, under: int = 0) -> str:
+    """The report's elements, to stand inside a page. under: the level of the heading that they stand under."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
     renderer.disable(["link", "image", "autolink", "reference", "html_inline", "html_block"])
-    return str(renderer.render(markdown))
+    numbers = count(1)
+    body = HEADING.sub(lambda tag: f"{tag[1]}{int(tag[2]) + under}>", str(renderer.render(markdown)))
+    return TABLE.sub(lambda found: _scrolling(found[0], next(numbers)), body)
+
+
+def _scrolling(table: str, number: int) -> str:
+    """A table that scrolls by itself, called by its number and columns."""
+    names = unescape(", ".join(re.findall(r"<th[^>]*>(.*?)</th>", table)))
+    return scrolling(table, f"Table {number}: {names}")
 
 
 def report_html(reader: RunReader) -> str:

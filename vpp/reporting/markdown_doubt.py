@@ -8,7 +8,6 @@ from vpp.drawing.trust import (
     VOICES_OF_NUMBERS,
     spread_metrics,
     spread_saying,
-    too_few_words,
     voice_table,
     vote_metrics,
     vote_saying,
@@ -22,6 +21,7 @@ from vpp.inspection.voices import voices
 from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell, particles
 from vpp.runs.view import RunView
 from vpp.wording.escaping import markdown_table
+from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import counted, integer, number, percent
 
 MOST_POINTS = 50
@@ -123,7 +123,7 @@ def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
     is_label = dataset.task == "classification"
     if is_label:
         votes = vote_reliability(found)
-        saying, metrics = vote_saying(votes), vote_metrics(votes)
+        saying, metrics = vote_saying(votes), vote_metrics(votes, n_labels=len(dataset.classes))
     else:
         spread = spread_reliability(found, dataset)
         saying, metrics = spread_saying(spread), spread_metrics(spread)

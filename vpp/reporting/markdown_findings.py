@@ -57,7 +57,7 @@ def _in_five(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     if five is None:
         return
     yield markdown_table(
-        ("", "on the test rows", "which"),
+        ("read as", "on the test rows", "which"),
         [
             ("all together, without weights", score_text(five.together), f"{in_words(five.size)} hypotheses"),
             ("best on train", score_text(five.best_on_train.test), f"hypothesis {five.best_on_train.slot}"),

@@ -14,7 +14,7 @@ from vpp.wording.words import NBSP, integer, seconds
 
 def data(dataset: Dataset) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way."""
-    yield markdown_table(("", ""), list(_data_facts(dataset)))
+    yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
     yield markdown_table(
         ("column", "kind", "role", "distinct values", "missing cells"),
         [_column(column, dataset) for column in dataset.columns],
@@ -58,7 +58,8 @@ def method(snapshot: Snapshot) -> Iterator[str]:
     changed = changed_words(snapshot.spec.config, snapshot.spec.dataset["task"])
     if changed:
         yield f"Not as by default: {markdown_text(', '.join(changed))}."
-    yield markdown_table(("", ""), [(name, markdown_text(value)) for name, value in _answering(snapshot)])
+    answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
+    yield markdown_table(("of the models", "value"), answering)
     if started is None:
         yield "The run has not begun: its seed sentence and its templates are not recorded yet."
     else:
@@ -98,7 +99,7 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
         ("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"),
     )
-    yield markdown_table(("", "", ""), counts, right=(1,))
+    yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
 
 
 def reproduce(snapshot: Snapshot) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What the optimizer was asked: prompts are not stored: templates, data and journal rebuild them to the letter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -8,7 +8,8 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import RunError
 from vpp.llm.wire import Message
 from vpp.problem import Problem
-from vpp.runs.exchanges import exchange_of, remembered
+from vpp.runs.answers import AnswerReader
+from vpp.runs.exchanges import Said, exchange_of, remembered
 from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
@@ -17,7 +18,10 @@ from vpp.runs.view import RunView
 class PromptMaker:
     """Rebuilds what each proposal of a run was first asked; a re-ask adds the answer and names its fault."""
 
-    def __init__(self, spec: RunSpec, dataset: Dataset) -> None:
+    def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
+        """answers: reads what the learner said; called only where a step's scores leave out rows of its batch."""
+        self._answers = answers
+        self._read: Said | None = None
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
         self._batches = _batches(spec, dataset)
@@ -35,15 +39,24 @@ class PromptMaker:
         if at.proposed[slot].origin == "prior":
             return self._prompts.about_columns()
         with suppress(RunError):
-            return self._about_batch(view, step, slot)
+            return self._about_batch(view, step, slot, {})
+        with suppress(RunError):
+            return self._about_batch(view, step, slot, self._said())
         return None
 
-    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message]:
-        """Raises RunError where the journal does not tell all that was shown."""
+    def _said(self) -> Said:
+        """Every answer of the learner; read once."""
+        if self._read is None:
+            pairs = self._answers().by_pair if self._answers else {}
+            self._read = {pair: prediction.value for pair, prediction in pairs.items()}
+        return self._read
+
+    def _about_batch(self, view: RunView, step: int, slot: int, said: Said) -> list[Message]:
+        """Raises RunError where neither the journal nor `said` tells all that was shown."""
         batch = [row.id for row in self._batches.batch(step)]
-        shown = exchange_of(view, self._rows, (step, slot), batch=batch)
+        shown = exchange_of(view, self._rows, (step, slot), batch=batch, said=said)
         earlier = remembered(view, step, slot)
-        history = () if earlier is None else (exchange_of(view, self._rows, earlier),)
+        history = () if earlier is None else (exchange_of(view, self._rows, earlier, said=said),)
         return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history)
 
 

@@ -40,7 +40,7 @@ class RunStore:
         if not self.folder.is_dir():
             return []
         found = [RunDirectory(p) for p in self.folder.iterdir() if (p / "run.json").is_file()]
-        return sorted(found, key=_made, reverse=True)
+        return sorted(found, key=lambda run: (made_at(run), *_written(run)), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """A run by id. Raises RunError where there is none; an id is never a path."""
@@ -50,9 +50,17 @@ class RunStore:
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
 
 
-def _made(run: RunDirectory) -> tuple[str, float, str]:
-    """The minute that the id names, then when the rows were written, which is once."""
-    return run.id[:13], run.data.stat().st_mtime if run.data.exists() else 0.0, run.id
+def made_at(run: RunDirectory) -> datetime:
+    """The minute that the id names; of an id that names none, when the rows were written. Local time."""
+    try:
+        return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
+    except ValueError:
+        return datetime.fromtimestamp(_written(run)[0])
+
+
+def _written(run: RunDirectory) -> tuple[float, str]:
+    """When the rows were, which is once (Unix time), then the id."""
+    return run.data.stat().st_mtime if run.data.exists() else 0.0, run.id
 
 
 def rename(directory: RunDirectory, name: str) -> None:

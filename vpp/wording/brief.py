@@ -16,10 +16,10 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, voices_sentence
 from vpp.wording.words import (
     EQUAL,
     MAJORITY,
-    acceptance_sentence,
     cached_words,
     capitalised,
     counted,
@@ -31,9 +31,7 @@ from vpp.wording.words import (
     percent,
     score_text,
     share_sentence,
-    taken_sentence,
     uncertain_sentence,
-    voices_sentence,
     weights_sentence,
 )
 
@@ -309,7 +307,8 @@ def compared_sentence(ideas: Ideas) -> str:
 def _proposals(view: RunView, *, is_judged: bool) -> Measure:
     proposals, judged = view.proposals, view.decided_by_likelihood
     accepted = sum(p.accepted for p in proposals)
-    verdict = acceptance_sentence(accepted, len(judged)) if is_judged else taken_sentence(accepted)
+    filtered = f"{acceptance_sentence(accepted, len(judged))} {acceptance_verdict(accepted, len(judged))}".strip()
+    verdict = filtered if is_judged else taken_sentence(accepted)
     rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
     return Measure(
         name=f"Proposals {'accepted' if is_judged else 'taken'}",

@@ -9,9 +9,8 @@ from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.wording.brief import accuracy_interval
 from vpp.wording.target import target_words
+from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, percent
-
-FEW_TEST_ROWS = 30
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
@@ -79,7 +78,7 @@ def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
 def _test_size(test: Evaluated, dataset: Dataset) -> str:
     n = len(test.rows)
     interval = accuracy_interval(test, dataset)
-    few = " So few rows tell little." if n < FEW_TEST_ROWS else ""
+    few = " So few rows tell little." if n < DEFAULTS.few_rows else ""
     if interval is None:
         return f"The test error comes from {counted(n, 'row')}: a few large misses can make most of it.{few}"
     return f"With {counted(n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"

@@ -16,11 +16,10 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
+from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence
 from vpp.wording.words import (
-    acceptance_sentence,
     cached_words,
     capitalised,
-    ess_sentence,
     fixed,
     integer,
     number,
@@ -82,29 +81,33 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     if view.last_step is None:
         return nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
-    said = _weighted(view, at) if snapshot.spec.config.is_weighted else _unweighted(_ids(view, at, is_weighted=False))
+    state = "left" if at is None and view.has_ended else "in play"
+    if snapshot.spec.config.is_weighted:
+        said = _weighted(view, at, state)
+    else:
+        said = _unweighted(_ids(view, at, is_weighted=False), state)
     is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
     return f"At step {shown}: {said}" if is_past else capitalised(said)
 
 
-def _weighted(view: RunView, at: StepView | None) -> str:
+def _weighted(view: RunView, at: StepView | None, state: str) -> str:
     ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
     texts: dict[str, float] = {}
     for hypothesis, weight in zip(ids, weights, strict=bool(weights)):
         texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
     if not texts:
-        return f"{_in_play(len(set(ids)))}."
-    return f"{_in_play(len(texts))}; the heaviest holds {percent(max(texts.values()))} of the weight."
+        return f"{_different(len(set(ids)), state)}."
+    return f"{_different(len(texts), state)}; the heaviest holds {percent(max(texts.values()))} of the weight."
 
 
-def _in_play(n: int) -> str:
-    return f"{integer(n)} different {'sentence is' if n == 1 else 'sentences are'} in play"
+def _different(n: int, state: str) -> str:
+    return f"{integer(n)} different {'sentence is' if n == 1 else 'sentences are'} {state}"
 
 
-def _unweighted(ids: Sequence[str]) -> str:
+def _unweighted(ids: Sequence[str], state: str) -> str:
     if len(ids) == 1:
-        return "one sentence is in play; each step rewrites it."
-    return f"{_in_play(len(set(ids)))}; there are no weights, each of the {integer(len(ids))} counts alike."
+        return "one sentence is left." if state == "left" else f"one sentence is {state}; each step rewrites it."
+    return f"{_different(len(set(ids)), state)}; there are no weights, each of the {integer(len(ids))} counts alike."
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
@@ -133,31 +136,33 @@ def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:
     return proposed.proposal
 
 
-def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
+def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFAULTS) -> list[Metric]:
     """The strip, as of the step shown; None is the end. What the method does not have is left out."""
     view, config = snapshot.view, snapshot.spec.config
     at = view.steps.get(shown) if shown is not None else None
     return [
-        *([_weights_metric(snapshot, at)] if config.is_weighted else []),
+        *([_weights_metric(snapshot, at, thresholds)] if config.is_weighted else []),
         *([_size_metric(view, at, config)] if config.particles_max else []),
         *([_texts_metric(_ids(view, at, is_weighted=config.is_weighted))] if config.largest_size > 1 else []),
-        _proposals_metric(snapshot, at),
+        _proposals_metric(snapshot, at, thresholds),
         *_schedule_metrics(snapshot, at),
         _calls_metric(snapshot, is_whole=at is not None and view.has_ended),
     ]
 
 
-def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
+def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
     view = snapshot.view
     if at is None and _last_weights(view):
-        return _ess_metric(view.final.ess if view.final else ess(view.weights), len(view.weights), None)
+        return _ess_metric(view.final.ess if view.final else ess(view.weights), len(view.weights), None, thresholds)
     if at is None or at.reweighted is None:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="Weights come with the first step.")
-    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), snapshot.spec.config.ess_threshold)
+    resampling = snapshot.spec.config.ess_threshold
+    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), resampling, thresholds)
 
 
-def _ess_metric(value: float, size: int, threshold: float | None) -> Metric:
-    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=ess_sentence(value, size, threshold))
+def _ess_metric(value: float, size: int, resampling: float | None, thresholds: Thresholds) -> Metric:
+    words = ess_sentence(value, size, resampling, at=thresholds)
+    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
 
 
 def _last_weights(view: RunView) -> Reweighted | None:
@@ -179,14 +184,15 @@ def _texts_metric(ids: Sequence[str]) -> Metric:
     return Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
 
 
-def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
+def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
     """Accepted where a step judges; else changed, unchanged and unreadable, counted apart."""
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
     rest = f"{unchanged} left as they were, {unreadable} unreadable."
     if snapshot.spec.config.is_filtered:
-        return _accepted_metric(snapshot.view, at, [p for p in proposals if p.why == "likelihood"], rest)
+        judged = [p for p in proposals if p.why == "likelihood"]
+        return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
     changed = sum(p.why == "taken" for p in proposals)
     only = " Only copies are rewritten." if snapshot.spec.config.mutate == "duplicates" else ""
     return Metric(
@@ -197,15 +203,18 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
     )
 
 
-def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
+def _accepted_metric(
+    view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str, thresholds: Thresholds
+) -> Metric:
     """Of a step, or of the whole run."""
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
     if judged:
+        verdict = acceptance_verdict(taken, len(judged), at=thresholds)
         return Metric(
             name=name,
             value=percent(taken / len(judged)),
             scale=f"{taken} of {len(judged)} judged",
-            words=f"{acceptance_sentence(taken, len(judged))} {rest}",
+            words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
         )
     if at is None or not view.decided_by_likelihood:
         return Metric(name=name, value="–", scale="none judged yet", words=rest)

@@ -117,58 +117,6 @@ def capitalised(sentence: str) -> str:
 # Sentences
 
 
-def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
-    """`ESS 5.8 of 10: about six voices carry the posterior.`
-
-    ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
-    is resampled; leave it out where no resampling follows.
-    """
-    resampling = threshold is not None and size > 1 and ess < threshold * size
-    return f"ESS {_ess_text(ess)} of {size}: {_voices(ess, size)}{'; resampling next' if resampling else ''}."
-
-
-def voices_sentence(ess: float, size: int) -> str:
-    """`About six voices carry the posterior.`, to stand beside the number itself."""
-    return f"{capitalised(_voices(ess, size))}."
-
-
-def _ess_text(ess: float) -> str:
-    return shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
-
-
-def _voices(ess: float, size: int) -> str:
-    heard = round(ess)
-    if size == 1:
-        return "there is one particle only"
-    if heard <= 1:
-        return "one hypothesis speaks for all"
-    if heard == size:
-        equal = math.isclose(ess, size, abs_tol=1e-6)
-        return f"all {in_words(size)} voices count {'alike' if equal else 'nearly alike'}"
-    return f"about {in_words(heard)} voices carry the posterior"
-
-
-def acceptance_sentence(accepted: int, judged: int) -> str:
-    """`75 % accepted: six of eight changes survived the filter.`"""
-    if judged == 0:
-        return "No change has been judged yet."
-    return (
-        f"{percent(accepted / judged)} accepted: "
-        f"{in_words(accepted) if accepted else 'none'} of {_changes(judged)} survived the filter."
-    )
-
-
-def taken_sentence(taken: int) -> str:
-    """For methods that judge no proposal: `No filter: all eight changes were taken.`"""
-    if taken == 0:
-        return "No filter: no change has been taken yet."
-    return f"No filter: {'the one change was' if taken == 1 else f'all {in_words(taken)} changes were'} taken."
-
-
-def _changes(n: int) -> str:
-    return f"{in_words(n)} {'change' if n == 1 else 'changes'}"
-
-
 def wilson(successes: int, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, as fractions: exactly 0 or 1 at its ends where none or all succeed.
 

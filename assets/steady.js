@@ -1,0 +1,106 @@
+// A part of a page that is patched in place: what has focus, is selected, scrolled or open stays so over a refresh.
+// Python sends escaped HTML. A table wider than its place says in words how much of it is in view; a row with
+// data-row is opened by a click, or by Enter on its number, where Python asks for that.
+const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? null
+
+function patch(old, next) {
+  if (old.isEqualNode(next)) return
+  if (old.nodeName !== next.nodeName) return old.replaceWith(next)
+  if (old.nodeType === Node.TEXT_NODE) return void (old.data = next.data)
+  for (const { name } of [...old.attributes])
+    if (name !== "open" && !next.hasAttribute(name)) old.removeAttribute(name)
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  patchWithin(old, next)
+}
+
+// Rows that stay are found again by their number, and stand where they stood, so that none loses the focus; other children by their place, where there are as many.
+function patchWithin(old, next) {
+  const before = [...old.childNodes]
+  const after = [...next.childNodes]
+  if (after.length && after.every((child) => keyOf(child) !== null)) {
+    const known = new Map(before.map((child) => [keyOf(child), child]))
+    for (const child of before) if (!after.some((other) => keyOf(other) === keyOf(child))) child.remove()
+    after.forEach((child, i) => {
+      const same = known.get(keyOf(child)) || child
+      if (old.childNodes[i] !== same) old.insertBefore(same, old.childNodes[i] || null)
+      if (same !== child) patch(same, child)
+    })
+  } else if (before.length === after.length) before.forEach((child, i) => patch(child, after[i]))
+  else old.replaceChildren(...after)
+}
+
+const wrapOf = (cue) => cue.nextElementSibling
+
+// `4 of 14 columns in view: scroll sideways`. A column that is held at the left is always in view.
+function told(wrap) {
+  const heads = [...wrap.querySelector("thead tr:last-child").children]
+  const { left, right } = wrap.getBoundingClientRect()
+  const held = heads[0] && getComputedStyle(heads[0]).position === "sticky" ? heads[0].getBoundingClientRect().right : left
+  const seen = heads.filter((head, i) => {
+    const box = head.getBoundingClientRect()
+    return (i === 0 && held > left) || (box.left >= held - 2 && box.right <= right + 2)
+  })
+  return `${seen.length} of ${heads.length} columns in view: scroll sideways.`
+}
+
+function cueAll(root) {
+  for (const cue of root.querySelectorAll(".cue")) {
+    const wrap = wrapOf(cue)
+    const wide = wrap.scrollWidth > wrap.clientWidth + 1
+    cue.hidden = !wide
+    cue.textContent = wide ? told(wrap) : ""
+  }
+}
+
+const rows = (root) => [...root.querySelectorAll("tr[data-row] button.row")]
+
+// One row's number is in the order of Tab, and arrow keys move between them.
+function rove(root, to) {
+  const all = rows(root)
+  const now = to || all.find((button) => button.dataset.row === root.dataset.at) || all[0]
+  for (const button of all) button.tabIndex = button === now ? 0 : -1
+  if (now) root.dataset.at = now.dataset.row
+}
+
+function pressed(root, event) {
+  if (!event.target.matches("button.row")) return
+  const all = rows(root)
+  const at = all.indexOf(event.target)
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key]
+  if (to === undefined || !all[to]) return
+  event.preventDefault()
+  rove(root, all[to])
+  all[to].focus()
+}
+
+function clicked(root, event) {
+  const row = event.target.closest("tr[data-row]")
+  const selection = document.getSelection()
+  if (!row || !root.contains(row) || (selection && !selection.isCollapsed)) return
+  rove(root, row.querySelector("button.row"))
+  root.pick(Number(row.dataset.row))
+}
+
+function made(parentElement) {
+  const root = document.createElement("div")
+  root.className = "vpp"
+  root.addEventListener("click", (event) => clicked(root, event))
+  root.addEventListener("keydown", (event) => pressed(root, event))
+  root.addEventListener("scroll", () => cueAll(root), true)
+  new ResizeObserver(() => cueAll(root)).observe(root)
+  parentElement.append(root)
+  return root
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".vpp") || made(parentElement)
+  root.pick = (row) => setTriggerValue("row", row)
+  if (root.html !== data.html) {
+    root.html = data.html
+    const next = document.createElement("div")
+    next.innerHTML = data.html
+    patchWithin(root, next)
+  }
+  rove(root)
+  cueAll(root)
+}

@@ -1,0 +1,173 @@
+"""Gallery: every named piece of the instrument beside the others, on a run that was made up."""
+
+import streamlit as st
+
+from pages.parts import frame, genealogy, illustration
+from vpp.drawing.band import band_html
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import deck_html, mark_legend
+from vpp.drawing.figures import ess_figure, weights_figure
+from vpp.drawing.genealogy import drawing, founders_table, genealogy_caption, genealogy_sentence
+from vpp.drawing.idea_deck import ideas_html
+from vpp.drawing.ledger import ruled_out_html
+from vpp.drawing.matrix import Matrix, code_legend
+from vpp.drawing.nearness import alt_words, matrix_html
+from vpp.inspection.columns import by_answers
+from vpp.inspection.genealogy import genealogy as genealogy_of
+from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.points import points
+from vpp.inspection.ruled_out import ruled_out
+from vpp.inspection.similarity import nearness
+from vpp.runs.prompts import PromptMaker
+from vpp.wording import markup
+from vpp.wording.words import fixed
+
+STEP = 1
+TREE_KEY = "gallery.genealogy"
+
+
+def page() -> None:
+    """Words, then sentences, answers, charts, states and fields."""
+    st.html(
+        markup.block(
+            markup.banner("Illustration.", "Every sentence and number on this page is made up; no run made them."),
+            markup.title("Gallery", "the named pieces of the instrument, on five sentences about leaves"),
+            markup.saying("Four different sentences are left; the heaviest holds 57 % of the weight."),
+            markup.strip(metrics()),
+        )
+    )
+    band_and_charts()
+    deck()
+    ideas()
+    matrix()
+    lineage()
+    ledger()
+    states()
+    fields()
+
+
+def metrics() -> list[markup.Metric]:
+    """Numbers of the last step, each with its scale and a sentence."""
+    weighed = illustration.view().steps[STEP].reweighted
+    ess = weighed.ess if weighed else 0.0
+    return [
+        markup.Metric(name="ESS", value=f"{ess:.1f}", scale="of 5", words="About three voices carry the posterior."),
+        markup.Metric(name="Different sentences", value="4", scale="of 5", words="One repeats another."),
+        markup.Metric(name="Proposals accepted", value="2", scale="of 6", words="Four changes fell at the filter."),
+        markup.Metric(name="Log evidence", value=fixed(-4.31), scale="nominal", words="An estimate, for comparison."),
+        markup.Metric(name="Calls", value="64", scale="of 80 at most", words="Three answers came from the cache."),
+    ]
+
+
+def band_and_charts() -> None:
+    """Progress, and two charts on the one template."""
+    view = illustration.view()
+    st.html(markup.block(markup.heading("Band and charts", "a bar a step"), band_html(view, shown=STEP)))
+    left, right = st.columns(2, gap="large")
+    with left:
+        frame.figure(
+            lambda mode: ess_figure(view, mode), title="Effective sample size", caption="by step", key="gallery.ess"
+        )
+    with right:
+        frame.figure(
+            lambda mode: weights_figure(view, mode), title="Weight by step", caption="more ink", key="gallery.weights"
+        )
+
+
+def deck() -> None:
+    """Cards of every fate, the proposal that was rejected laid open; then one before its first weight."""
+    view, dataset = illustration.view(), illustration.dataset()
+    maker = CardMaker(view, illustration.CONFIG, dataset, PromptMaker(illustration.spec(), dataset))
+    cards = deck_html(maker.at(STEP), seed_text=illustration.SEED)
+    rejected = cards.replace('<details class="" ', '<details class="" open ', 1)
+    st.html(markup.block(markup.heading("Deck", "bar length = weight · underlined: added · struck: removed")))
+    frame.deck(rejected, deck_id="gallery", key="gallery.deck")
+    first = deck_html(maker.initial()[:1], seed_text="")
+    st.html(markup.block(mark_legend(illustration.CONFIG), markup.group("Before the first weight"), first))
+
+
+def ideas() -> None:
+    """Hypotheses merged where they answer alike, and how near they are."""
+    merged = merge_ideas(illustration.view(), illustration.dataset())
+    near = nearness(merged, illustration.dataset()) if merged else None
+    if merged is None or near is None:
+        return
+    st.html(markup.block(markup.heading("Ideas", "wordings that answer alike are one")))
+    frame.deck(ideas_html(merged, seed_text=illustration.SEED, is_weighted=True), deck_id="ideas", key="gallery.ideas")
+    groups = near.groups(1.0)
+    drawn = matrix_html(near, groups, seed_text=illustration.SEED, is_weighted=True)
+    st.html(markup.block(markup.group("How near they are"), drawn, markup.caption(alt_words(near))))
+
+
+def matrix() -> None:
+    """Answers, point by point, and a vote of its own."""
+    test, dataset = illustration.view().evaluated["test"], illustration.dataset()
+    found = points(test, {row.id: row for row in dataset.test})
+    table = Matrix(columns=by_answers(test), labels=dataset.classes).html(found)
+    vote = markup.votes([("oak", 0.58), ("elm", 0.37)], abstained=0.05)
+    head = markup.heading("Matrix and vote", "agreement is silent, dissent is inked")
+    st.html(markup.block(head, table, markup.caption(code_legend(dataset.classes)), markup.group("Vote"), vote))
+
+
+def lineage() -> None:
+    """The drawing, with its words and table."""
+    view = illustration.view()
+    found = genealogy_of(view)
+    if found is None:
+        return
+    head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=True))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
+    told = drawing(found, seed_text=illustration.SEED, is_weighted=True, steps=0)
+    table = founders_table(found, seed_text=illustration.SEED, is_weighted=True)
+    genealogy.tree({**told, "table": table, "made": "gallery", "run": "gallery", "opened": None}, key=TREE_KEY)
+
+
+def ledger() -> None:
+    """What was ruled out."""
+    entries = ruled_out(illustration.view(), illustration.dataset())
+    head = markup.heading("Ledger", "what the data ruled out")
+    st.html(markup.block(head, ruled_out_html(entries, seed_text=illustration.SEED)))
+
+
+def states() -> None:
+    """Empty, failed, waiting; a table."""
+    st.html(markup.block(markup.heading("States and table")))
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.html(markup.block(markup.state("No run is open", "This page would show its sentences.")))
+        st.html(markup.block(markup.waiting("Writing the first hypotheses: 3 of 5.")))
+    with right:
+        failed = markup.state(
+            "The endpoint does not answer", "Two whole steps are saved; it is asked again.", failed=True
+        )
+        rows = [("oak", "4", "100 %"), ("elm", "4", "75 %")]
+        st.html(markup.block(failed))
+        st.html(markup.block(markup.table(("tree", "rows", "right"), rows, right=(1, 2))))
+
+
+def fields() -> None:
+    """Streamlit's own, in the product's clothes; none of them does anything."""
+    st.html(markup.block(markup.heading("Fields and buttons")))
+    left, middle, right = st.columns(3)
+    with left:
+        st.text_input("Name", "Leaves", key="gallery.name")
+        st.number_input("Particles K", 1, 50, 5, key="gallery.k")
+        st.selectbox("Target", illustration.dataset().inputs, key="gallery.target")
+    with middle:
+        st.slider("Agreement", 50, 100, 95, key="gallery.agreement")
+        st.segmented_control("Wording", ["heaviest", "shortest"], default="heaviest", key="gallery.wording")
+        st.checkbox("Only where they differ", value=True, key="gallery.differ")
+        st.toggle("Show as table", value=True, key="gallery.toggle")
+    with right:
+        st.button("Start the run", type="primary", key="gallery.start", width="stretch")
+        st.button("Stop and keep", key="gallery.stop", width="stretch")
+        st.button("Resume", key="gallery.resume", disabled=True, width="stretch")
+        st.page_link("pages/new_run.py", label="Use my own CSV")
+    st.file_uploader("A CSV with one row an example", type="csv", key="gallery.file")
+    st.text_area("What you already believe, in words", "Elms are lopsided.", key="gallery.prior")
+    with st.expander("More options"):
+        st.radio("Batch order", ["shuffled", "fixed"], key="gallery.order", horizontal=True)
+
+
+frame.enter()
+page()

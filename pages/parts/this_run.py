@@ -1,0 +1,111 @@
+"""What can be done with the open run as a whole: rename, start again with changes, delete; and the cache it fills."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.parts import frame
+from vpp.cli.surroundings import environment
+from vpp.errors import VppError
+from vpp.llm.cache import ResponseCache
+from vpp.runs import store
+from vpp.wording import markup
+from vpp.wording.words import counted
+
+CONFIRMING = "this_run.deleting"
+"""Where a browser session keeps the id of the run whose deletion is asked for."""
+
+
+def draw(run: frame.OpenRun) -> None:
+    """All of it, folded away."""
+    with st.expander(
+        "This run: rename it, start it again, delete it; the cache", key="this_run", on_change="rerun"
+    ) as fold:
+        if not fold.open:
+            return
+        rename(run)
+        start_again(run)
+        delete(run)
+        cache()
+
+
+def rename(run: frame.OpenRun) -> None:
+    """Another name; the id and the address stay."""
+    with st.form("this_run.rename", border=False, enter_to_submit=True):
+        left, right = st.columns([2.6, 1], vertical_alignment="bottom")
+        name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
+        asked = right.form_submit_button("Rename the run", width="stretch")
+    if asked:
+        attempt("The run keeps its name", lambda: store.rename(run.directory, name))
+
+
+def start_again(run: frame.OpenRun) -> None:
+    """A new run on the same rows; this one stays."""
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
+    left.html(markup.block(markup.caption(words)))
+    if right.button("Start again with changes", key="this_run.again", width="stretch"):
+        # Late: the form needs pandas, and Watch should not wait for it.
+        from pages.parts import again
+
+        again.fill(run.directory.id, run.snapshot.spec)
+        st.switch_page("pages/new_run.py")
+
+
+def delete(run: frame.OpenRun) -> None:
+    """For good, after a question that names the run; never while it goes on."""
+    live = run.snapshot.state in frame.LIVE
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
+    left.html(markup.block(markup.caption(words)))
+    if right.button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
+        st.session_state[CONFIRMING] = run.directory.id
+    if not live and st.session_state.get(CONFIRMING) == run.directory.id:
+        confirm(run)
+
+
+def confirm(run: frame.OpenRun) -> None:
+    """Names what would be gone."""
+    name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
+    st.html(markup.block(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back.")))
+    with st.container(horizontal=True):
+        if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
+            attempt("The run was not deleted", lambda: forget(run))
+        st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
+
+
+def forget(run: frame.OpenRun) -> None:
+    """Deletes it and closes it in this browser session."""
+    store.delete(run.directory)
+    st.session_state.pop(CONFIRMING, None)
+    st.session_state.pop("run", None)
+    st.query_params.pop("run", None)
+
+
+def cache() -> None:
+    """How much the response cache holds, and its end."""
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    folder = environment().cache_dir
+    try:
+        responses = ResponseCache(folder)
+    except VppError as error:
+        left.html(markup.block(markup.caption(str(error))))
+        return
+    try:
+        if right.button("Clear the cache", key="this_run.clear", width="stretch"):
+            responses.clear()
+        entries, size = responses.info()
+    finally:
+        responses.close()
+    words = f"The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
+    left.html(markup.block(markup.caption(f"{words}Without it, repeated questions are asked anew.")))
+
+
+def attempt(head: str, work: Callable[[], None]) -> None:
+    """Does it and draws the page anew, or says why not."""
+    try:
+        work()
+    except VppError as error:
+        st.html(markup.block(markup.state(head, str(error), failed=True)))
+        return
+    st.rerun()

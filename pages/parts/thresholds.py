@@ -1,0 +1,69 @@
+"""Thresholds of the verdicts: one set a browser session, the same on every page, kept in the address for a reload."""
+
+import streamlit as st
+
+from vpp.wording import markup
+from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
+
+KEPT, ADDRESS = "thresholds", "thresholds"
+ABOUT = (
+    "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
+    "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
+    "defaults."
+)
+
+
+def chosen() -> Thresholds:
+    """Those of this session, else of the address, which is written anew: a click in the navigation empties it."""
+    if KEPT not in st.session_state:
+        st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
+    at: Thresholds = st.session_state[KEPT]
+    _write(at)
+    return at
+
+
+def _write(at: Thresholds) -> None:
+    told = written(at)
+    if told and st.query_params.get(ADDRESS) != told:
+        st.query_params[ADDRESS] = told
+    if not told and ADDRESS in st.query_params:
+        del st.query_params[ADDRESS]
+
+
+def fold() -> None:
+    """A fold in which each is moved; its head says whether any is."""
+    at = chosen()
+    moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
+    with st.expander(f"Thresholds of the verdicts{f': {moved} moved' if moved else ''}", key="thresholds.fold"):
+        st.html(markup.block(markup.quiet(ABOUT)))
+        for first in range(0, len(MOVABLE), 2):
+            for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
+                with column:
+                    _field(movable, at)
+        st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
+
+
+def _field(movable: Movable, at: Thresholds) -> None:
+    key = f"thresholds.{movable.name}"
+    if key not in st.session_state:
+        st.session_state[key] = _typed(movable, movable.shown(at))
+    numbers = (movable.least, movable.most, movable.shown(DEFAULTS), movable.step)
+    least, most, default, step = (_typed(movable, value) for value in numbers)
+    st.number_input(movable.label, least, most, default, step=step, key=key, on_change=_move, args=(movable,))
+    st.html(markup.block(markup.caption(f"Default {movable.default}: {movable.why}")))
+
+
+def _typed(movable: Movable, value: float) -> float | int:
+    """Whole numbers are asked for as such; the field's numbers must be of one type."""
+    return round(value) if movable.is_whole or movable.unit else float(value)
+
+
+def _move(movable: Movable) -> None:
+    at = st.session_state.get(KEPT, DEFAULTS)
+    st.session_state[KEPT] = movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"]))
+
+
+def _back() -> None:
+    st.session_state[KEPT] = DEFAULTS
+    for movable in MOVABLE:
+        st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(DEFAULTS))

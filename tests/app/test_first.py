@@ -1,0 +1,224 @@
+"""The first minute: what the front page says, the finished example, empty pages, and what a form keeps."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.example import SHIPPED
+from tests.app.conftest import ROOT, Visit, serving
+from tests.app.drawn import app_over, opened, shown
+from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
+from tests.reporting.builders import run
+from vpp.runs.reader import RunReader
+from vpp.runs.shipped import unpack
+
+TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
+OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def app(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    return app_over(runs, monkeypatch)
+
+
+def names(app: AppTest) -> list[str]:
+    """The buttons of a page."""
+    return [button.label for button in app.button]
+
+
+def press(app: AppTest, name: str) -> AppTest:
+    next(button for button in app.button if button.label == name).click()
+    app.run()
+    assert not app.exception
+    return app
+
+
+def upload(app: AppTest, content: bytes, name: str = "mine.csv") -> AppTest:
+    app.file_uploader(key="new.upload").set_value((name, content, "text/csv"))
+    return app.run()
+
+
+def test_the_first_paint_waits_for_no_pandas() -> None:
+    code = "import sys; from pages.parts import front, run_list; print('pandas' in sys.modules)"
+    lines = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert lines.stdout.strip() == "False"
+
+
+def test_a_newcomer_reads_what_it_does_and_sees_two_ways(app: AppTest, runs: Path) -> None:
+    unpack(SHIPPED, runs)
+    app.run()
+    assert shown(app).count('<p class="say">') == 3
+    assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
+    assert names(app)[:2] == ["Look at a finished example", "Run the example"]
+    assert "What this does" not in str([fold.label for fold in app.expander])
+
+
+def test_who_has_runs_finds_the_same_folded(app: AppTest, runs: Path) -> None:
+    labels(runs)
+    app.run()
+    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
+    assert "Look at a finished example" in names(app)
+
+
+def test_the_finished_example_opens_on_every_page_and_starts_nothing(app: AppTest, runs: Path) -> None:
+    app.run()
+    press(app, "Look at a finished example")
+    assert [path.name for path in runs.iterdir()] == ["example-penguins"]
+    assert "run example-penguins" in shown(app)
+    for page in ("posterior", "disagreement", "compare", "report"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
+        assert "example-penguins" in shown(app) + str([field.value for field in app.multiselect])
+    assert sorted(path.name for path in (runs / "example-penguins").iterdir()) == sorted(
+        path.name for path in SHIPPED.iterdir()
+    )
+
+
+@pytest.mark.parametrize("page", ["watch", "posterior", "disagreement", "compare", "report"])
+def test_a_run_that_is_not_there_is_named_with_the_ways_on(app: AppTest, page: str) -> None:
+    app.session_state["run"] = "20200101-0000-nothing-smc-0000"
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert "This run cannot be opened" in shown(app)
+    assert "no run" in shown(app)
+    assert names(app) == ["Look at a finished example", "Use my own CSV"]
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("posterior", "No particles yet"),
+        ("disagreement", "have not been asked yet"),
+        ("report", "Nothing to report yet"),
+    ],
+)
+def test_a_run_that_has_nothing_yet_leads_to_watch(app: AppTest, runs: Path, page: str, said: str) -> None:
+    reader = run(runs)
+    opened(app, reader, page)
+    assert said in shown(app)
+    press(app, "Watch the run")
+    assert 'class="wait"' in shown(app)
+
+
+def test_a_table_and_its_fields_are_there_when_one_comes_back(app: AppTest) -> None:
+    app.run()
+    upload(app, TABLE)
+    app.number_input(key="new.train").set_value(40)
+    app.selectbox(key="new.target").set_value("b").run()
+    app.switch_page("pages/watch.py").run()
+    app.switch_page("pages/new_run.py").run()
+    assert not app.exception
+    assert "<b>mine.csv</b>" in shown(app)
+    assert (app.number_input(key="new.train").value, app.selectbox(key="new.target").value) == (40, "b")
+
+
+def test_a_table_stays_in_use_until_another_is_there(app: AppTest) -> None:
+    app.run()
+    upload(app, TABLE)
+    press(app, "Replace")
+    assert "<b>mine.csv</b>" in shown(app)
+    upload(app, OTHER, "other.csv")
+    assert "<b>other.csv</b>" in shown(app)
+    assert "<b>mine.csv</b>" not in shown(app)
+    assert not app.file_uploader
+
+
+def test_the_name_of_an_upload_is_text(app: AppTest) -> None:
+    app.run()
+    upload(app, TABLE, "<img src=x>.csv")
+    assert "<b>&lt;img src=x&gt;.csv</b>" in shown(app)
+
+
+@pytest.fixture
+def watched(app: AppTest, runs: Path) -> tuple[AppTest, RunReader]:
+    """Watch of a finished run, its last fold open."""
+    reader = labels(runs)
+    app.session_state["this_run"] = True
+    return opened(app, reader, "watch"), reader
+
+
+def test_a_run_is_renamed(watched: tuple[AppTest, RunReader]) -> None:
+    app, reader = watched
+    app.text_input(key=f"this_run.name.{reader.directory.id}").set_value("Halves <b>")
+    press(app, "Rename the run")
+    assert reader.directory.spec().name == "Halves <b>"
+    assert "<h1>Halves &lt;b&gt;</h1>" in shown(app)
+
+
+def test_a_run_is_deleted_after_a_question_that_names_it(watched: tuple[AppTest, RunReader]) -> None:
+    app, reader = watched
+    press(app, "Delete this run")
+    assert f"Run {reader.directory.id}: its hypotheses" in shown(app)
+    press(app, "Keep it")
+    assert "Delete it for good" not in names(app)
+    press(press(app, "Delete this run"), "Delete it for good")
+    assert not reader.directory.path.exists()
+    assert "No runs yet" in shown(app)
+
+
+def test_a_run_that_goes_on_is_not_deleted(app: AppTest, runs: Path) -> None:
+    reader = run(runs, *label_events()[:-1], data=LABELS, config=LABEL_CONFIG)
+    app.session_state["this_run"] = True
+    with reader.directory.lock():
+        opened(app, reader, "watch")
+    assert next(button for button in app.button if button.label == "Delete this run").disabled
+
+
+def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, runs: Path) -> None:
+    reader = labels(runs)
+    spec = reader.directory.spec()
+    changed = replace(spec, config=replace(spec.config, epsilon=0.125, prior="Say yes often."))
+    reader.directory.write_spec(changed, status="finished")
+    app.session_state["this_run"] = True
+    opened(app, reader, "watch")
+    press(app, "Start again with changes")
+    assert f"run {reader.directory.id}</p>" in shown(app)
+    assert not app.warning
+    assert app.number_input(key="new.option.epsilon").value == 0.125
+    assert app.text_area(key="new.option.prior").value == "Say yes often."
+    assert app.number_input(key="new.option.batch_size").value == spec.config.batch_size
+    app.switch_page("pages/new_run.py").run()
+    press(app, "Use another table")
+    assert app.file_uploader
+
+
+@pytest.mark.browser
+def test_a_long_list_is_found_by_name_and_says_which_run_is_open(tmp_path: Path, visit: Visit) -> None:
+    unpack(SHIPPED, tmp_path)
+    first = labels(tmp_path / "made").directory
+    for n in range(62):
+        copy = tmp_path / f"20260101-00{n:02}-a-smc-0000" if n < 60 else tmp_path / f"20260102-00{n - 60:02}-b-smc-0000"
+        copy.mkdir()
+        for file in ("run.json", "data.csv", "events.jsonl"):
+            (copy / file).write_bytes((first.path / file).read_bytes())
+        content = json.loads((copy / "run.json").read_text())
+        (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
+    with serving(tmp_path) as fresh:
+        page = visit.page
+        page.goto(fresh.url)
+        rows = page.locator("nav.runs .run")
+        expect(rows).to_have_count(60, timeout=20_000)
+        expect(page.locator("nav.runs")).to_contain_text("finished · 86.7 % · shipped example")
+        page.get_by_role("button", name="Show 3 more of 63").click()
+        expect(rows).to_have_count(63, timeout=20_000)
+        page.get_by_label("Find by name").press_sequentially("BEES")
+        expect(rows).to_have_count(1, timeout=20_000)
+        expect(rows.first).to_contain_text("<b>bees</b>")
+        rows.first.press("Enter")
+        page.wait_for_url("**/watch?run=20260101-0007-a-smc-0000")
+        expect(page.locator('nav.runs [aria-current="true"]')).to_contain_text("open · SMC · finished", timeout=20_000)
+        expect(page.get_by_label("Find by name")).to_have_value("BEES")
+        assert visit.outside == []

@@ -1,0 +1,179 @@
+"""What a reader holds survives twenty seconds in which a live run refreshes the page under them."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.app.conftest import ROOT, App, end, serving
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+
+pytestmark = pytest.mark.browser
+PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
+READ_S = 20
+TYPED = "half a w"
+CHART = ".st-key-watch-ess .js-plotly-plot"
+FIELD = '[data-testid="stForm"] input[type="text"]'
+
+SELECT = """() => {
+    const words = [...document.querySelectorAll('article.card > div > .hyp')].at(-1)
+    const range = document.createRange()
+    range.selectNodeContents(words)
+    document.getSelection().removeAllRanges()
+    document.getSelection().addRange(range)
+}"""
+HELD = """([key, plots]) => {
+    const chart = [...document.querySelectorAll(plots)].find((plot) => plot.offsetHeight && plot._fullLayout)
+    return chart && {
+        open: document.querySelector(`article.card[data-key="${key}"] details`)?.open,
+        selected: document.getSelection().toString(),
+        scrolled: Math.round(document.querySelector('[data-testid="stMain"]').scrollTop),
+        zoom: chart._fullLayout.xaxis.range,
+        told: document.querySelector('.happened').textContent,
+    }
+}"""
+ASKED = """(field) => ({
+    typed: document.querySelector(field).value,
+    has_focus: document.activeElement === document.querySelector(field),
+    told: document.querySelector('.vpp .deck').textContent,
+})"""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Two pages of one live run, as a reader left them and as they were twenty seconds later."""
+
+    watch: dict[str, Any]
+    watch_later: dict[str, Any]
+    posterior: dict[str, Any]
+    posterior_later: dict[str, Any]
+    steps: tuple[int, int]
+    """The last whole step then and later."""
+    state: str
+    """Of the run, later."""
+
+
+@pytest.fixture(scope="module")
+def read(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
+    """Both pages are read at the same time."""
+    with serving(tmp_path_factory.mktemp("runs")) as app:
+        worker, directory = begin(app)
+        context = browser.new_context(viewport={"width": 1440, "height": 1000})
+        context.set_default_timeout(40_000)
+        try:
+            watch, posterior = context.new_page(), context.new_page()
+            key = hold_watch(watch, app, directory)
+            half_type(posterior, app, directory)
+            reader = RunReader(directory)
+            held, asked, step = seen(watch, key), posterior.evaluate(ASKED, FIELD), last_step(reader)
+            watch.wait_for_timeout(READ_S * 1000)
+            later, asked_later = seen(watch, key), posterior.evaluate(ASKED, FIELD)
+            steps = (step, last_step(reader))
+            yield Read(held, later, asked, asked_later, steps, reader.refresh().state)
+        finally:
+            context.close()
+            end(worker)
+
+
+def begin(app: App) -> tuple[subprocess.Popen[bytes], RunDirectory]:
+    """A run of the demo model that is slow enough to outlast the reading."""
+    path = app.runs / "20260101-0000-penguins-smc-0000"
+    command = [sys.executable, "-m", "vpp", "run", str(PENGUINS), "--target", "species", "--epochs", "8"]
+    command += ["--demo", "--demo-latency-ms", "450", "--no-cache", "--run-dir", str(path), "--quiet"]
+    return subprocess.Popen(command, cwd=ROOT, env=app.environment), RunDirectory(path)
+
+
+def hold_watch(page: Page, app: App, directory: RunDirectory) -> str:
+    """Zooms a chart, opens a card, selects a sentence and scrolls; the key of the card."""
+    wait_for(directory.journal, page)
+    page.goto(f"{app.url}/watch?run={directory.id}")
+    fold = page.locator("article.card details").first
+    fold.wait_for()
+    zoom(page)
+    key = page.locator("article.card:has(details)").first.get_attribute("data-key")
+    page.locator(f'article.card[data-key="{key}"] details > summary').first.click()
+    page.evaluate(SELECT)
+    page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollTop = 700")
+    page.wait_for_timeout(200)
+    return str(key)
+
+
+def seen(page: Page, key: str) -> Any:
+    """What a reader holds, between two drawings of the chart."""
+    return page.wait_for_function(HELD, arg=[key, CHART]).json_value()
+
+
+def wait_for(file: Path, page: Page) -> None:
+    """Until the worker has begun."""
+    for _ in range(200):
+        if file.exists():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("the run did not begin")
+
+
+def zoom(page: Page) -> None:
+    """Drags across the first chart."""
+    page.wait_for_selector(f"{CHART} .nsewdrag")
+    page.locator(f"{CHART} .nsewdrag").first.scroll_into_view_if_needed()
+    box = page.locator(f"{CHART} .nsewdrag").first.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.1 * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], middle, steps=4)
+    page.mouse.up()
+    page.mouse.move(2, 2)
+    page.wait_for_function(f"[...document.querySelectorAll('{CHART}')].every((p) => p._fullLayout?.xaxis.range[0] > 0)")
+
+
+def half_type(page: Page, app: App, directory: RunDirectory) -> None:
+    """Types into a field of the form that asks the posterior, and neither presses Enter nor leaves it."""
+    page.goto(f"{app.url}/posterior?run={directory.id}")
+    page.wait_for_selector(".vpp .deck article")
+    page.locator(FIELD).first.click()
+    page.keyboard.type(TYPED)
+    page.wait_for_timeout(200)
+
+
+def last_step(reader: RunReader) -> int:
+    step = reader.refresh().view.last_step
+    return -2 if step is None else step
+
+
+def test_the_run_went_on_and_both_pages_with_it(read: Read) -> None:
+    assert read.state == "running"
+    assert read.steps[1] >= read.steps[0] + 2
+    assert read.watch["told"] != read.watch_later["told"]
+    assert read.posterior["told"] != read.posterior_later["told"]
+
+
+def test_an_open_card_stays_open(read: Read) -> None:
+    assert read.watch["open"] is True
+    assert read.watch_later["open"] is True
+
+
+def test_a_selected_sentence_stays_selected(read: Read) -> None:
+    assert len(read.watch["selected"]) > 10
+    assert read.watch_later["selected"] == read.watch["selected"]
+
+
+def test_the_page_stays_where_it_was_scrolled_to(read: Read) -> None:
+    assert read.watch["scrolled"] == 700
+    assert read.watch_later["scrolled"] == 700
+
+
+def test_a_chart_stays_zoomed(read: Read) -> None:
+    assert read.watch["zoom"][0] > 0
+    assert read.watch_later["zoom"] == pytest.approx(read.watch["zoom"])
+
+
+def test_a_half_typed_field_keeps_its_words_and_its_focus(read: Read) -> None:
+    assert (read.posterior["typed"], read.posterior["has_focus"]) == (TYPED, True)
+    assert (read.posterior_later["typed"], read.posterior_later["has_focus"]) == (TYPED, True)

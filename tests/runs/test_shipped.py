@@ -1,0 +1,79 @@
+"""The shipped example: it reads with today's code, is made by its script, and is copied whole."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pages.parts.example import SHIPPED, prepare_shipped
+from tests.example import made
+from vpp.errors import RunError
+from vpp.posterior.weights import ess
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.shipped import FILES, unpack
+from vpp.runs.store import RunStore
+
+
+def read(directory: RunDirectory) -> Snapshot:
+    return RunReader(directory).refresh()
+
+
+def heaviest_first(snapshot: Snapshot) -> list[tuple[float, str]]:
+    """The last population: weight and text a slot."""
+    view = snapshot.view
+    texts = [view.texts[state.hypothesis] for state in view.population]
+    return sorted(zip(view.weights, texts, strict=True), reverse=True)
+
+
+def test_it_is_a_finished_run_whose_weights_are_those_of_its_likelihoods() -> None:
+    snapshot = read(RunDirectory(SHIPPED))
+    final = snapshot.view.final
+    assert (snapshot.state, snapshot.damage) == ("finished", "")
+    assert final is not None
+    assert final.ess == pytest.approx(ess(np.array(snapshot.view.weights)))
+    assert len(RunReader(RunDirectory(SHIPPED)).dataset().test) == 60
+
+
+def test_it_shows_sentences_that_disagree() -> None:
+    test = read(RunDirectory(SHIPPED)).view.evaluated["test"]
+    assert any(len({answers[place] for answers in test.predictions}) > 1 for place in range(len(test.rows)))
+
+
+def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
+    again, shipped = made(tmp_path), RunDirectory(SHIPPED)
+    assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(prepare_shipped().spec())
+    found, kept = heaviest_first(read(again)), heaviest_first(read(shipped))
+    assert [text for _, text in found] == [text for _, text in kept]
+    assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in kept], abs=1e-9)
+
+
+def test_it_is_small_and_names_no_place_of_a_machine() -> None:
+    content = {name: (SHIPPED / name).read_text(encoding="utf-8") for name in FILES}
+    assert sorted(path.name for path in SHIPPED.iterdir()) == sorted(FILES)
+    assert sum(map(len, content.values())) < 1_000_000
+    assert not [name for name, text in content.items() if str(Path.home()) in text or '"/' in text]
+
+
+def test_two_who_ask_at_once_find_one_whole_run(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = {run.path for run in pool.map(lambda _: unpack(SHIPPED, tmp_path / "runs"), range(16))}
+    assert [run.path for run in RunStore(tmp_path / "runs").runs()] == list(found)
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [SHIPPED.name]
+    assert read(RunDirectory(*found)).state == "finished"
+
+
+def test_one_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    run = unpack(SHIPPED, tmp_path)
+    content = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps({**content, "name": "Mine"}))
+    assert unpack(SHIPPED, tmp_path).spec().name == "Mine"
+
+
+def test_a_folder_that_cannot_hold_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(RunError, match="choose another runs folder"):
+        unpack(SHIPPED, tmp_path / "runs")

@@ -1,0 +1,21 @@
+"""A term is a label with its meaning; tests/app/test_terms.py holds that pages and glossary go together."""
+
+import re
+
+from vpp.wording import markup
+from vpp.wording.glossary import GLOSSARY
+
+
+def test_a_label_that_the_glossary_lacks_is_text_alone() -> None:
+    assert markup.term("<b>") == "&lt;b&gt;"
+    assert 'popovertarget="term-ess"' in markup.term("Effective sample size")
+
+
+def test_a_columns_name_is_no_term_unless_the_head_is_the_products_own() -> None:
+    assert "<button" not in markup.table(("weight",), ())
+    assert "<button" in markup.table(("weight",), (), terms=True)
+
+
+def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
+    ids = re.findall(r'<div popover id="([^"]+)"', markup.glossary())
+    assert len(ids) == len(set(ids)) == len(GLOSSARY)

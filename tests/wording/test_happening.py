@@ -1,0 +1,132 @@
+"""What happened in a step, against what runs of every method are known to have done."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.inspected import LABEL_CONFIG, label_events, labels, numbers
+from tests.reporting.builders import SEED, drawn, finished, proposed, resampled, reweighted, scored, started, view_of
+from tests.reporting.builders import YES_NO as DATA
+from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
+from vpp.events import Event, RunFinished
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.happening import happened
+
+A, B, C = (f"{SEED} {letter}" for letter in "ABC")
+
+
+def told(reader: RunReader) -> dict[int | None, str]:
+    """By step; None the end."""
+    snapshot = reader.refresh()
+    config, view = snapshot.spec.config, snapshot.view
+    return {step: happened(view, step, config) for step in (*view.steps, None)}
+
+
+def said(config: Config, *events: Event, step: int | None = 0) -> str:
+    """Of a run of two steps on four training rows."""
+    return happened(view_of(started(config, DATA), *events), step, config)
+
+
+def test_a_step_of_smc_tells_its_weights_its_resampling_and_its_proposals_in_their_order(tmp_path: Path) -> None:
+    assert told(labels(tmp_path)) == {
+        -1: "The optimizer wrote four first hypotheses from the first batch, no two alike.",
+        0: "Step 0: ESS came to 3.2 of 4, without resampling. "
+        "One of four proposals was accepted, two rejected, one left word for word.",
+        1: "Step 1: ESS came to 1.9 of 4, below 2, so the population was resampled: particle 0 now has two copies, "
+        "and particle 3 ended. One of four proposals was accepted, two rejected, one unreadable.",
+        None: "The last texts were weighed once more, on the last buffer: ESS 3.3 of 4. "
+        "Of 6 test rows the weighted vote got 3 right, 50.0\N{NO-BREAK SPACE}%.",
+    }
+
+
+def test_without_a_filter_changes_are_rewritings_and_an_error_is_no_vote(tmp_path: Path) -> None:
+    of = told(numbers(tmp_path))
+    assert of[0].endswith("One of three hypotheses was rewritten, two left word for word.")
+    assert of[None] == (
+        "The weights are those that the last step left. On 4 test rows the weighted mean’s mean squared error is 0.5."
+    )
+
+
+def test_resampling_names_few_and_counts_many() -> None:
+    config = Config(particles=6, epochs=1)
+    weighed = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, 0, 0, 0, 1, 1, 1)]
+    assert said(config, *drawn(*[A] * 6), *weighed) == (
+        "Step 0: ESS came to 2.0 of 6, below 3, so the population was resampled: particle 0 now has three copies, "
+        "particle 1 three, and particles 2, 3, 4 and 5 ended."
+    )
+    all_but_one = [reweighted(0, (1, 0, 0, 0, 0, 0)), resampled(0, *[0] * 6)]
+    assert said(config, *drawn(*[A] * 6), *all_but_one).endswith(
+        "particle 0 now has six copies, and five others ended."
+    )
+
+
+def test_a_step_that_goes_on_says_how_many_proposals_are_awaited() -> None:
+    config = Config(method="mh", particles=3)
+    begun = [scored(0, slot, text, {0: "yes"}) for slot, text in enumerate((A, B, C))]
+    two = [proposed(0, 0, A, B, accepted=True), proposed(0, 1, B, C)]
+    assert said(config, *drawn(A, B, C), *begun) == "Step 0: scoring."
+    assert said(config, *drawn(A, B, C), *begun, *two) == (
+        "Step 0: one of three proposals was accepted, one rejected, one still awaited."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "words"),
+    [
+        (
+            "mh",
+            0,
+            "Step 0: one of four proposals was accepted, three rejected. Four were drawn afresh from the prior; ",
+        ),
+        ("mh on buffer", 0, "Step 0: all four proposals were accepted."),
+        ("always accept", -1, "The optimizer wrote four first hypotheses without data, no two alike."),
+        ("always accept", 0, "Step 0: three of four hypotheses were rewritten, one left word for word."),
+        ("vml", -1, "The hypothesis begins as the seed sentence."),
+        ("vml", 0, "Step 0: the hypothesis was rewritten, and the change taken unseen."),
+        ("vml", None, "Of 7 test rows it got "),
+        ("vml5", -1, "All five hypotheses begin as the seed sentence."),
+        ("smc duplicates", 0, "Step 0: ESS came to 4.0 of 4, without resampling. There were no copies, so nothing was"),
+        ("incremental", 1, "Step 1: the exponent φ came to 0.13; ESS came to 3.7 of 4, without resampling. One of"),
+        ("adaptive", 0, "Step 0: the exponent φ came to 0.21; ESS came to 2.0 of 4, just below 2, so the population"),
+    ],
+)
+def test_every_method_is_told_as_what_it_does(tmp_path: Path, name: str, step: int | None, words: str) -> None:
+    assert told(sampled(tmp_path, VARIANTS[name]))[step].startswith(words)
+
+
+def test_a_k_that_grows_or_falls_is_told_where_it_does(tmp_path: Path) -> None:
+    growing = sampled(tmp_path / "grown", VARIANTS["growing mh"], task="regression")
+    grown = {step for step, at in growing.refresh().view.steps.items() if at.joined}
+    assert {step for step, words in told(growing).items() if "K grew from " in words} == grown
+    config = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
+    shrinking = sampled(tmp_path / "fallen", config, answer=agreeing)
+    fallen = {step for step, at in shrinking.refresh().view.steps.items() if at.shrunk}
+    assert {step for step, words in told(shrinking).items() if "All agreed, so K fell from 4 to 2." in words} == fallen
+    assert grown
+    assert fallen
+
+
+def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:
+    config = Config(method="always-accept", particles=2)
+    told = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
+    assert told == "The run ended at step 0, of 2 steps. The test rows were not asked about."
+    before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
+    assert before_any.startswith("The run ended before its first step was whole.")
+
+
+def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_told_so() -> None:
+    config = Config(particles=2)
+    unread = [replace(event, reason="no rule") for event in drawn(A, A)[:2]]
+    assert said(config, *unread, step=-1) == (
+        "The optimizer wrote two first hypotheses from the first batch, one different text among them. "
+        "Of two, no answer could be read: the seed sentence stands."
+    )
+    over = [replace(event, origin="continued", raw="") for event in drawn(A, B)[:2]]
+    assert said(config, *over, step=-1) == "Two hypotheses were taken over from the earlier run."
+
+
+def test_before_anything_is_known_nothing_is_said() -> None:
+    assert said(LABEL_CONFIG, step=-1) == ""
+    assert happened(view_of(*label_events()[:1]), None, LABEL_CONFIG) == ""

@@ -1,0 +1,36 @@
+"""How a list of runs tells them apart."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.inspected import labels
+from vpp.wording.listing import Listed, listed, told_apart, when_words
+
+NOW = datetime(2026, 1, 10, 14, 32)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (datetime(2026, 1, 10, 9, 5), "09:05"),
+        (datetime(2026, 1, 9, 23, 59), "9 Jan"),
+        (datetime(2025, 12, 31, 9, 5), "31 Dec 2025"),
+    ],
+)
+def test_today_has_a_time_and_other_days_a_date(made: datetime, said: str) -> None:
+    assert when_words(made, NOW) == said
+
+
+def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
+    row = listed("r", labels(tmp_path).refresh(), "09:05")
+    assert (row.mark, row.note) == ("acc", "SMC · finished · 50.0 % · 09:05")
+
+
+def test_only_those_that_read_alike_say_their_seed() -> None:
+    rows = [
+        Listed(id=str(seed), name=name, mark="acc", note="SMC · finished", seed=seed)
+        for seed, name in enumerate(("Iris", "Iris", "Penguins"))
+    ]
+    assert [row.note.removeprefix("SMC · finished") for row in told_apart(rows)] == [" · seed 0", " · seed 1", ""]

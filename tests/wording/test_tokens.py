@@ -1,0 +1,158 @@
+"""One set of colours: where they stand, how readable they are, and how far apart without all three cone types."""
+
+import re
+import tomllib
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vpp.drawing.nearness import MOST_INK
+from vpp.wording.theme import template
+from vpp.wording.tokens import PRIMARY, TOKENS, Mode, Token
+
+ROOT = Path(__file__).parents[2]
+MODES: tuple[Mode, ...] = ("light", "dark")
+HEX = re.compile(r"#[0-9a-fA-F]{3,8}\b")
+SOURCES = [*ROOT.glob("vpp/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("assets/*.js"), ROOT / "app.py"]
+SHEET = (ROOT / "assets/vpp.css").read_text()
+PAGES = ("paper", "sheet", "sunk")
+VERDICTS = ("accept", "reject", "gone", "unsure")
+TEXTS = ("ink", "ink-2", "ink-3", *VERDICTS)
+APART = 0.07
+"""In OKLab, where white and black are 1 apart; three to four times what is just noticed side by side (about 0.02)."""
+# Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
+SIGHTS = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "full": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+}
+TO_LMS = np.array([[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]])
+TO_LAB = np.array([[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]])
+
+
+def linear(colour: str) -> np.ndarray:
+    """#rrggbb in linear RGB."""
+    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: np.ndarray, other: np.ndarray) -> float:
+    """WCAG 2.2's ratio of two colours in linear RGB."""
+    dark, light = sorted(float(colour @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def lab(colour: np.ndarray, sight: str = "full") -> np.ndarray:
+    """OKLab of linear RGB, as a kind of sight has it."""
+    return TO_LAB @ np.cbrt(TO_LMS @ np.clip(np.array(SIGHTS[sight]) @ colour, 0, 1))
+
+
+def seen(name: str, mode: Mode) -> np.ndarray:
+    return linear(TOKENS[name].of(mode))
+
+
+def inked(share: float, mode: Mode) -> np.ndarray:
+    """A quiet cell with this share of ink, mixed in OKLab, in linear RGB."""
+    mixed = share * lab(seen("ink", mode)) + (1 - share) * lab(seen("sunk", mode))
+    return np.asarray(np.linalg.inv(TO_LMS) @ (np.linalg.inv(TO_LAB) @ mixed) ** 3)
+
+
+def colours(text: str) -> set[str]:
+    return {found.lower() for found in HEX.findall(text)}
+
+
+def test_the_stylesheet_has_these_tokens_and_no_other_colour() -> None:
+    pairs = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", SHEET)
+    assert {name: Token(light, dark) for name, light, dark in pairs} == TOKENS
+    assert len(HEX.findall(SHEET)) == 2 * len(TOKENS)
+
+
+def test_every_class_of_the_stylesheet_is_drawn_somewhere() -> None:
+    """Keys of Streamlit's containers aside, which pages may put together."""
+    selectors = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "", SHEET, flags=re.DOTALL)
+    classes = set(re.findall(r"\.(?!st-key-)([a-zA-Z][\w-]*)", selectors))
+    assert classes - {word for path in SOURCES for word in re.findall(r"[\w-]+", path.read_text())} == set()
+
+
+def test_each_colour_of_streamlits_theme_is_one_token_in_both_themes() -> None:
+    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"]
+    sidebars = tuple(theme[mode].pop("sidebar") for mode in MODES)
+    for light, dark in (sidebars, (theme["light"], theme["dark"])):
+        assert light.keys() == dark.keys()
+        assert {Token(light[key], dark[key]) for key in light} <= {*TOKENS.values(), PRIMARY}
+
+
+@pytest.mark.parametrize("name", ["logo.svg", "icon.svg"])
+def test_a_drawing_has_the_colours_of_tokens(name: str) -> None:
+    drawn = colours((ROOT / "assets" / name).read_text())
+    assert drawn == {*TOKENS["accept"], *TOKENS["ink"]}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_charts_have_the_colours_of_tokens(mode: Mode) -> None:
+    assert colours(str(template(mode))) < {token.of(mode) for token in TOKENS.values()}
+
+
+def test_no_colour_stands_elsewhere() -> None:
+    found = {
+        path.name for path in SOURCES if re.search(rf"{HEX.pattern}|\b(rgb|hsl|oklch)a?\((?!0,0,0,0)", path.read_text())
+    }
+    assert found == {"tokens.py"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("words", "surface"),
+    [
+        *((words, page) for words in TEXTS for page in PAGES),
+        *(("ink", f"{verdict}-tint") for verdict in VERDICTS),
+        *((verdict, f"{verdict}-tint") for verdict in VERDICTS),
+        ("ink-2", "accept-tint"),
+        ("ink-2", "unsure-tint"),
+        ("ink-3", "accept-tint"),
+        ("ink-3", "reject-tint"),
+        ("paper", "ink"),
+    ],
+)
+def test_words_are_read_on_every_surface(words: str, surface: str, mode: Mode) -> None:
+    assert contrast(seen(words, mode), seen(surface, mode)) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("share", [0.14, 0.32, MOST_INK / 100])
+def test_ink_is_read_on_inked_cells(share: float, mode: Mode) -> None:
+    assert contrast(seen("ink", mode), inked(share, mode)) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_primary_button_is_read_and_seen(mode: Mode) -> None:
+    assert contrast(seen("paper", mode), seen("ink-2", mode)) >= 4.5  # while pointed at; on ink it is among the words
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_streamlits_white_ticks_are_read_and_their_boxes_seen(mode: Mode) -> None:
+    button = linear(PRIMARY.of(mode))
+    assert contrast(np.ones(3), button) >= 4.5
+    assert min(contrast(button, seen(page, mode)) for page in PAGES) >= 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mark", ["edge", "ink-3", "abstain", *VERDICTS])
+def test_controls_marks_and_the_focus_ring_are_seen(mark: str, mode: Mode) -> None:
+    assert min(contrast(seen(mark, mode), seen(page, mode)) for page in PAGES) >= 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bars_of_past_steps_are_seen_on_paper(mode: Mode) -> None:
+    assert contrast(seen("past", mode), seen("paper", mode)) >= 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_verdicts_stay_apart_for_every_kind_of_sight(sight: str, mode: Mode) -> None:
+    hues = {name: lab(seen(name, mode), sight) for name in (*VERDICTS, "ink")}
+    nearest = min(float(np.linalg.norm(hues[a] - hues[b])) for a, b in combinations(hues, 2))
+    assert nearest >= APART

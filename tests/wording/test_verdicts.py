@@ -1,0 +1,124 @@
+"""Verdicts and the thresholds on which they turn."""
+
+import math
+from dataclasses import asdict
+
+import pytest
+
+from vpp.wording.verdicts import (
+    DEFAULTS,
+    MOVABLE,
+    Thresholds,
+    abstention_verdict,
+    acceptance_verdict,
+    defaults_sentence,
+    entropy_verdict,
+    ess_sentence,
+    follows_verdict,
+    miss_verdict,
+    read,
+    spread_verdict,
+    too_few_words,
+    written,
+)
+
+
+def spaced(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_every_threshold_can_be_moved_and_its_default_is_within_its_bounds() -> None:
+    assert [movable.name for movable in MOVABLE] == list(asdict(DEFAULTS))
+    for movable in MOVABLE:
+        assert movable.least <= movable.shown(DEFAULTS) <= movable.most
+
+
+def test_what_is_moved_is_written_for_an_address_and_read_again() -> None:
+    at = Thresholds(one_voice=2.5, few_rows=12, well_backed=0.9)
+    assert written(at) == "one_voice:2.5,well_backed:0.9,few_rows:12"
+    assert read(written(at)) == at
+    assert written(DEFAULTS) == ""
+
+
+@pytest.mark.parametrize("told", ["", "few_rows", "few_rows:nan", "few_rows:inf", "few_rows:many", "other:3", ",,:"])
+def test_what_cannot_be_read_in_an_address_is_left_at_its_default(told: str) -> None:
+    assert read(told) == DEFAULTS
+
+
+def test_a_value_beyond_its_bounds_is_brought_to_them() -> None:
+    assert read("well_backed:7,few_rows:-3") == Thresholds(well_backed=1.0, few_rows=1)
+
+
+def test_one_hypothesis_speaks_for_all_below_a_threshold() -> None:
+    assert ess_sentence(1.4, 10) == "ESS 1.4 of 10: one hypothesis speaks for all."
+    assert ess_sentence(1.4, 10, at=Thresholds(one_voice=1.2)) == "ESS 1.4 of 10: about two voices carry the posterior."
+    assert ess_sentence(2.4, 10, at=Thresholds(one_voice=2.5)) == "ESS 2.4 of 10: one hypothesis speaks for all."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "judged", "verdict"),
+    [
+        (0, 9, "Too few to judge the filter by."),
+        (0, 10, "Few survive: the sentences hardly move."),
+        (1, 10, ""),
+        (9, 10, ""),
+        (10, 10, "Nearly all survive: the filter hardly filters."),
+    ],
+)
+def test_acceptance_is_low_high_or_from_too_few(accepted: int, judged: int, verdict: str) -> None:
+    assert acceptance_verdict(accepted, judged) == verdict
+
+
+def test_acceptance_turns_on_its_thresholds() -> None:
+    at = Thresholds(low_acceptance=0.3, high_acceptance=0.6, few_judged=5)
+    assert [acceptance_verdict(n, 10, at=at)[:5] for n in (2, 3, 6, 7)] == ["Few s", "", "", "Nearl"]
+    assert acceptance_verdict(0, 4, at=at) == "Too few to judge the filter by."
+
+
+def test_abstentions_are_many_from_a_threshold_on() -> None:
+    assert abstention_verdict(0, 100) == "Every answer could be read."
+    assert spaced(abstention_verdict(4, 100)).startswith("4 % could not be read; without a vote")
+    assert "read the raw answers" in abstention_verdict(5, 100)
+    assert "read the raw answers" not in abstention_verdict(5, 100, at=Thresholds(abstained=0.06))
+
+
+def test_few_rows_are_said_to_be_too_few() -> None:
+    assert too_few_words(6) == "6 test rows are too few to judge by: fewer than 30."
+    assert too_few_words(30) == ""
+    assert too_few_words(6, at=Thresholds(few_rows=6)) == ""
+
+
+def test_an_entropy_is_told_as_the_vote_between_two_that_is_as_divided() -> None:
+    bits = -0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)
+    assert entropy_verdict(bits) == "As divided, on average, as a vote of 0.750 to 0.250."
+    assert entropy_verdict(0) == "Unanimous: no row is divided."
+    assert entropy_verdict(1e-5) == "Less divided than a vote of 0.999 to 0.001."
+    assert entropy_verdict(1) == "As divided as an even split in two."
+    assert entropy_verdict(1.2) == "More divided than an even split in two."
+
+
+def test_a_miss_stands_beside_that_of_one_number_for_every_row() -> None:
+    # The truths 0 and 4 lie 2 from their mean.
+    assert miss_verdict(1, [0, 4]) == "A typical miss is 1; the same number for every row would miss by 2."
+    assert miss_verdict(9, [0, 4]) == "A typical miss is 3; the best single number misses by only 2."
+
+
+def test_a_spread_is_held_against_a_typical_miss() -> None:
+    assert spread_verdict(1, 4).startswith("Below a typical miss, 2:")
+    assert spread_verdict(2, 4).startswith("Not below a typical miss, 2:")
+
+
+def test_whether_spread_follows_error_turns_on_its_thresholds() -> None:
+    assert [follows_verdict(rho) for rho in (0.5, 0.2, 0.1)] == [
+        "Where the answers spread, the mean is further off.",
+        "Where the answers spread, the mean is a little further off.",
+        "The spread does not tell where the mean is far off.",
+    ]
+    assert follows_verdict(0.5, at=Thresholds(follows=0.6)).endswith("a little further off.")
+
+
+def test_a_report_names_every_threshold_with_its_default() -> None:
+    told = spaced(defaults_sentence())
+    assert "weakly backed: weight below 95 %" in told
+    assert "too few test rows: fewer than 30" in told
+    assert told.count(";") == len(MOVABLE) - 1

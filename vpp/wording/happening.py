@@ -1,0 +1,238 @@
+"""What happened in one step, in a sentence or two: as its events tell, in the order in which they came."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled
+from vpp.inspection.slots import why_grew
+from vpp.runs.view import RunView, StepView
+from vpp.settings import CHAINS_OF_VML, Config
+from vpp.wording.brief import voting
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, percent
+
+MOST_NAMED = 4
+"""Particles that are named; more are counted."""
+
+
+def happened(view: RunView, step: int | None, config: Config) -> str:
+    """Of a step, of the first population (-1), or of what came after the last step (None); empty before all of them."""
+    if step is None:
+        return " ".join(_end(view, config))
+    if step == INITIAL_STEP or step not in view.steps:
+        return _beginning(view, config)
+    at = view.steps[step]
+    told = [part for part in (*_weighing(at, config), *_rewriting(at, config), *_resizing(at)) if part]
+    return f"Step {step}: {'. '.join([told[0], *map(capitalised, told[1:])])}." if told else f"Step {step}: scoring."
+
+
+# The first population
+
+
+def _beginning(view: RunView, config: Config) -> str:
+    drawn = [view.drawn[slot] for slot in sorted(view.drawn)]
+    if not drawn:
+        return ""
+    if config.method in CHAINS_OF_VML:
+        return "The hypothesis begins as the seed sentence." if len(drawn) == 1 else _ALIKE.format(_many(len(drawn)))
+    if all(each.origin == "continued" for each in drawn):
+        return f"{capitalised(_many(len(drawn)))} were taken over from the earlier run."
+    how = "without data" if config.initial == "prior" else "from the first batch"
+    texts, unread = len({each.hypothesis for each in drawn}), sum(each.reason is not None for each in drawn)
+    bare = f" Of {in_words(unread)}, no answer could be read: the seed sentence stands." if unread else ""
+    return f"The optimizer wrote {_first(len(drawn))} {how}, {_different(texts, len(drawn))}.{bare}"
+
+
+_ALIKE = "All {} begin as the seed sentence."
+
+
+def _many(n: int) -> str:
+    return f"{in_words(n)} {'hypothesis' if n == 1 else 'hypotheses'}"
+
+
+def _first(n: int) -> str:
+    return f"{in_words(n)} first {'hypothesis' if n == 1 else 'hypotheses'}"
+
+
+def _different(texts: int, n: int) -> str:
+    return "no two alike" if texts == n else f"{in_words(texts)} different text{'' if texts == 1 else 's'} among them"
+
+
+# Weights
+
+
+def _weighing(at: StepView, config: Config) -> Iterator[str]:
+    """The weights, and what resampling made of them."""
+    made = at.reweighted
+    if made is None:
+        return
+    size, low = len(made.weights), config.ess_threshold * len(made.weights)
+    tempered = f"the exponent φ came to {number(1 / made.beta, 2)}; " if config.is_telescoping else ""
+    ess = f"{tempered}ESS came to {fixed(made.ess, 1)} of {size}"
+    if at.resampled is None:
+        yield f"{ess}, without resampling" if size > 1 else ess
+    else:
+        below = "just below" if fixed(made.ess, 1) == fixed(low, 1) else "below"
+        yield f"{ess}, {below} {number(low, 3)}, so the population was resampled: {_copies(at.resampled, size)}"
+
+
+def _copies(resampled: Resampled, size: int) -> str:
+    """Who has copies now, and who none."""
+    copies = Counter(resampled.ancestors)
+    several = [(slot, n) for slot, n in sorted(copies.items()) if n > 1]
+    ended = [slot for slot in range(size) if slot not in copies]
+    if not ended:
+        return "each particle was kept once"
+    return f"{_several(several)}, and {_named(ended)} ended"
+
+
+def _several(several: Sequence[tuple[int, int]]) -> str:
+    if len(several) > MOST_NAMED:
+        return f"{in_words(len(several))} particles now have copies"
+    (first, n), *others = several
+    told = [f"particle {first} now has {in_words(n)} copies", *(f"particle {k} {in_words(n)}" for k, n in others)]
+    return ", ".join(told)
+
+
+def _named(slots: Sequence[int]) -> str:
+    if len(slots) > MOST_NAMED:
+        return f"{in_words(len(slots))} others"
+    return f"particle{'s' if len(slots) > 1 else ''} {listed(slots)}"
+
+
+# Rewriting
+
+
+def _rewriting(at: StepView, config: Config) -> Iterator[str]:
+    """What became of the proposals; while a step goes on, of those there are."""
+    made = [at.proposed[slot] for slot in sorted(at.proposed)]
+    if not made:
+        if config.mutate == "duplicates" and config.is_weighted and at.finished:
+            yield "there were no copies, so nothing was rewritten"
+        return
+    of, awaited = _asked(at, config), ""
+    if of == 1:
+        yield _one(made[0], config, n_particles=_particles(at))
+        return
+    if len(made) < of and not at.finished:
+        awaited = f", {in_words(of - len(made))} still awaited"
+    yield f"{(_judged if config.is_filtered else _taken)(made, of)}{awaited}"
+    yield _restarted([p for p in made if p.origin == "prior"])
+
+
+def _asked(at: StepView, config: Config) -> int:
+    """How many proposals the step asks for: of all particles, or of copies alone."""
+    if config.is_weighted and config.mutate == "duplicates":
+        return len(at.resampled.ancestors) - len(set(at.resampled.ancestors)) if at.resampled else 0
+    return _particles(at)
+
+
+def _particles(at: StepView) -> int:
+    return len(at.resampled.ancestors) if at.resampled else len(at.scored)
+
+
+def _one(proposed: Proposed, config: Config, *, n_particles: int) -> str:
+    it = "the hypothesis" if n_particles == 1 else f"particle {proposed.particle}"
+    afresh = " (drawn afresh from the prior)" if proposed.origin == "prior" else ""
+    return {
+        "likelihood": f"the proposal for {it}{afresh} was {'accepted' if proposed.accepted else 'rejected'}",
+        "taken": f"{it} was rewritten, and the change taken unseen",
+        "unchanged": f"{it} was left word for word",
+        "unparsable": f"the proposal for {it} could not be read, so it stands as it was",
+    }[proposed.why]
+
+
+def _judged(made: Sequence[Proposed], of: int) -> str:
+    taken = sum(p.accepted for p in made)
+    rejected = sum(p.why == "likelihood" and not p.accepted for p in made)
+    return ", ".join(
+        [
+            f"{_share(taken, of, 'proposals')} accepted",
+            *([f"{in_words(rejected)} rejected"] if rejected else []),
+            *_rest(made),
+        ]
+    )
+
+
+def _taken(made: Sequence[Proposed], of: int) -> str:
+    taken = sum(p.why == "taken" for p in made)
+    if all(p.why == "unchanged" for p in made) and len(made) == of:
+        return f"all {_many(of)} were left word for word"
+    return ", ".join([f"{_share(taken, of, 'hypotheses')} rewritten", *_rest(made)])
+
+
+def _share(n: int, of: int, noun: str) -> str:
+    """`six of ten proposals were`."""
+    told = {0: f"none of {in_words(of)}", of: f"all {in_words(of)}"}.get(n, f"{in_words(n)} of {in_words(of)}")
+    return f"{told} {noun} {_were(n or 1)}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def _rest(made: Collection[Proposed]) -> Iterator[str]:
+    unchanged, unread = (sum(p.why == why for p in made) for why in ("unchanged", "unparsable"))
+    if unchanged:
+        yield f"{in_words(unchanged)} left word for word"
+    if unread:
+        yield f"{in_words(unread)} unreadable"
+
+
+def _restarted(fresh: Sequence[Proposed]) -> str:
+    if not fresh:
+        return ""
+    taken = sum(p.accepted for p in fresh)
+    kept = {0: "none", len(fresh): "all" if len(fresh) > 1 else "it"}.get(taken, in_words(taken))
+    n = in_words(len(fresh))
+    return f"{n} {_were(len(fresh))} drawn afresh from the prior; {kept} {_were(taken or 1)} accepted"
+
+
+# K
+
+
+def _resizing(at: StepView) -> Iterator[str]:
+    if at.joined and at.finished:
+        came = sorted(at.joined)
+        grown = len(at.population)
+        yield f"K grew from {grown - len(came)} to {grown} ({why_grew(at)}): {_joined(came)} joined"
+    if at.shrunk:
+        before, kept = len(at.scored), at.shrunk.ancestors
+        yield f"all agreed, so K fell from {before} to {len(kept)}"
+
+
+def _joined(slots: Sequence[int]) -> str:
+    return f"particles {slots[0]} to {slots[-1]}" if len(slots) > 2 else _named(slots)
+
+
+# The end
+
+
+def _end(view: RunView, config: Config) -> Iterator[str]:
+    """What came after the last whole step, and how the test rows went."""
+    last, whole = view.last_step, view.total_steps - 1
+    if last is None:
+        return
+    if last < whole:
+        when = f"at step {last}, of {whole + 1} steps" if last >= 0 else "before its first step was whole"
+        yield f"The run ended {when}."
+    yield from _last_weights(view, config)
+    test = view.evaluated.get("test")
+    yield _tested(test, config) if test and test.step == last else "The test rows were not asked about."
+
+
+def _last_weights(view: RunView, config: Config) -> Iterator[str]:
+    if view.final is not None:
+        rows = "all training rows" if config.final_weights == "train" else "the last buffer"
+        ess = f"ESS {fixed(view.final.ess, 1)} of {len(view.final.weights)}"
+        yield f"The last texts were weighed once more, on {rows}: {ess}."
+    elif config.is_weighted:
+        yield "The weights are those that the last step left."
+
+
+def _tested(test: Evaluated, config: Config) -> str:
+    n, vote = len(test.rows), voting(config, len(test.hypotheses))
+    if test.metric == "mse":
+        by = f"the {vote} mean’s" if vote else "its"
+        return f"On {counted(n, 'test row')} {by} mean squared error is {number(test.value)}."
+    by, right = f"the {vote} vote" if vote else "it", round(test.value * n)
+    return f"Of {counted(n, 'test row')} {by} got {integer(right)} right, {percent(test.value, decimals=1)}."
