@@ -1,0 +1,90 @@
+"""axe-core in a page: every rule that it has, none disabled, and whose each finding is."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.access.streamlit_violations import LISTED
+from vpp.wording.tokens import TOKENS
+
+SCRIPT = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+GET_IT = "no axe-core: make axe, which needs npm"
+ENHANCED = "color-contrast-enhanced"
+HELD_TO_AA = {colour for name in ("ink-3", "accept", "reject", "gone", "unsure") for colour in TOKENS[name]}
+"""Captions and the words of verdicts are at 4.5 to 1, not at the 7 to 1 of level AAA, at which all other text is."""
+RUN = """async () => {
+    const all = axe.getRules().map(({ruleId}) => ruleId)
+    const found = await axe.run(document, {elementRef: true, runOnly: {type: 'rule', values: all}})
+    const kinds = ['passes', 'violations', 'incomplete', 'inapplicable']
+    const asked = kinds.flatMap((kind) => found[kind].map(({id}) => id))
+    const told = (rule, {element, impact, html, any, failureSummary}) => ({
+        rule,
+        impact,
+        html: html.slice(0, 200),
+        ink: any[0]?.data?.fgColor ?? '',
+        why: failureSummary,
+        testid: element.closest('.vpp, [data-testid]')?.dataset.testid ?? '',
+    })
+    const nodes = found.violations.flatMap(({id, nodes}) => nodes.map((node) => told(id, node)))
+    return {skipped: all.filter((rule) => !asked.includes(rule)), nodes}
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A node that breaks a rule."""
+
+    rule: str
+    impact: str
+    html: str
+    ink: str
+    """Colour of the text where the rule is of contrast."""
+    why: str
+    testid: str
+    """Streamlit's name of the element it is in; empty in markup of ours and of the page as a whole."""
+
+    @property
+    def is_ours(self) -> bool:
+        """In our markup, in a chart of ours, or of the page as a whole."""
+        return self.testid in ("", "stPlotlyChart")
+
+    @property
+    def is_let_pass(self) -> bool:
+        """Not at 7 to 1, which its colour need not be; that it is at 4.5 to 1 is another rule of axe-core."""
+        return self.rule == ENHANCED and self.ink in HELD_TO_AA
+
+    @property
+    def is_listed(self) -> bool:
+        """Among what Streamlit's own elements break by themselves."""
+        return any((self.rule, self.testid) == (each.rule, each.testid) for each in LISTED)
+
+
+def required() -> None:
+    """Skips, or where VPP_BROWSER=required fails, without axe-core."""
+    if SCRIPT.exists():
+        return
+    if os.environ.get("VPP_BROWSER") == "required":
+        pytest.fail(f"VPP_BROWSER=required, and there is {GET_IT}")
+    pytest.skip(GET_IT)
+
+
+def findings(page: Page) -> list[Finding]:
+    """What breaks a rule in the page as it stands."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=SCRIPT)
+    found = page.evaluate(RUN)
+    assert found["skipped"] == []
+    return [Finding(**node) for node in found["nodes"]]
+
+
+def ours(found: list[Finding]) -> list[Finding]:
+    """Those that are ours to mend."""
+    return [each for each in found if each.is_ours and not each.is_let_pass]
+
+
+def unlisted(found: list[Finding]) -> list[Finding]:
+    """Those in Streamlit's own elements that are not known to be Streamlit's own."""
+    return [each for each in found if not each.is_ours and not each.is_listed]

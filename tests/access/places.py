@@ -1,0 +1,118 @@
+"""Every page, in the states in which it is looked at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from tests import beside, inspected
+from tests.reporting.builders import run
+from vpp.events import RunFailed
+from vpp.runs.reader import RunReader
+
+LABELS, OTHER, NUMBERS, FAILED = (f"20260104-000{i}-toy-smc-000{i}" for i in range(4))
+EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+SETTLED = """() => {
+    const app = document.querySelector('[data-testid="stApp"]')
+    const main = document.querySelector('[data-testid="stMain"]')
+    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
+    return app?.dataset.testScriptState === 'notRunning' && main?.querySelector('.vpp') &&
+        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]') &&
+        charts.every((chart) => chart.querySelector('.main-svg'))
+}"""
+FOLDS = "document.querySelectorAll('.vpp details').forEach((fold) => (fold.open = true))"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address, what must be there, and what is done there."""
+
+    path: str
+    shows: str
+    """A selector of what is drawn last."""
+    act: Callable[[Page], None] = lambda page: None
+    title: str = ""
+    """Of the page, as the browser's tab has it."""
+
+
+def write_runs(folder: Path) -> None:
+    """Runs of labels, another of the same rows, one of numbers, and one that failed."""
+    made = folder / "made"
+    for reader, name in (
+        (lambda: inspected.labels(made), LABELS),
+        (lambda: beside.other(made), OTHER),
+        (lambda: inspected.numbers(made), NUMBERS),
+        (lambda: failed(made), FAILED),
+    ):
+        reader().directory.path.rename(folder / name)
+
+
+def failed(folder: Path) -> RunReader:
+    """The run of labels, ended by its server at step 1."""
+    began = inspected.label_events()[:15]
+    return run(folder, *began, RunFailed(reason="endpoint", detail="The server answered 401: no such key."),
+               data=inspected.LABELS, config=inspected.LABEL_CONFIG)  # fmt: skip
+
+
+def settle(page: Page, place: Place) -> None:
+    """Until the page stands."""
+    page.wait_for_selector(place.shows, state="attached")
+    page.wait_for_function(SETTLED)
+
+
+def come(page: Page, url: str, place: Place) -> None:
+    """Opens a place as it is looked at, every fold open."""
+    page.goto(url + place.path)
+    settle(page, place)
+    place.act(page)
+    page.wait_for_function(SETTLED)
+    page.evaluate(FOLDS)
+
+
+def upload(page: Page) -> None:
+    """A table on New run."""
+    page.locator('input[type="file"]').set_input_files(str(EXAMPLE))
+    page.get_by_text("What it will take").wait_for()
+
+
+def step_back(page: Page) -> None:
+    """The last step on Watch, whose cards have folds."""
+    page.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowLeft")
+    page.locator(".card details").first.wait_for()
+
+
+def open_point(page: Page) -> None:
+    """A test row of Disagreement."""
+    page.get_by_label("Open a row").click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".vpp .opened").first.wait_for()
+
+
+def open_ancestors(page: Page) -> None:
+    """A particle of the genealogy."""
+    page.get_by_label("Ancestors of particle").click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".vpp .way").wait_for()
+
+
+PLACES = {
+    "new run": Place("/", ".vpp h1", title="New run"),
+    "new run, a table": Place("/", ".vpp h1", upload, title="New run"),
+    "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch"),
+    "watch, a step": Place(f"/watch?run={LABELS}", ".card", step_back, title="Watch"),
+    "watch, failed": Place(f"/watch?run={FAILED}", ".card", title="Watch"),
+    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior"),
+    "posterior, numbers": Place(f"/posterior?run={NUMBERS}", ".kin-wrap", title="Posterior"),
+    "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement"),
+    "disagreement, numbers": Place(f"/disagreement?run={NUMBERS}", ".mx", title="Disagreement"),
+    "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare"),
+    "paper": Place("/paper", ".vpp h1", title="Paper"),
+    "report": Place(f"/report?run={LABELS}", ".report h4", title="Report"),
+    "gallery": Place("/gallery", ".vpp h1", title="Gallery"),
+    "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
+    "no run open": Place("/posterior", ".state", title="Posterior"),
+}

@@ -1,0 +1,42 @@
+"""Each violation that is called Streamlit's own is there on a page that has nothing of ours."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.access import axe
+from tests.access.conftest import opened
+from tests.access.streamlit_violations import LISTED, Listed
+from tests.app.conftest import ROOT, App, serving
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A server of Streamlit's own look: no theme and no stylesheet of ours is in its folder."""
+    axe.required()
+    folder = tmp_path_factory.mktemp("bare")
+    script = shutil.copy(Path(__file__).with_name("bare.py"), folder)
+    with serving(folder, Path(script)) as app:
+        yield app
+
+
+@pytest.mark.parametrize("listed", LISTED, ids=lambda listed: f"{listed.rule} {listed.testid}")
+def test_it_is_streamlits_own(browser: Browser, bare: App, listed: Listed) -> None:
+    with opened(browser) as page:
+        page.goto(f"{bare.url}/?widget={listed.widget}")
+        if listed.testid == "stFileChip":
+            page.locator('input[type="file"]').set_input_files(__file__)
+        page.get_by_test_id(listed.testid).wait_for()
+        found = {(each.rule, each.testid) for each in axe.findings(page)}
+    assert (listed.rule, listed.testid) in found, f"{listed.testid} keeps {listed.rule} now: remove it from the list"
+
+
+def test_the_list_is_the_one_in_the_docs() -> None:
+    page = (ROOT / "docs" / "accessibility.md").read_text(encoding="utf-8")
+    told = [tuple(line.strip("| ").split(" | ")) for line in page.splitlines() if line.count(" | ") == 3]
+    assert {(rule, testid, why) for rule, _, testid, why in told[1:]} == {(e.rule, e.testid, e.why) for e in LISTED}
