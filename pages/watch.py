@@ -1,45 +1,34 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import frame, replay, this_run, thresholds, zoom
+from pages.parts import charts, frame, replay, this_run, thresholds
 from pages.parts.steady import steady
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
-from vpp.drawing.figures import (
-    Figure,
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    size_figure,
-    weights_figure,
-)
 from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
-from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
-from vpp.settings import Config
 from vpp.wording import markup
-from vpp.wording.brief import COMPARABLE
 from vpp.wording.happening import happened
-from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
-from vpp.wording.tokens import Mode
+from vpp.wording.listing import MARKS
+from vpp.wording.progress import headline, metrics, phase, shown_step
+from vpp.wording.words import counted
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
 
 
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The buttons that fit the state."""
+    """The state, and the buttons that fit it."""
     directory, state = run.directory, snapshot.state
     row, here = st.container(horizontal=True, vertical_alignment="center"), {"run": directory.id}
+    words = heard(directory, snapshot) or phase(snapshot)
+    row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
             directory.say("pause")
@@ -60,8 +49,6 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     else:
         row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
         row.page_link("pages/report.py", label="Get the report", query_params=here)
-    words = heard(directory, snapshot) or phase(snapshot)
-    row.html(markup.block(markup.caption(words), label="state of the run"))
 
 
 def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
@@ -133,15 +120,15 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The state, the step, the charts and the cards; the slider last of all."""
     view, shown = snapshot.view, shown_of(run, snapshot)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
-    head, band, charts, deck = (st.container(key=f"watch_{name}") for name in ("head", "band", "charts", "deck"))
+    head, band, below, deck = (st.container(key=f"watch_{name}") for name in ("head", "band", "charts", "deck"))
     with head:
         draw_head(run, snapshot, shown)
     if view.last_step is not None:
         with band:
             slider = st.container(key="watch_slider")
             draw_numbers(snapshot, shown)
-        with charts:
-            draw_charts(run, view)
+        with below:
+            charts.draw(run, view)
     elif shown.is_live:
         band.html(markup.block(markup.waiting(waiting_for(snapshot))))
     with deck:
@@ -162,11 +149,10 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
 
 
 def draw_numbers(snapshot: Snapshot, shown: Shown) -> None:
-    """What happened in the step, its numbers, and where their verdicts turn."""
+    """What happened in the step, and its numbers."""
     step = INITIAL_STEP if shown.newest is None else shown.step
     told = markup.happening(happened(snapshot.view, step, snapshot.spec.config))
     steady(told + markup.strip(metrics(snapshot, shown.step, thresholds.chosen())), key="watch.strip")
-    thresholds.fold()
 
 
 def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
@@ -196,7 +182,8 @@ def waiting_for(snapshot: Snapshot) -> str:
 def trouble(snapshot: Snapshot) -> None:
     """What stopped, what is kept, and the mend."""
     view = snapshot.view
-    kept = f"{max(0, (view.last_step if view.last_step is not None else -1) + 1)} whole steps are saved."
+    whole = max(0, (view.last_step if view.last_step is not None else -1) + 1)
+    kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     words = {
         "failed": ("The run failed", view.detail),
         "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} Resume goes on from there."),
@@ -209,92 +196,6 @@ def trouble(snapshot: Snapshot) -> None:
         st.html(markup.block(markup.state(*words[snapshot.state], failed=True)))
     elif snapshot.state == "paused" and view.detail:
         st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
-
-
-class Chart(NamedTuple):
-    """A chart of the page and its head."""
-
-    make: Callable[[Mode], Figure]
-    title: str
-    caption: str
-    key: str
-
-
-def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
-    """The charts that mean something for the run's options."""
-    config = run.snapshot.spec.config
-    if config.is_weighted:
-        yield Chart(lambda mode: ess_figure(view, mode), "Effective sample size", "by step", "watch.ess")
-        caption = "one row a particle, more ink is heavier"
-        yield Chart(lambda mode: weights_figure(view, mode), "Weight by step", caption, "watch.weights")
-    if config.is_filtered:
-        yield Chart(lambda mode: acceptance_figure(view, mode), "Proposals accepted", "by step", "watch.acc")
-    if config.is_telescoping:
-        yield Chart(lambda mode: evidence_figure(view, mode), "Log evidence", "nominal, by step", "watch.evidence")
-    if config.particles_max:
-        yield Chart(lambda mode: size_figure(view, mode), "Particles K", "after each step", "watch.size")
-    if not config.is_weighted or is_odd(config):
-        errors = batch_errors(view, config, run.reader.dataset())
-        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
-        yield Chart(
-            lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
-            "Error on the batch",
-            caption,
-            "watch.error",
-        )
-
-
-def is_odd(config: Config) -> bool:
-    """Whether the other charts leave a place empty."""
-    return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
-
-
-def draw_charts(run: frame.OpenRun, view: RunView) -> None:
-    """Two beside each other, and what one should know to read them in the place that is left."""
-    if view.last_step is None:
-        return
-    charts, place = list(charts_of(run, view)), st.container()
-    for first in range(0, len(charts), 2):
-        columns = st.columns(2, gap="large")
-        for column, chart in zip(columns, charts[first : first + 2], strict=False):
-            with column:
-                frame.figure(kept(run, view, chart), title=chart.title, caption=chart.caption, key=chart.key)
-        place = columns[1] if first + 1 == len(charts) else st.container()
-    with place:
-        st.html(markup.block(*map(markup.caption, notes(run, view))))
-        zoom.listen(zoom_key(run))
-
-
-def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
-    """Makes the chart anew only where a step has got on: in a film it stays as it is. It keeps a reader's zoom."""
-    newest = view.steps[max(view.steps)]
-    of = (run.directory.id, newest.step, len(newest.scored), len(newest.proposed), newest.finished is None)
-
-    def make(mode: Mode) -> Figure:
-        at, found = st.session_state.get(f"{chart.key}.made", (None, None))
-        if at != (of, mode):
-            found = chart.make(mode)
-            st.session_state[f"{chart.key}.made"] = ((of, mode), found)
-        made = cast(Figure, found)
-        return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
-
-    return make
-
-
-def zoom_key(run: frame.OpenRun) -> str:
-    """Where a browser session keeps how far this run's charts are zoomed."""
-    return f"watch.zoom.{run.directory.id}"
-
-
-def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
-    """What the charts leave out."""
-    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if found:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
-    if not config.is_filtered:
-        yield "Every proposal is taken, so none is accepted or rejected."
-    if not config.is_weighted:
-        yield "There are no weights, so there is no effective sample size."
 
 
 def by_weight(snapshot: Snapshot) -> str:
@@ -351,4 +252,5 @@ def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> list[Card]
 frame.enter()
 opened = frame.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
+thresholds.fold()
 this_run.draw(opened)

@@ -53,6 +53,11 @@ def _meaning(entry: Entry) -> str:
     )
 
 
+def phase(mark: Mark, words: str) -> str:
+    """What a run is doing: its mark, and a line that may be long."""
+    return f'<p class="cap phase">{badge(mark, words)}</p>'
+
+
 def heading(title: str, caption: str = "") -> str:
     """A section's head, with a caption at its right."""
     return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'

@@ -1,0 +1,111 @@
+"""The charts of Watch, and what they leave out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+import streamlit as st
+
+from pages.parts import frame, zoom
+from vpp.drawing.figures import (
+    Figure,
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
+from vpp.runs.summary import evidence
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.wording import markup
+from vpp.wording.brief import COMPARABLE
+from vpp.wording.progress import batch_errors
+from vpp.wording.tokens import Mode
+
+
+class Chart(NamedTuple):
+    """A chart of the page and its head."""
+
+    make: Callable[[Mode], Figure]
+    title: str
+    caption: str
+    key: str
+
+
+def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
+    """The charts that mean something for the run's options."""
+    config = run.snapshot.spec.config
+    if config.is_weighted:
+        yield Chart(lambda mode: ess_figure(view, mode), "Effective sample size", "by step", "watch.ess")
+        caption = "one row a particle, more ink is heavier"
+        yield Chart(lambda mode: weights_figure(view, mode), "Weight by step", caption, "watch.weights")
+    if config.is_filtered:
+        yield Chart(lambda mode: acceptance_figure(view, mode), "Proposals accepted", "by step", "watch.acc")
+    if config.is_telescoping:
+        yield Chart(lambda mode: evidence_figure(view, mode), "Log evidence", "nominal, by step", "watch.evidence")
+    if config.particles_max:
+        yield Chart(lambda mode: size_figure(view, mode), "Particles K", "after each step", "watch.size")
+    if not config.is_weighted or is_odd(config):
+        errors = batch_errors(view, config, run.reader.dataset())
+        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
+        yield Chart(
+            lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
+            "Error on the batch",
+            caption,
+            "watch.error",
+        )
+
+
+def is_odd(config: Config) -> bool:
+    """Whether the other charts leave a place empty."""
+    return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
+
+
+def draw(run: frame.OpenRun, view: RunView) -> None:
+    """Two beside each other, and what one should know to read them in the place that is left."""
+    if view.last_step is None:
+        return
+    charts, place = list(charts_of(run, view)), st.container()
+    for first in range(0, len(charts), 2):
+        columns = st.columns(2, gap="large")
+        for column, chart in zip(columns, charts[first : first + 2], strict=False):
+            with column:
+                frame.figure(kept(run, view, chart), title=chart.title, caption=chart.caption, key=chart.key)
+        place = columns[1] if first + 1 == len(charts) else st.container()
+    with place:
+        st.html(markup.block(*map(markup.caption, notes(run, view))))
+        zoom.listen(zoom_key(run))
+
+
+def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
+    """Makes the chart anew only where a step has got on: in a film it stays as it is. It keeps a reader's zoom."""
+    newest = view.steps[max(view.steps)]
+    of = (run.directory.id, newest.step, len(newest.scored), len(newest.proposed), newest.finished is None)
+
+    def make(mode: Mode) -> Figure:
+        at, found = st.session_state.get(f"{chart.key}.made", (None, None))
+        if at != (of, mode):
+            found = chart.make(mode)
+            st.session_state[f"{chart.key}.made"] = ((of, mode), found)
+        made = cast(Figure, found)
+        return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
+
+    return make
+
+
+def zoom_key(run: frame.OpenRun) -> str:
+    """Where a browser session keeps how far this run's charts are zoomed."""
+    return f"watch.zoom.{run.directory.id}"
+
+
+def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
+    """What the charts leave out."""
+    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if found:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+    if not config.is_filtered:
+        yield "Every proposal is taken, so none is accepted or rejected."
+    if not config.is_weighted:
+        yield "There are no weights, so there is no effective sample size."
