@@ -1,5 +1,6 @@
 // The live deck. Python sends the cards as escaped HTML; this puts them in place without disturbing a reader:
 // an open fold stays open, a selection stays selected, and while a card is read the order is held.
+const ENDS = ["pointerup", "pointercancel"]
 const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
 
 function isRead(deck) {
@@ -93,7 +94,11 @@ export default function ({ data, parentElement }) {
     root.opened = new Set()
     // A click begun on a card must end on it: nothing is replaced while a button is down.
     root.addEventListener("pointerdown", () => (root.pressed = true))
-    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => (root.pressed = false))
+    const released = () => {
+      root.pressed = false
+      if (!root.isConnected) for (const end of ENDS) window.removeEventListener(end, released)
+    }
+    for (const end of ENDS) window.addEventListener(end, released)
     parentElement.append(root)
   }
   if (root.pressed) return

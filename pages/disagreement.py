@@ -36,7 +36,7 @@ def page(run: frame.OpenRun) -> None:
 
     @st.fragment(run_every=3.0 if live else None)
     def now() -> None:
-        snapshot = run.reader.refresh()
+        snapshot = frame.fresh(run)
         draw(run, snapshot)
         if snapshot.state != run.snapshot.state:
             st.rerun()

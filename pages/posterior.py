@@ -37,7 +37,7 @@ def page(run: frame.OpenRun) -> None:
 
     @st.fragment(run_every=REFRESH_S if live else None)
     def standing() -> None:
-        snapshot = run.reader.refresh()
+        snapshot = frame.fresh(run)
         if live and (snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole):
             st.rerun()
         draw_standing(run, snapshot)
@@ -141,7 +141,7 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
 
 def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
     """Five runs read in three ways; the evidence of carried weights."""
-    snapshot = run.reader.refresh()
+    snapshot = frame.fresh(run)
     five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
     parts = [markup.strip(ensemble_metrics(five))] if five else []
     return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]

@@ -107,7 +107,7 @@ def page(run: frame.OpenRun) -> None:
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
-        snapshot = run.reader.refresh()
+        snapshot = frame.fresh(run)
         draw(run, snapshot)
         if snapshot.state != run.snapshot.state:
             # The list of runs shows the state too, and has no timer of its own.

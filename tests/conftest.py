@@ -4,10 +4,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.processes import Desk, Model, Outcome, model
 from vpp.data.tasks import generate
+
+# Nothing fails for being slow: a machine that does other work beside has no say in what is right.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ AT_ONCE_S = 1.0
 def draw(run: frame.OpenRun) -> None:
     """The section; outside any fragment that refreshes by itself."""
     st.html(markup.block(markup.heading("Ask the posterior", "every particle answers, weights decide")))
-    snapshot = run.reader.refresh()
+    snapshot = frame.fresh(run)
     if not snapshot.view.population:
         st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
         return
@@ -83,7 +83,7 @@ def is_running(run: frame.OpenRun, what: str) -> bool:
 
 def begin(run: frame.OpenRun, what: str, rows: Sequence[Row]) -> None:
     """Asks in the background; what is not there at once is shown as it comes."""
-    asking = Asking(run.directory, rows, view=run.reader.refresh().view)
+    asking = Asking(run.directory, rows, view=frame.fresh(run).view)
     job = Background(asking, keys=frame.session_keys(), cache_dir=environment().cache_dir)
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
@@ -135,7 +135,7 @@ def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None],
                 with column:
                     cells.append(cell_of(field, _key(run, f"cell.{place}")))
         left, right = st.columns([1, 3], vertical_alignment="center")
-        size = run.reader.refresh().view.size
+        size = frame.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
         pressed = left.form_submit_button(
             label, type="primary", width="stretch", disabled=not allowed or is_running(run, "row")
@@ -192,7 +192,7 @@ def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
 
 def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> None:
     """What every particle said."""
-    snapshot, dataset = run.reader.refresh(), run.reader.dataset()
+    snapshot, dataset = frame.fresh(run), run.reader.dataset()
     config, answers = snapshot.spec.config, job.asking.whole()
     if not answers.rows:
         unanswered(job)
@@ -310,7 +310,7 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
 
 def plan_words(run: frame.OpenRun, n_rows: int) -> str:
     """`70 calls to the demo model, about 4 s at this run’s pace`."""
-    view, spec = run.reader.refresh().view, run.snapshot.spec
+    view, spec = frame.fresh(run).view, run.snapshot.spec
     pack, n_texts = spec.config.points_per_call, view.n_unique
     calls = n_texts * -(-n_rows // pack)
     where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model

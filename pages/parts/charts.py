@@ -21,7 +21,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
-from vpp.wording.progress import batch_errors
+from vpp.wording.progress import batch_errors, shown_step
 from vpp.wording.tokens import Mode
 
 
@@ -80,9 +80,11 @@ def draw(run: frame.OpenRun, view: RunView) -> None:
 
 
 def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
-    """Makes the chart anew only where a step has got on: in a film it stays as it is. It keeps a reader's zoom."""
-    newest = view.steps[max(view.steps)]
-    of = (run.directory.id, newest.step, len(newest.scored), len(newest.proposed), newest.finished is None)
+    """Makes the chart anew only where a step is weighed or done: between, and in a film, it stays as it is.
+
+    A chart that is made anew is drawn anew, and a drag across it that is under way is lost. It keeps a reader's zoom.
+    """
+    of = (run.directory.id, shown_step(view), len(view.finished_steps))
 
     def make(mode: Mode) -> Figure:
         at, found = st.session_state.get(f"{chart.key}.made", (None, None))

@@ -128,6 +128,14 @@ def open_run(page: str, shows: str) -> OpenRun:
     return OpenRun(directory, found, snapshot)
 
 
+def fresh(run: OpenRun) -> Snapshot:
+    """The open run as it is now. Where it can no longer be read, the page is drawn anew, and `open_run` says why."""
+    try:
+        return run.reader.refresh()
+    except VppError:
+        st.rerun()
+
+
 def _nothing_open(page: str, purpose: str) -> NoReturn:
     if store().runs():
         empty(page, "No run is open", purpose, "Pick one of the list of runs, or begin here.")

@@ -12,7 +12,7 @@ IN_SHORT = "A table goes in; competing explanations of one column come out."
 SENTENCES = (
     "You give a table; ten explanations of one column come out, each a sentence that a model applies to your rows.",
     "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
-    "Where those that are left disagree, the answer is “I don’t know”, and you see the sentences for and against.",
+    "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
 )
 
 

@@ -38,7 +38,7 @@ def tree(data: dict[str, Any], *, key: str, on_opened: Callable[[], None] = lamb
 
 def draw(run: frame.OpenRun) -> None:
     """As of the last whole step; the ancestors of the particle that a reader opened, below."""
-    made = _made(run, run.reader.refresh())
+    made = _made(run, frame.fresh(run))
     if made is None:
         return
     found = made.found

@@ -29,7 +29,7 @@ class Made(NamedTuple):
 
 def made(run: frame.OpenRun) -> Made:
     """Every text that was ruled out, newest first; made again only where the run has something new."""
-    view, kept = run.reader.refresh().view, st.session_state.get(f"{KEY}.made")
+    view, kept = frame.fresh(run).view, st.session_state.get(f"{KEY}.made")
     of = (run.directory.id, view.last_at)
     if kept and kept[0] == of:
         return Made(*kept)
@@ -42,7 +42,7 @@ def made(run: frame.OpenRun) -> Made:
 
 def draw(run: frame.OpenRun) -> None:
     """The ledger, forty texts at a time."""
-    found, started = made(run), run.reader.refresh().view.started
+    found, started = made(run), frame.fresh(run).view.started
     head = counts_words(found.entries) or "nothing so far"
     st.html(markup.block(markup.heading("Ruled out", head)))
     if not found.entries:

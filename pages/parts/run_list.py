@@ -64,7 +64,10 @@ def _listed(directory: RunDirectory) -> Listed:
 def _name(directory: RunDirectory) -> str:
     """What a run is called; its id where that cannot be read."""
     path = directory.path / "run.json"
-    return _name_in(path, path.stat().st_mtime) if path.exists() else directory.id
+    try:
+        return _name_in(path, path.stat().st_mtime)
+    except OSError:
+        return directory.id
 
 
 @lru_cache(maxsize=10_000)

@@ -36,7 +36,7 @@ def draw(run: frame.OpenRun) -> None:
     if begun:  # here, since a page that is switched to from within a fragment may come up empty
         frame.start(begun)
     st.html(markup.block(markup.heading("What would settle it", "inputs whose true answer would tell most")))
-    snapshot = run.reader.refresh()
+    snapshot = frame.fresh(run)
     if not snapshot.view.population:
         st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
         return
@@ -83,7 +83,7 @@ def ask(run: frame.OpenRun) -> None:
     if not rows:
         return
     allowed = consent(run, JOB)
-    snapshot = run.reader.refresh()
+    snapshot = frame.fresh(run)
     calls = calls_to_ask(snapshot.view, snapshot.spec.config, n_rows=len(rows))
     words = settling.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
     if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
@@ -118,7 +118,7 @@ def _draws(run: frame.OpenRun) -> int:
 
 def list_questions(run: frame.OpenRun, asked: Answers) -> None:
     """The most informative first, each with a field for its true answer."""
-    snapshot, dataset = run.reader.refresh(), run.reader.dataset()
+    snapshot, dataset = frame.fresh(run), run.reader.dataset()
     found, held = worked_out(run, asked, snapshot)
     said = settling.finding(found, ceiling=most_bits(held, dataset))
     tau = tau_of(snapshot.view, snapshot.spec.config)
@@ -193,7 +193,7 @@ def _field_key(run: frame.OpenRun, place: Key) -> str:
 
 def go_on(run: frame.OpenRun) -> None:
     """What a new run with the answers takes, and its button."""
-    answered, snapshot = list(answered_of(run).values()), run.reader.refresh()
+    answered, snapshot = list(answered_of(run).values()), frame.fresh(run)
     st.html(markup.block(markup.group(f"Go on with {counted(len(answered), 'true answer')}")))
     try:
         prepared = continuation(

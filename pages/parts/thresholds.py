@@ -60,10 +60,15 @@ def _typed(movable: Movable, value: float) -> float | int:
 
 def _move(movable: Movable) -> None:
     at = st.session_state.get(KEPT, DEFAULTS)
-    st.session_state[KEPT] = movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"]))
+    _set(movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"])))
 
 
 def _back() -> None:
-    st.session_state[KEPT] = DEFAULTS
+    _set(DEFAULTS)
+
+
+def _set(at: Thresholds) -> None:
+    """In every field too: a value is brought to its steps, and may take another along."""
+    st.session_state[KEPT] = at
     for movable in MOVABLE:
-        st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(DEFAULTS))
+        st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

@@ -22,6 +22,13 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield app
 
 
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app before its first run."""
+    with serving(tmp_path_factory.mktemp("fresh")) as app:
+        yield app
+
+
 @contextmanager
 def opened(browser: Browser, width: int = 1440, **options: str) -> Iterator[Page]:
     """A fresh page, 1000 px high."""

@@ -34,6 +34,8 @@ class Place:
     act: Callable[[Page], None] = lambda page: None
     title: str = ""
     """Of the page, as the browser's tab has it."""
+    is_first: bool = False
+    """Before there is any run."""
 
 
 def write_runs(folder: Path) -> None:
@@ -76,6 +78,27 @@ def upload(page: Page) -> None:
     page.get_by_text("What it will take").wait_for()
 
 
+def upload_and_unfold(page: Page) -> None:
+    """A table on New run, under what the product does."""
+    upload(page)
+    unfold(page, "What this does", "Look at a finished example")
+
+
+def unfold(page: Page, head: str, shows: str) -> None:
+    """A fold of Streamlit's, by how its head begins, and what is in it."""
+    page.get_by_test_id("stExpander").locator("summary", has_text=head).click()
+    page.get_by_role("button", name=shows, exact=True).wait_for()
+
+
+def open_folds(page: Page) -> None:
+    """What is folded away on Watch, at an earlier step, and the meaning of a term."""
+    step_back(page)
+    unfold(page, "Thresholds of the verdicts", "Back to the defaults")
+    unfold(page, "This run", "Delete this run")
+    page.locator(".strip button.term", has_text="ESS").click()
+    page.locator("#term-ess").wait_for(state="visible")
+
+
 def step_back(page: Page) -> None:
     """The last step on Watch, whose cards have folds."""
     page.locator("input[type=range]").focus()
@@ -100,13 +123,12 @@ def open_ancestors(page: Page) -> None:
 
 
 PLACES = {
-    "new run": Place("/", ".vpp h1", title="New run"),
-    "new run, a table": Place("/", ".vpp h1", upload, title="New run"),
+    "new run, the first": Place("/", ".vpp h1", title="New run", is_first=True),
+    "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run"),
     "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch"),
-    "watch, a step": Place(f"/watch?run={LABELS}", ".card", step_back, title="Watch"),
+    "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch"),
     "watch, failed": Place(f"/watch?run={FAILED}", ".card", title="Watch"),
     "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior"),
-    "posterior, numbers": Place(f"/posterior?run={NUMBERS}", ".kin-wrap", title="Posterior"),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement"),
     "disagreement, numbers": Place(f"/disagreement?run={NUMBERS}", ".mx", title="Disagreement"),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare"),

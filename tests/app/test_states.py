@@ -1,5 +1,6 @@
 """Each page's states, without a browser."""
 
+import shutil
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import frame
 from tests.app.drawn import shown
+from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
@@ -41,6 +44,19 @@ def test_a_page_without_a_run_says_what_to_do(app: AppTest, page: str) -> None:
     assert not app.exception
     assert "No runs yet" in shown(app)
     assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
+
+
+@pytest.mark.parametrize("page", ["watch", "posterior", "disagreement"])
+def test_a_run_that_is_deleted_while_it_is_shown_is_named(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    """Its folder goes once the page has it open, before the parts that refresh by themselves are drawn."""
+    monkeypatch.setattr(frame, "head", lambda run, _: shutil.rmtree(run.directory.path))
+    app.session_state["run"] = labels(tmp_path).directory.id
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    assert "This run cannot be opened" in shown(app)
 
 
 def test_an_uploaded_table_is_described_before_anything_is_asked(app: AppTest) -> None:

@@ -21,6 +21,11 @@ TYPED = "half a w"
 CHART = ".st-key-watch-ess .js-plotly-plot"
 FIELD = '[data-testid="stForm"] input[type="text"]'
 
+OPEN = """() => {
+    const fold = document.querySelector('article.card details > summary')
+    fold.click()
+    return fold.closest('article').dataset.key
+}"""
 SELECT = """() => {
     const words = [...document.querySelectorAll('article.card > div > .hyp')].at(-1)
     const range = document.createRange()
@@ -28,6 +33,12 @@ SELECT = """() => {
     document.getSelection().removeAllRanges()
     document.getSelection().addRange(range)
 }"""
+PLOT = f"""() => {{
+    const plot = document.querySelector('{CHART} .nsewdrag')
+    plot?.scrollIntoView({{ block: 'center' }})
+    return plot && plot.getBoundingClientRect().toJSON()
+}}"""
+ZOOMED = f"[...document.querySelectorAll('{CHART}')].every((plot) => plot._fullLayout?.xaxis.range[0] > 0)"
 HELD = """([key, plots]) => {
     const chart = [...document.querySelectorAll(plots)].find((plot) => plot.offsetHeight && plot._fullLayout)
     return chart && {
@@ -96,8 +107,7 @@ def hold_watch(page: Page, app: App, directory: RunDirectory) -> str:
     fold = page.locator("article.card details").first
     fold.wait_for()
     zoom(page)
-    key = page.locator("article.card:has(details)").first.get_attribute("data-key")
-    page.locator(f'article.card[data-key="{key}"] details > summary').first.click()
+    key = page.evaluate(OPEN)
     page.evaluate(SELECT)
     page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollTop = 700")
     page.wait_for_timeout(200)
@@ -119,18 +129,23 @@ def wait_for(file: Path, page: Page) -> None:
 
 
 def zoom(page: Page) -> None:
-    """Drags across the first chart."""
-    page.wait_for_selector(f"{CHART} .nsewdrag")
-    page.locator(f"{CHART} .nsewdrag").first.scroll_into_view_if_needed()
-    box = page.locator(f"{CHART} .nsewdrag").first.bounding_box()
-    assert box is not None
+    """Drags across the first chart until it is zoomed: a chart drawn anew in the middle of a drag has lost it."""
+    for _ in range(10):
+        drag(page)
+        page.wait_for_timeout(500)
+        if page.evaluate(ZOOMED):
+            return
+    raise AssertionError("ten drags did not zoom the chart")
+
+
+def drag(page: Page) -> None:
+    box = page.wait_for_function(PLOT).json_value()
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 0.1 * box["width"], middle)
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.4 * box["width"], middle, steps=4)
+    page.mouse.move(box["x"] + 0.4 * box["width"], middle, steps=2)
     page.mouse.up()
     page.mouse.move(2, 2)
-    page.wait_for_function(f"[...document.querySelectorAll('{CHART}')].every((p) => p._fullLayout?.xaxis.range[0] > 0)")
 
 
 def half_type(page: Page, app: App, directory: RunDirectory) -> None:

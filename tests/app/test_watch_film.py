@@ -1,5 +1,7 @@
 """A finished run is replayed as a film: step after step as it is drawn, until its end or a hand stops it."""
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +12,8 @@ from tests.app.conftest import App, Visit, serving
 
 pytestmark = pytest.mark.browser
 WITHIN_MS = 60_000
+BEYOND_MS = 700
+"""Longer than a film at full speed stays at a step."""
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +31,13 @@ def opened(films: App, visit: Visit) -> Page:
     visit.page.goto(f"{films.url}/watch?run={run}")
     visit.page.get_by_text("Hypotheses at the end").wait_for()
     visit.page.get_by_role("button", name="Play the film").wait_for()
-    # Every place that is shown from now on, in order.
+    # Every place that is shown from now on, in order, and how often the slider is drawn.
     visit.page.evaluate(
         """() => {
             window.places = ['the end']
+            window.drawn = 0
+            const band = document.querySelector('.scrubber .slot-band')
+            new MutationObserver(() => drawn++).observe(band, { childList: true })
             const note = () => {
                 const place = document.querySelector('.slide output').textContent
                 if (places.at(-1) !== place) places.push(place)
@@ -52,6 +59,26 @@ def test_a_film_shows_every_step_to_the_end_and_stops_there(films: App, visit: V
     expect(page.get_by_text("The last texts were weighed once more")).to_be_visible()
 
 
+def test_a_film_waits_for_a_server_that_is_held(films: App, visit: Visit) -> None:
+    """Another theme draws the slider again, with what the server said last: no word that the step is drawn."""
+    page = opened(films, visit)
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("slider", name="Step shown").press(" ")
+    page.wait_for_function("places.includes('step 0')")
+    os.kill(films.pid, signal.SIGSTOP)
+    try:
+        for scheme in ("dark", "light"):
+            drawn = page.evaluate("drawn")
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function("drawn > " + str(drawn))
+            page.wait_for_timeout(BEYOND_MS)
+        assert "the end" not in page.evaluate("places.slice(1)")
+    finally:
+        os.kill(films.pid, signal.SIGCONT)
+    page.wait_for_function("places.length > 1 && places.at(-1) === 'the end'")
+    assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
+
+
 def test_a_move_by_hand_stops_the_film_where_the_hand_puts_it(films: App, visit: Visit) -> None:
     page = opened(films, visit)
     page.get_by_label("Speed").select_option("0.5")
@@ -69,4 +96,4 @@ def test_tiles_sentence_and_cards_tell_of_one_step(films: App, visit: Visit) -> 
     expect(page.locator(".happened")).to_contain_text("Step 0: ESS came to 3.2 of 4")
     expect(page.locator(".say")).to_contain_text("At step 0:")
     expect(page.locator('article.card[data-key="0"] .wt')).to_have_text("0.375")
-    expect(page.locator('article.card[data-key="0"] .moved')).to_have_text("from 0.250")
+    expect(page.locator('article.card[data-key="0"] .moved')).to_have_text("up from 0.250")

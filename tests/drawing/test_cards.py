@@ -1,7 +1,9 @@
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.inspected import labels
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
 from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html
@@ -41,6 +43,21 @@ def test_every_particle_of_every_step_has_a_card(tmp_path: Path, name: str, task
         assert sorted(card.slot for card in cards) == list(range(len(before) + len(joined)))
         assert sum(card.weight or 0 for card in cards) == pytest.approx(1)
     assert sorted(card.slot for card in maker(reader).final()) == list(range(view.size))
+
+
+def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(tmp_path: Path) -> None:
+    """Weights of step 0: 3/8, 1/8, 3/8, 1/8; of step 1: 0.7, then 0.1 each."""
+    cards = maker(labels(tmp_path)).at(1)
+    assert {card.slot: card.moved for card in cards} == {
+        0: (("up", "from 0.375"),),
+        1: (("down", "from 0.125"), ("up", "from place 3")),
+        2: (("down", "from 0.375"), ("down", "from place 1")),
+        3: (("down", "from 0.125"), ("up", "from place 3")),
+    }
+    heard = deck_html([card for card in cards if card.slot == 1], seed_text="")
+    told = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:3]]
+    assert told[0] == "down from 0.125"
+    assert told[1].startswith("up from place 3")
 
 
 @pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])

@@ -4,7 +4,7 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import evaluated
-from vpp.drawing.dissent import saying
+from vpp.drawing.dissent import READ, saying
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
 
@@ -33,8 +33,14 @@ def test_voices_of_little_weight_are_counted_but_told_apart() -> None:
 def test_where_only_some_are_weakly_backed_it_says_how_many() -> None:
     # BIG, 0.06, dissents on rows 7 and 8; ODD, 0.01, on 8 and 9: 0.94, 0.93 and 0.99 stand behind the answers.
     said = saying(*labels_weighed(0.5, 0.06, 0.43, 0.01))
-    assert "On two of them less than 95\N{NO-BREAK SPACE}% of the weight backs the answer. There" in said
-    assert saying(*labels_weighed(*inspected.LABEL_WEIGHTS)).endswith("read the vote before you trust it.")
+    assert said.endswith("On two of them less than 95\N{NO-BREAK SPACE}% of the weight backs the answer: " + READ + ".")
+
+
+def test_the_answer_is_unknown_only_where_less_than_two_thirds_back_it() -> None:
+    # BIG, 0.36, dissents on rows 7 and 8; ODD, 0.02, on 8 and 9: 0.64, 0.62 and 0.98 stand behind the answers.
+    said = saying(*labels_weighed(0.5, 0.36, 0.12, 0.02))
+    assert said.endswith("On two of them less than two thirds does, and the answer is “I don’t know”.")
+    assert "I don’t know" not in saying(*labels_weighed(0.5, 0.06, 0.43, 0.01))
 
 
 @pytest.mark.parametrize(("faint", "agrees"), [(1e-20, True), (1e-6, False)])

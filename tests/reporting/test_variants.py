@@ -188,7 +188,8 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(tmp_path: 
         assert tiles(reader, step)["Calls"].split(": ")[1] == "Whole run"
         if config.is_weighted:
             held = [sum(c.weight or 0 for c in cards if c.sentence == each.sentence) for each in cards]
-            assert f"the heaviest holds {plain(percent(max(held)))} of the weight" in told
+            assert f" holds {plain(percent(max(held)))} of the weight" in told
+            assert "; the heaviest" in told
     assert not headline(snapshot).startswith("At step")
 
 

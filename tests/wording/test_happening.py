@@ -33,9 +33,9 @@ def test_a_step_of_smc_tells_its_weights_its_resampling_and_its_proposals_in_the
     assert told(labels(tmp_path)) == {
         -1: "The optimizer wrote four first hypotheses from the first batch, no two alike.",
         0: "Step 0: ESS came to 3.2 of 4, without resampling. "
-        "One of four proposals was accepted, two rejected, one left word for word.",
+        "Three proposals were judged: one was accepted, two rejected; one left its text word for word.",
         1: "Step 1: ESS came to 1.9 of 4, below 2, so the population was resampled: particle 0 now has two copies, "
-        "and particle 3 ended. One of four proposals was accepted, two rejected, one unreadable.",
+        "and particle 3 ended. Three proposals were judged: one was accepted, two rejected; one could not be read.",
         None: "The last texts were weighed once more, on the last buffer: ESS 3.3 of 4. "
         "Of 6 test rows the weighted vote got 3 right, 50.0\N{NO-BREAK SPACE}%.",
     }
@@ -68,7 +68,49 @@ def test_a_step_that_goes_on_says_how_many_proposals_are_awaited() -> None:
     two = [proposed(0, 0, A, B, accepted=True), proposed(0, 1, B, C)]
     assert said(config, *drawn(A, B, C), *begun) == "Step 0: scoring."
     assert said(config, *drawn(A, B, C), *begun, *two) == (
-        "Step 0: one of three proposals was accepted, one rejected, one still awaited."
+        "Step 0: two proposals were judged: one was accepted, one rejected; one still awaited."
+    )
+
+
+@pytest.mark.parametrize(
+    ("became", "words"),
+    [
+        (
+            "aaaarrruuu",
+            "seven proposals were judged: four were accepted, three rejected; three left their text word for word",
+        ),
+        ("aaaaauuuuu", "five proposals were judged and all were accepted; five left their text word for word"),
+        ("aau", "two proposals were judged and both were accepted; one left its text word for word"),
+        ("rr?", "two proposals were judged and both were rejected; one could not be read"),
+        ("au", "one proposal was judged and accepted; one left its text word for word"),
+        ("ruu??", "one proposal was judged and rejected; two left their text word for word, two could not be read"),
+        ("rrr", "three proposals were judged and all were rejected"),
+        ("uuuuuuuuuu", "all ten proposals left their text word for word"),
+        ("uu", "both proposals left their text word for word"),
+        ("???", "none of three proposals could be read"),
+        ("??", "neither proposal could be read"),
+        ("u?", "no proposal was judged; one left its text word for word, one could not be read"),
+    ],
+)
+def test_a_proposal_is_counted_as_judged_only_where_the_filter_decided(became: str, words: str) -> None:
+    """a accepted, r rejected, u left as it was, ? not to be read."""
+    made: list[Event] = [scored(0, slot, A, {0: "yes"}) for slot in range(len(became))]
+    for slot, what in enumerate(became):
+        if what in "ar":
+            made.append(proposed(0, slot, A, B, accepted=what == "a"))
+        else:
+            why, text = ("unchanged", A) if what == "u" else ("unparsable", None)
+            made.append(proposed(0, slot, A, text, why=why, accepted=what == "u", log_alpha=None, u=None))
+    made.append(finished(0, tuple([A] * len(became))))
+    said_of = said(Config(method="mh", particles=len(became)), *drawn(*[A] * len(became)), *made)
+    assert said_of == f"Step 0: {words}."
+
+
+def test_before_any_proposal_of_a_step_is_judged_none_is_said_to_be() -> None:
+    begun = [scored(0, slot, A, {0: "yes"}) for slot in range(3)]
+    same = proposed(0, 0, A, A, why="unchanged", accepted=True, log_alpha=None, u=None)
+    assert said(Config(method="mh", particles=3), *drawn(A, A, A), *begun, same) == (
+        "Step 0: no proposal has been judged yet; one left its text word for word, two still awaited."
     )
 
 
@@ -78,9 +120,9 @@ def test_a_step_that_goes_on_says_how_many_proposals_are_awaited() -> None:
         (
             "mh",
             0,
-            "Step 0: one of four proposals was accepted, three rejected. Four were drawn afresh from the prior; ",
+            "Step 0: four proposals were judged: one was accepted, three rejected. Four were drawn afresh from the ",
         ),
-        ("mh on buffer", 0, "Step 0: all four proposals were accepted."),
+        ("mh on buffer", 0, "Step 0: four proposals were judged and all were accepted."),
         ("always accept", -1, "The optimizer wrote four first hypotheses without data, no two alike."),
         ("always accept", 0, "Step 0: three of four hypotheses were rewritten, one left word for word."),
         ("vml", -1, "The hypothesis begins as the seed sentence."),
@@ -88,7 +130,7 @@ def test_a_step_that_goes_on_says_how_many_proposals_are_awaited() -> None:
         ("vml", None, "Of 7 test rows it got "),
         ("vml5", -1, "All five hypotheses begin as the seed sentence."),
         ("smc duplicates", 0, "Step 0: ESS came to 4.0 of 4, without resampling. There were no copies, so nothing was"),
-        ("incremental", 1, "Step 1: the exponent φ came to 0.13; ESS came to 3.7 of 4, without resampling. One of"),
+        ("incremental", 1, "Step 1: the exponent φ came to 0.13; ESS came to 3.7 of 4, without resampling. Two"),
         ("adaptive", 0, "Step 0: the exponent φ came to 0.21; ESS came to 2.0 of 4, just below 2, so the population"),
     ],
 )

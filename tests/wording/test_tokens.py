@@ -141,8 +141,17 @@ def test_streamlits_white_ticks_are_read_and_their_boxes_seen(mode: Mode) -> Non
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mark", ["edge", "ink-3", "abstain", *VERDICTS])
-def test_controls_marks_and_the_focus_ring_are_seen(mark: str, mode: Mode) -> None:
+def test_controls_and_marks_are_seen(mark: str, mode: Mode) -> None:
     assert min(contrast(seen(mark, mode), seen(page, mode)) for page in PAGES) >= 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_one_focus_ring_is_seen_on_every_page_and_tint(mode: Mode) -> None:
+    """The only outline of the stylesheet: a second one could be pale, or none."""
+    (ring,) = re.findall(r":focus-visible \{\s*outline: 2px solid var\(--([\w-]+)\); outline-offset: 2px;", SHEET)
+    assert len(re.findall(r"outline(?!-offset)", SHEET)) == 1
+    surfaces = (*PAGES, *(f"{verdict}-tint" for verdict in VERDICTS))
+    assert min(contrast(seen(ring, mode), seen(surface, mode)) for surface in surfaces) >= 3
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -45,6 +45,35 @@ def test_what_cannot_be_read_in_an_address_is_left_at_its_default(told: str) -> 
     assert read(told) == DEFAULTS
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("one_voice:1.5432", "one_voice:1.5,"),
+        ("one_voice:2.37,follows:0.63,chance:0.0149", "one_voice:2.4,follows:0.65,chance:0.01"),
+        ("few_rows:7.4", "few_rows:7"),
+        ("abstained:0.0723", "abstained:0.07"),
+    ],
+)
+def test_a_value_between_two_steps_of_its_field_goes_to_the_nearer(told: str, kept: str) -> None:
+    assert read(told) == read(kept)
+    assert written(read(told)) == ("" if kept == "one_voice:1.5," else kept)
+
+
+@pytest.mark.parametrize(
+    ("told", "follows", "little"),
+    [
+        ("follows:0.1", 0.1, 0.1),
+        ("follows_little:0.6", 0.6, 0.6),
+        ("follows:0.1,follows_little:0.05", 0.1, 0.05),
+        ("follows_little:0.6,follows:0.7", 0.7, 0.6),
+    ],
+)
+def test_a_little_is_never_more_than_much(told: str, follows: float, little: float) -> None:
+    at = read(told)
+    assert (at.follows, at.follows_little) == (follows, little)
+    assert read(written(at)) == at
+
+
 def test_a_value_beyond_its_bounds_is_brought_to_them() -> None:
     assert read("well_backed:7,few_rows:-3") == Thresholds(well_backed=1.0, few_rows=1)
 
@@ -82,7 +111,17 @@ def test_abstentions_are_many_from_a_threshold_on() -> None:
     assert "read the raw answers" not in abstention_verdict(5, 100, at=Thresholds(abstained=0.06))
 
 
+@pytest.mark.parametrize("share", [7, 14, 28, 29, 55, 57, 58])
+def test_a_share_at_its_threshold_is_from_it_and_neither_below_nor_above(share: int) -> None:
+    """In floating point 0.07 times 100 is more than 7, and 0.29 times 100 is less than 29."""
+    at = read(f"abstained:{share / 100},low_acceptance:{share / 100},high_acceptance:{share / 100}")
+    assert "read the raw answers" in abstention_verdict(share, 100, at=at)
+    assert "read the raw answers" not in abstention_verdict(share - 1, 100, at=at)
+    assert acceptance_verdict(share, 100, at=at) == ""
+
+
 def test_few_rows_are_said_to_be_too_few() -> None:
+    assert too_few_words(1) == "1 test row is too few to judge by: fewer than 30."
     assert too_few_words(6) == "6 test rows are too few to judge by: fewer than 30."
     assert too_few_words(30) == ""
     assert too_few_words(6, at=Thresholds(few_rows=6)) == ""
@@ -100,21 +139,32 @@ def test_an_entropy_is_told_as_the_vote_between_two_that_is_as_divided() -> None
 def test_a_miss_stands_beside_that_of_one_number_for_every_row() -> None:
     # The truths 0 and 4 lie 2 from their mean.
     assert miss_verdict(1, [0, 4]) == "A typical miss is 1; the same number for every row would miss by 2."
+    assert miss_verdict(4, [0, 4]) == "A typical miss is 2; the best single number for every row misses by as much."
     assert miss_verdict(9, [0, 4]) == "A typical miss is 3; the best single number misses by only 2."
 
 
 def test_a_spread_is_held_against_a_typical_miss() -> None:
     assert spread_verdict(1, 4).startswith("Below a typical miss, 2:")
     assert spread_verdict(2, 4).startswith("Not below a typical miss, 2:")
+    assert spread_verdict(0, 4).startswith("Below a typical miss, 2:")
+    assert spread_verdict(0, 0) == "No spread and no miss: they agree, and they are right."
 
 
 def test_whether_spread_follows_error_turns_on_its_thresholds() -> None:
-    assert [follows_verdict(rho) for rho in (0.5, 0.2, 0.1)] == [
+    assert [follows_verdict(rho, 100) for rho in (0.5, 0.2, 0.1)] == [
         "Where the answers spread, the mean is further off.",
         "Where the answers spread, the mean is a little further off.",
         "The spread does not tell where the mean is far off.",
     ]
-    assert follows_verdict(0.5, at=Thresholds(follows=0.6)).endswith("a little further off.")
+    assert follows_verdict(0.5, 100, at=Thresholds(follows=0.6)).endswith("a little further off.")
+
+
+def test_what_chance_alone_reaches_on_few_rows_is_no_link() -> None:
+    few = "Too few rows to tell: chance alone can reach 0.26 on 60."
+    assert [follows_verdict(rho, 60) for rho in (0.25, 0.0, -0.25)] == [few] * 3
+    assert follows_verdict(0.26, 60) == "Where the answers spread, the mean is a little further off."
+    assert follows_verdict(-0.5, 60) == "The spread does not tell where the mean is far off."
+    assert follows_verdict(0.99, 3) == "Too few rows to tell: chance alone can reach 1.00 on 3."
 
 
 def test_a_report_names_every_threshold_with_its_default() -> None:

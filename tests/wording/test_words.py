@@ -21,6 +21,11 @@ NBSP = "\N{NO-BREAK SPACE}"
         (10.0, 10, 0.5, "ESS 10 of 10: all ten voices count alike."),
         (9.7, 10, 0.5, "ESS 9.7 of 10: all ten voices count nearly alike."),
         (23.4, 50, 0.4, "ESS 23.4 of 50: about 23 voices carry the posterior."),
+        (9.45, 10, 0.5, "ESS 9.4 of 10: about nine voices carry the posterior."),
+        (9.5, 10, 0.5, "ESS 9.5 of 10: all ten voices count nearly alike."),
+        (1.6, 2, 0.5, "ESS 1.6 of 2: about two voices carry the posterior."),
+        (1.95, 2, 0.5, "ESS 1.9 of 2: both voices count nearly alike."),
+        (2.0, 2, 0.5, "ESS 2 of 2: both voices count alike."),
         (1.0, 1, 0.5, "ESS 1 of 1: there is one particle only."),
     ],
 )

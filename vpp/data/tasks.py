@@ -1,4 +1,4 @@
-"""The paper's seven tasks: seeded generators of CSV files (Section 4)."""
+"""The paper's seven tasks: seeded generators of CSV files (Section 5.1)."""
 
 import math
 from collections.abc import Callable

@@ -309,7 +309,7 @@ def elsewhere_sentence(comparison: Comparison) -> str:
     has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
     task = comparison.base.dataset.task
     words = (
-        f"{listed(letters)} {has} other test rows than {reference} (another seed splits the table otherwise), so only "
+        f"{listed(letters)} {has} other test rows than {reference} (another table, or another split of it), so only "
         f"{their} own figures stand here, without a comparison row by row."
     )
     strangers = [CODES[p] for p in comparison.elsewhere if comparison.runs[p].dataset.task != task]

@@ -33,8 +33,8 @@ def card_html(card: Card) -> str:
 
 
 def _moved(card: Card) -> str:
-    """What is another thing about its weight than a step before."""
-    told = "".join(badge(mark, words) for mark, words in card.moved)
+    """What is another thing about its weight than a step before; the shape's word, up or down, is for the ear alone."""
+    told = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
     return f'<span class="moved">{told}</span>' if told else ""
 
 

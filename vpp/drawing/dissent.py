@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
+from vpp.inspection.votes import CLEAR
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import voting
@@ -31,7 +32,7 @@ from vpp.wording.words import (
     uncertain_sentence,
 )
 
-I_DO_NOT_KNOW = "There the answer is “I don’t know”: read the vote before you trust it."
+READ = "read the vote before you trust it"
 NOBODY = "Nobody with weight answered any row."
 ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
 
@@ -48,13 +49,21 @@ def saying(found: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS
 
 def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
     """What the count of voices does not tell."""
-    weak, share = len(weakly_backed(doubtful, below=below)), percent(below)
-    if doubtful and not weak:
-        yield f"On {'it' if len(doubtful) == 1 else 'each of them'} at least {share} of the weight backs the answer."
+    n, weak, share = len(doubtful), len(weakly_backed(doubtful, below=below)), percent(below)
+    unknown = len(weakly_backed(doubtful, below=CLEAR))
+    if n and not weak:
+        yield f"On {_of_them(n, n)} at least {share} of the weight backs the answer."
     elif weak:
-        if weak < len(doubtful):
-            yield f"On {in_words(weak)} of them less than {share} of the weight backs the answer."
-        yield I_DO_NOT_KNOW
+        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {READ}."
+    if unknown:
+        yield f"On {_of_them(unknown, n)} less than two thirds does, and the answer is “I don’t know”."
+
+
+def _of_them(some: int, n: int) -> str:
+    """`it`, `each of them` or `three of them`."""
+    if some == n:
+        return "it" if n == 1 else "each of them"
+    return f"{in_words(some)} of them"
 
 
 def _widest(widest: Point) -> str:

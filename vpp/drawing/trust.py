@@ -146,7 +146,7 @@ def spread_saying(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str
         return _equal_saying(found)
     if rho is None:
         return "All errors are the same, so nothing tells whether a wide spread goes with a large error."
-    return follows_verdict(rho, at=at)
+    return follows_verdict(rho, found.n, at=at)
 
 
 def _equal_saying(found: SpreadReliability) -> str:
@@ -178,7 +178,7 @@ def spread_metrics(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> li
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if rho is None or found.is_equally_sure else follows_verdict(rho, at=at),
+            words=NOT_EQUAL if rho is None or found.is_equally_sure else follows_verdict(rho, found.n, at=at),
         ),
         _area_metric(found, number),
     ]

@@ -1,6 +1,6 @@
 """A population that grows while its ideas or its ESS stay few, and shrinks when all agree.
 
-The paper leaves an adaptive K for future work: at K = 10 its chains degenerate on a hard symbolic task (Section 4.4).
+The paper leaves an adaptive K for future work: at K = 10 its chains degenerate on a hard symbolic task (Section 5.4).
 """
 
 import math

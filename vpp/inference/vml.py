@@ -1,6 +1,6 @@
 """VML (Eq. 1): hypotheses that go their own ways, every proposal taken.
 
-One is `vml`, five are `vml5`; K of them that begin like Algorithm 1's are its ablation `always-accept` (Section 4.4).
+One is `vml`, five are `vml5`; K of them that begin like Algorithm 1's are its ablation `always-accept` (Section 5.4).
 """
 
 from collections.abc import AsyncGenerator

@@ -30,7 +30,7 @@ class Point:
     interval: tuple[float, float] | None
     """For regression, where the middle 90 % of the particles' weight lies; noise is not included."""
     is_uncertain: bool
-    """Whether the voices are not unanimous (Section 4.3)."""
+    """Whether the voices are not unanimous (Section 5.3)."""
 
     @property
     def behind(self) -> float:

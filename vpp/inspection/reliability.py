@@ -40,7 +40,7 @@ class VoteReliability:
     """Share of wrong answers; certainty is the weight behind the vote's outcome, abstentions counting against it."""
     unanimous: Hits
     divided: Hits
-    """Uncertain points (Section 4.3)."""
+    """Uncertain points (Section 5.3)."""
     bins: tuple[Bin, ...]
     """By the outcome's share among those that answered; rows on which all abstained are in none."""
     n_all_abstained: int

@@ -1,4 +1,4 @@
-"""How the particles voted on rows a run was asked about (Eq. 7 and 8; doubt as in Section 4.3)."""
+"""How the particles voted on rows a run was asked about (Eq. 7 and 8; doubt as in Section 5.3)."""
 
 import math
 from dataclasses import dataclass

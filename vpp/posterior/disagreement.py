@@ -1,4 +1,4 @@
-"""How far particles disagree on a point (Section 4.3; vote entropy in bits)."""
+"""How far particles disagree on a point (Section 5.3; vote entropy in bits)."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from vpp.posterior.prediction import Value, vote_shares, weighted_mean
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
-    """Whether those that answered are not unanimous, each voice counting alike (Section 4.3).
+    """Whether those that answered are not unanimous, each voice counting alike (Section 5.3).
 
     Particles of weight zero have no voice; abstentions do not break unanimity; a point on which all abstain is
     uncertain. votes, weights: (K,).

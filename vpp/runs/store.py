@@ -60,7 +60,10 @@ def made_at(run: RunDirectory) -> datetime:
 
 def _written(run: RunDirectory) -> tuple[float, str]:
     """When the rows were, which is once (Unix time), then the id."""
-    return run.data.stat().st_mtime if run.data.exists() else 0.0, run.id
+    try:
+        return run.data.stat().st_mtime, run.id
+    except OSError:
+        return 0.0, run.id
 
 
 def rename(directory: RunDirectory, name: str) -> None:

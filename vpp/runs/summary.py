@@ -131,7 +131,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:
-    """Test points on which the particles are not unanimous (Section 4.3); None before the test rows are evaluated,
+    """Test points on which the particles are not unanimous (Section 5.3); None before the test rows are evaluated,
 
     and for regression, where numbers hardly ever agree to the digit.
     """

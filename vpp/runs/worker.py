@@ -101,7 +101,7 @@ class _Worker:
             return self._view
         self._beat()
         self._counters.restore(self._view.usage_kept)
-        self._directory.write_spec(self._spec, status="running")
+        self._directory.write_spec(self._directory.spec(), status="running")  # by now it may have another name
         self._listen_to_signals()
         with (
             closing(Journal(self._directory.journal)) as self._journal,

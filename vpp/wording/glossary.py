@@ -63,7 +63,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "ESS",
         "Effective sample size: by how many particles of equal weight the population could be replaced. It is one over "
         "the sum of the squared weights, from 1, where one particle holds all, to K, where all count alike.",
-        "Section 3.3, Eq. 10",
+        "Sections 2 and 3.3",
         ("Effective sample size",),
     ),
     Entry(
@@ -74,7 +74,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "β",
         "Tempering: it divides the log-likelihood before weights are made, so 10 is flat and 1 is sharp.",
-        "Section 3.3",
+        "Section 3.3, Eq. 10",
         ("Tempering β",),
     ),
     Entry(
@@ -92,7 +92,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "log-likelihood",
         "How well a hypothesis fits rows, as a natural logarithm. For labels, a row adds log(1 − ε) where the answer "
         "is right and log ε where it is wrong; for numbers, minus the squared error over 2τ.",
-        "Eq. 5 and 6",
+        "Section 3.1, Eq. 5 and 6",
     ),
     Entry(
         "log α, log u",
@@ -110,7 +110,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "rewritten",
         "Hypotheses that the optimizer changed. Without a filter every change is taken, better or worse.",
-        "Section 4.4",
+        "Section 5.4",
         ("Rewritten",),
     ),
     Entry(
@@ -126,7 +126,8 @@ GLOSSARY: tuple[Entry, ...] = (
     ),
     Entry(
         "step",
-        "One batch of training rows: hypotheses are weighed on it, then rewritten.",
+        "One batch of training rows, on which hypotheses are rewritten. Where particles have weights they are weighed "
+        "first, on more rows than the batch: those of the buffer.",
         "Algorithms 1 and 2",
         ("Steps",),
     ),
@@ -146,13 +147,13 @@ GLOSSARY: tuple[Entry, ...] = (
         "vote",
         "Each particle’s answer counted with its weight, or alike where there are no weights; the heaviest answer is "
         "the prediction.",
-        "Eq. 7",
+        "Section 3.1, Eq. 8",
         ("Vote accuracy", "weighted vote", "unweighted vote"),
     ),
     Entry(
         "weighted mean",
         "The particles’ numbers averaged by weight, or alike where there are no weights: the prediction.",
-        "Eq. 8",
+        "Section 3.1, Eq. 7",
         ("Weighted mean", "Mean", "mean, 90 % of the particles"),
     ),
     Entry(
@@ -171,7 +172,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "uncertain point",
         "A row on which the particles that answered are not unanimous, or none answered. Each voice counts once, "
         "however light.",
-        "Section 4.3",
+        "Section 5.3",
         ("Uncertain points", "Uncertain rows"),
     ),
     Entry(
@@ -183,8 +184,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "entropy of the vote",
         "How divided the weights are over the labels, in bits: 0 where all say the same, 1 where two labels hold half "
         "each.",
-        "Section 4.3",
-        ("Mean vote entropy",),
+        also=("Mean vote entropy",),
     ),
     Entry(
         "spread",
@@ -203,7 +203,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "right where all agree",
         "How often the vote is right on the rows on which all voices agree. Where doubt marks error it is higher than "
         "where they differ.",
-        "Section 4.3",
+        "Section 5.3",
         ("Right where all agree", "Right where they differ", "Does uncertainty mean error?"),
     ),
     Entry(
@@ -242,7 +242,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "all five together",
         "Five runs that know nothing of each other, read as one posterior in which each counts alike.",
-        "Section 4.4",
+        "Section 5.1",
         ("Test accuracy, all five together", "Test mean squared error, all five together"),
     ),
     Entry(

@@ -109,13 +109,12 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
         if config.mutate == "duplicates" and config.is_weighted and at.finished:
             yield "there were no copies, so nothing was rewritten"
         return
-    of, awaited = _asked(at, config), ""
+    of = _asked(at, config)
     if of == 1:
         yield _one(made[0], config, n_particles=_particles(at))
         return
-    if len(made) < of and not at.finished:
-        awaited = f", {in_words(of - len(made))} still awaited"
-    yield f"{(_judged if config.is_filtered else _taken)(made, of)}{awaited}"
+    awaited = 0 if at.finished else of - len(made)
+    yield (_judged if config.is_filtered else _taken)(made, of, awaited)
     yield _restarted([p for p in made if p.origin == "prior"])
 
 
@@ -141,29 +140,62 @@ def _one(proposed: Proposed, config: Config, *, n_particles: int) -> str:
     }[proposed.why]
 
 
-def _judged(made: Sequence[Proposed], of: int) -> str:
-    taken = sum(p.accepted for p in made)
-    rejected = sum(p.why == "likelihood" and not p.accepted for p in made)
-    return ", ".join(
-        [
-            f"{_share(taken, of, 'proposals')} accepted",
-            *([f"{in_words(rejected)} rejected"] if rejected else []),
-            *_rest(made),
-        ]
-    )
+def _judged(made: Sequence[Proposed], of: int, awaited: int) -> str:
+    """A proposal that left its text as it was, or could not be read, is not among the judged."""
+    judged = [p for p in made if p.why == "likelihood"]
+    unchanged, unread = _not_judged(made)
+    if unchanged == of:
+        return f"{_all(of)} proposals left their text word for word"
+    if unread == of:
+        return "neither proposal could be read" if of == 2 else f"none of {in_words(of)} proposals could be read"
+    whose = "its" if unchanged == 1 else "their"
+    rest = [
+        *([f"{in_words(unchanged)} left {whose} text word for word"] if unchanged else []),
+        *([f"{in_words(unread)} could not be read"] if unread else []),
+        *_awaited(awaited),
+    ]
+    return "; ".join(filter(None, (_decided(judged, yet=awaited > 0), ", ".join(rest))))
 
 
-def _taken(made: Sequence[Proposed], of: int) -> str:
+def _decided(judged: Sequence[Proposed], *, yet: bool) -> str:
+    n, taken = len(judged), sum(p.accepted for p in judged)
+    if not n:
+        return "no proposal has been judged yet" if yet else "no proposal was judged"
+    if 0 < taken < n:
+        accepted = f"{in_words(taken)} {_were(taken)} accepted"
+        return f"{in_words(n)} proposals were judged: {accepted}, {in_words(n - taken)} rejected"
+    how = "accepted" if taken else "rejected"
+    if n == 1:
+        return f"one proposal was judged and {how}"
+    return f"{in_words(n)} proposals were judged and {'both' if n == 2 else 'all'} were {how}"
+
+
+def _all(n: int) -> str:
+    return "both" if n == 2 else f"all {in_words(n)}"
+
+
+def _not_judged(made: Collection[Proposed]) -> tuple[int, int]:
+    """How many left their text as it was, and how many could not be read."""
+    unchanged, unread = (sum(p.why == why for p in made) for why in ("unchanged", "unparsable"))
+    return unchanged, unread
+
+
+def _awaited(n: int) -> Iterator[str]:
+    if n:
+        yield f"{in_words(n)} still awaited"
+
+
+def _taken(made: Sequence[Proposed], of: int, awaited: int) -> str:
     taken = sum(p.why == "taken" for p in made)
     if all(p.why == "unchanged" for p in made) and len(made) == of:
-        return f"all {_many(of)} were left word for word"
-    return ", ".join([f"{_share(taken, of, 'hypotheses')} rewritten", *_rest(made)])
+        return f"{_all(of)} hypotheses were left word for word"
+    return ", ".join([f"{_share(taken, of)} rewritten", *_rest(made), *_awaited(awaited)])
 
 
-def _share(n: int, of: int, noun: str) -> str:
-    """`six of ten proposals were`."""
-    told = {0: f"none of {in_words(of)}", of: f"all {in_words(of)}"}.get(n, f"{in_words(n)} of {in_words(of)}")
-    return f"{told} {noun} {_were(n or 1)}"
+def _share(n: int, of: int) -> str:
+    """`six of ten hypotheses were`."""
+    told = {0: f"none of {in_words(of)}", of: _all(of)}.get(n, f"{in_words(n)} of {in_words(of)}")
+    return f"{told} hypotheses {_were(n or 1)}"
 
 
 def _were(n: int) -> str:
@@ -171,7 +203,7 @@ def _were(n: int) -> str:
 
 
 def _rest(made: Collection[Proposed]) -> Iterator[str]:
-    unchanged, unread = (sum(p.why == why for p in made) for why in ("unchanged", "unparsable"))
+    unchanged, unread = _not_judged(made)
     if unchanged:
         yield f"{in_words(unchanged)} left word for word"
     if unread:

@@ -48,7 +48,7 @@ def _meaning(entry: Entry) -> str:
     source = caption(f"Paper: {entry.source}.") if entry.source else ""
     close = f'<button type="button" class="close" popovertarget="{entry.id}" popovertargetaction="hide">Close</button>'
     return (
-        f'<div popover id="{entry.id}" class="meaning" role="note"><p class="name">{text(entry.name)}</p>'
+        f'<div popover id="{entry.id}" class="meaning" role="note"><dfn class="name">{text(entry.name)}</dfn>'
         f"<p>{text(entry.meaning)}</p>{source}{close}</div>"
     )
 

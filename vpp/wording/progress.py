@@ -21,6 +21,7 @@ from vpp.wording.words import (
     cached_words,
     capitalised,
     fixed,
+    in_words,
     integer,
     number,
     percent,
@@ -97,7 +98,10 @@ def _weighted(view: RunView, at: StepView | None, state: str) -> str:
         texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
     if not texts:
         return f"{_different(len(set(ids)), state)}."
-    return f"{_different(len(texts), state)}; the heaviest holds {percent(max(texts.values()))} of the weight."
+    heaviest = max(texts, key=lambda hypothesis: texts[hypothesis])
+    n = ids.count(heaviest)
+    said_by = f", said by {in_words(n)} particles," if n > 1 else ""
+    return f"{_different(len(texts), state)}; the heaviest{said_by} holds {percent(texts[heaviest])} of the weight."
 
 
 def _different(n: int, state: str) -> str:
@@ -156,7 +160,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresho
         return _ess_metric(view.final.ess if view.final else ess(view.weights), len(view.weights), None, thresholds)
     if at is None or at.reweighted is None:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="Weights come with the first step.")
-    resampling = snapshot.spec.config.ess_threshold
+    resampling = None if at.resampled else snapshot.spec.config.ess_threshold
     return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), resampling, thresholds)
 
 

@@ -35,6 +35,8 @@ class Thresholds:
 
 
 DEFAULTS = Thresholds()
+NEARLY_ALIKE = 0.95
+"""ESS, as a share of K, from which all voices are said to count nearly alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +61,14 @@ class Movable:
         return round(100 * value, 6) if self.unit else value
 
     def moved(self, at: Thresholds, shown: float) -> Thresholds:
-        """With another value, kept between the least and the most; what is not a number changes nothing."""
+        """With another value, the nearest of the field's steps; what is not a number changes nothing."""
         if not math.isfinite(shown):
             return at
-        value = min(max(shown, self.least), self.most)
+        steps = round((min(max(shown, self.least), self.most) - self.least) / self.step)
+        value = round(self.least + steps * self.step, 6)
         exact = value / 100 if self.unit else round(value) if self.is_whole else value
         changed: dict[str, Any] = {self.name: exact}
-        return replace(at, **changed)
+        return _in_order(replace(at, **changed), self.name)
 
     @property
     def is_whole(self) -> bool:
@@ -76,6 +79,15 @@ class Movable:
     def default(self) -> str:
         """`95 %`, `1.5`."""
         return percent(getattr(DEFAULTS, self.name)) if self.unit else shortest(float(getattr(DEFAULTS, self.name)))
+
+
+def _in_order(at: Thresholds, moved: str) -> Thresholds:
+    """`follows_little` is never above `follows`: the one that is moved past the other takes it along."""
+    if at.follows_little <= at.follows:
+        return at
+    if moved == "follows":
+        return replace(at, follows_little=at.follows)
+    return replace(at, follows=at.follows_little)
 
 
 MOVABLE: tuple[Movable, ...] = (
@@ -137,7 +149,7 @@ MOVABLE: tuple[Movable, ...] = (
         least=1,
         most=10000,
         step=1,
-        why="with 30 rows, a share is still known to no better than about 18 points either way.",
+        why="with 30 rows, a share is at worst known to about 18 points either way.",
     ),
     Movable(
         name="follows",
@@ -153,7 +165,7 @@ MOVABLE: tuple[Movable, ...] = (
         least=0,
         most=1,
         step=0.05,
-        why="below 0.2 it is lost in the noise of a hundred rows.",
+        why="below 0.2 it is lost in the noise of a hundred rows; that of 60 reaches about 0.26, and the words say so.",
     ),
     Movable(
         name="chance",
@@ -195,6 +207,11 @@ def defaults_sentence() -> str:
     return f"Verdicts turn on default thresholds, which the app lets a reader move: {parts.replace(', in %', '')}."
 
 
+def _is_below(value: float, threshold: float) -> bool:
+    """Whether it is, by more than floating point adds: 7 of 100 are not below 7 %."""
+    return value < threshold - EQUAL
+
+
 # Weights
 
 
@@ -218,15 +235,15 @@ def _ess_text(ess: float) -> str:
 
 
 def _voices(ess: float, size: int, at: Thresholds) -> str:
-    heard = max(2, round(ess))
     if size == 1:
         return "there is one particle only"
-    if ess < at.one_voice:
+    if _is_below(ess, at.one_voice):
         return "one hypothesis speaks for all"
-    if heard >= size:
+    if not _is_below(ess, NEARLY_ALIKE * size):
         equal = math.isclose(ess, size, abs_tol=1e-6)
-        return f"all {in_words(size)} voices count {'alike' if equal else 'nearly alike'}"
-    return f"about {in_words(heard)} voices carry the posterior"
+        every = "both" if size == 2 else f"all {in_words(size)}"
+        return f"{every} voices count {'alike' if equal else 'nearly alike'}"
+    return f"about {in_words(max(2, round(ess)))} voices carry the posterior"
 
 
 # Proposals
@@ -246,9 +263,9 @@ def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS)
     """`Few survive: the sentences hardly move.`; empty where the share is neither low nor high."""
     if judged < at.few_judged:
         return "Too few to judge the filter by."
-    if accepted < at.low_acceptance * judged:
+    if _is_below(accepted / judged, at.low_acceptance):
         return "Few survive: the sentences hardly move."
-    if accepted > at.high_acceptance * judged:
+    if _is_below(at.high_acceptance, accepted / judged):
         return "Nearly all survive: the filter hardly filters."
     return ""
 
@@ -272,15 +289,15 @@ def abstention_verdict(silent: int, asked: int, *, at: Thresholds = DEFAULTS) ->
     if not silent:
         return "Every answer could be read."
     share = percent(silent / asked)
-    if silent >= at.abstained * asked:
+    if not _is_below(silent / asked, at.abstained):
         return f"{share} could not be read: read the raw answers before you trust the rest."
     return f"{share} could not be read; without a vote, and without a share in a mean."
 
 
 def too_few_words(n: int, *, at: Thresholds = DEFAULTS) -> str:
     """That little can be concluded from n test rows; empty where there are enough."""
-    few = f"{capitalised(counted(n, 'test row'))} are too few to judge by: fewer than {integer(at.few_rows)}."
-    return few if n < at.few_rows else ""
+    few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few to judge by: fewer than"
+    return f"{few} {integer(at.few_rows)}." if n < at.few_rows else ""
 
 
 def entropy_verdict(bits: float) -> str:
@@ -313,23 +330,32 @@ def miss_verdict(mse: float, truths: Sequence[float]) -> str:
     """A typical miss beside how far the truths lie apart. truths: at least one."""
     miss, mean = math.sqrt(mse), math.fsum(truths) / len(truths)
     apart = math.sqrt(math.fsum((truth - mean) ** 2 for truth in truths) / len(truths))
+    own, other = number(miss, 3), number(apart, 3)
+    if own == other:
+        return f"A typical miss is {own}; the best single number for every row misses by as much."
     always = "the same number for every row would miss by" if miss < apart else "the best single number misses by only"
-    return f"A typical miss is {number(miss, 3)}; {always} {number(apart, 3)}."
+    return f"A typical miss is {own}; {always} {other}."
 
 
 def spread_verdict(spread: float, mse: float) -> str:
     """Whether the particles differ by more or less than their mean is off."""
     miss = math.sqrt(mse)
+    if spread == miss == 0:
+        return "No spread and no miss: they agree, and they are right."
     if spread < miss:
         return f"Below a typical miss, {number(miss, 3)}: they agree more than they are right, or the rest is noise."
     return f"Not below a typical miss, {number(miss, 3)}: they disagree at least as much as they are wrong."
 
 
-def follows_verdict(rho: float, *, at: Thresholds = DEFAULTS) -> str:
-    """Whether a wide spread goes with a large error."""
-    if rho >= at.follows:
+def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
+    """Whether a wide spread goes with a large error, as far as n rows, at least one, can tell."""
+    # Under no link rho has a standard deviation of nearly 1 / sqrt(n).
+    noise = 2 / math.sqrt(n)
+    if _is_below(abs(rho), noise) and _is_below(at.follows_little, noise):
+        return f"Too few rows to tell: chance alone can reach {fixed(min(noise, 1))} on {integer(n)}."
+    if not _is_below(rho, at.follows):
         return "Where the answers spread, the mean is further off."
-    if rho >= at.follows_little:
+    if not _is_below(rho, at.follows_little):
         return "Where the answers spread, the mean is a little further off."
     return "The spread does not tell where the mean is far off."
 
@@ -339,4 +365,4 @@ def follows_verdict(rho: float, *, at: Thresholds = DEFAULTS) -> str:
 
 def chance_verdict(p: float, *, at: Thresholds = DEFAULTS) -> str:
     """Whether a difference is more than an even coin would make."""
-    return "more than chance on these rows" if p < at.chance else "no more than chance on these rows"
+    return "more than chance on these rows" if _is_below(p, at.chance) else "no more than chance on these rows"

@@ -110,8 +110,9 @@ def listed(items: Sequence[object]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """With a capital first letter, the rest as it is."""
-    return sentence[:1].upper() + sentence[1:]
+    """With a capital first letter, the rest as it is; a symbol such as β stays itself."""
+    first = sentence[:1]
+    return (first.upper() if first.isascii() else first) + sentence[1:]
 
 
 # Sentences
