@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+SAYING = "Setting up $(VENV), once: pip installs in silence, for some minutes; all of it takes about 800 MB."
 
 .PHONY: run test axe check format mutants example bench pictures clean
 
@@ -41,10 +42,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/app.done: requirements.txt | $(BIN)/python
+	@echo $(SAYING)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
+	@echo $(SAYING)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
 

@@ -249,6 +249,33 @@ function choose(root, at) {
   root.scroller.focus({ preventScroll: true })
   point(root, at)
   root.open(at)
+  reveal(root, at)
+}
+
+// What opens stands under the drawing: once it is there it is brought into view as far as needed, but never so far
+// that the particle chosen is out of it.
+function reveal(root, at, tries = 60) {
+  const opened = document.querySelector(".vpp ul.said")?.closest(".vpp")
+  const head = `Particle ${at.k} after ${at.i ? `step ${at.i - 1}` : "the first draw"},`
+  if (root.at !== at || !root.isConnected) return
+  if (!opened?.textContent.startsWith(head)) {
+    if (tries) setTimeout(() => reveal(root, at, tries - 1), 50)
+    return
+  }
+  const page = pageOf(root)
+  const view = page.getBoundingClientRect()
+  const box = opened.getBoundingClientRect()
+  const below = box.top + Math.min(box.height, view.height / 3) + 16 - view.bottom
+  const above = root.lines.getBoundingClientRect().top + y(root, at.k) - 72 - view.top
+  const by = Math.min(below, above)
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches
+  if (by > 0) page.scrollBy({ top: by, behavior: isStill ? "auto" : "smooth" })
+}
+
+function pageOf(root) {
+  let found = root.parentElement
+  while (found.parentElement && !/auto|scroll/.test(getComputedStyle(found).overflowY)) found = found.parentElement
+  return found
 }
 
 // Keys: left to the parent, right to a child, up and down to the next slot.

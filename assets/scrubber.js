@@ -24,7 +24,7 @@ const latest = (root) => root.data.end ?? root.data.newest
 function name(root) {
   const { newest, end } = root.data
   const place = Number(root.slider.value)
-  const words = end !== null && place > newest ? "the end" : `step ${place}`
+  const words = end !== null && place > newest ? "the end" : place === newest ? root.data.called : `step ${place}`
   root.output.textContent = root.follow.checked && end === null ? `following: ${words}` : words
   root.slider.setAttribute("aria-valuetext", words)
 }

@@ -31,14 +31,17 @@ function patchWithin(old, next) {
 
 const wrapOf = (cue) => cue.nextElementSibling
 
-// `4 of 14 columns in view: scroll sideways`. A column that is held at the left is always in view.
+// `4 of 14 columns in view: scroll sideways`. A column that is held at the left or right is always in view.
 function told(wrap) {
   const heads = [...wrap.querySelector("thead tr:last-child").children]
   const { left, right } = wrap.getBoundingClientRect()
+  const last = heads.at(-1)
+  const isHeld = last && getComputedStyle(last).position === "sticky"
+  const end = isHeld ? last.getBoundingClientRect().left : right
   const held = heads[0] && getComputedStyle(heads[0]).position === "sticky" ? heads[0].getBoundingClientRect().right : left
   const seen = heads.filter((head, i) => {
     const box = head.getBoundingClientRect()
-    return (i === 0 && held > left) || (box.left >= held - 2 && box.right <= right + 2)
+    return (i === 0 && held > left) || (head === last && isHeld) || (box.left >= held - 2 && box.right <= end + 2)
   })
   return `${seen.length} of ${heads.length} columns in view: scroll sideways.`
 }

@@ -229,7 +229,7 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     draw_ideas(comparison)
     draw_points(comparison)
     everything = dict(enumerate(comparison.runs))
-    st.html(markup.block(markup.heading("What it took", "calls needed, cached or not"), cost_html(everything)))
+    steady(markup.heading("What it took", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
     draw_conditions(comparison)
     thresholds.fold()
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts import asking, frame, genealogy, ruled_out
+from pages.parts.steady import steady
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
@@ -43,6 +44,10 @@ def page(run: frame.OpenRun) -> None:
         draw_standing(run, snapshot)
 
     @st.fragment(run_every=REFRESH_S if live else None)
+    def kinship() -> None:
+        draw_how_near(run)
+
+    @st.fragment(run_every=REFRESH_S if live else None)
     def lineage() -> None:
         genealogy.draw(run)
 
@@ -51,11 +56,14 @@ def page(run: frame.OpenRun) -> None:
         ruled_out.draw(run)
 
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, asked, middle, below = st.container(), st.container(), st.container(), st.container()
+    above, near, asked, middle, late, below = (st.container() for _ in range(6))
     with above:
         standing()
     if not is_whole:
         return
+    # While a run goes on the matrix comes late and grows: it stands where it pushes nothing that is being read.
+    with late if live else near:
+        kinship()
     with asked:
         asking.draw(run)
     with middle:
@@ -79,7 +87,7 @@ def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
 
 def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """As of the last whole step."""
-    _, ideas, near = made(run, snapshot)
+    ideas = made(run, snapshot).ideas
     if ideas is None or snapshot.view.started is None:
         frame.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
@@ -93,8 +101,15 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
     live = snapshot.state in frame.LIVE
     frame.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
-    if config.size > 1:
-        draw_nearness(near, seed_text, is_weighted=config.is_weighted)
+
+
+def draw_how_near(run: frame.OpenRun) -> None:
+    """Of the ideas as they are now."""
+    snapshot = frame.fresh(run)
+    found = made(run, snapshot)
+    if found.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
+        return
+    draw_nearness(found.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
 
 
 def choose_wording(ideas: Ideas) -> str:
@@ -133,10 +148,11 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     place.html(
         markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
     )
-    parts = [matrix_html(near, groups, seed_text=seed_text, is_weighted=is_weighted), markup.caption(alt_words(near))]
+    drawn = matrix_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)
+    parts = [markup.CUE, drawn, markup.caption(alt_words(near))]
     if len(groups) < near.n:
-        parts.append(groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted))
-    st.html(markup.block(*parts))
+        parts += [markup.CUE, groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)]
+    steady("".join(parts), key="posterior.nearness")
 
 
 def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:

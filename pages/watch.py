@@ -18,6 +18,7 @@ from vpp.wording import markup
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
+from vpp.wording.steps import step_name
 from vpp.wording.words import counted
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
@@ -26,7 +27,8 @@ FOLLOW, SHOW_END = "Follow latest", "Show the end"
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """The state, and the buttons that fit it."""
     directory, state = run.directory, snapshot.state
-    row, here = st.container(horizontal=True, vertical_alignment="center"), {"run": directory.id}
+    row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
+    here = {"run": directory.id}
     words = heard(directory, snapshot) or phase(snapshot)
     row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
     if state in ("running", "queued", "stalled"):
@@ -129,7 +131,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
             draw_numbers(snapshot, shown)
         with below:
             charts.draw(run, view)
-    elif shown.is_live:
+    elif snapshot.state in ("running", "stalled", "paused"):
         band.html(markup.block(markup.waiting(waiting_for(snapshot))))
     with deck:
         draw_deck(run, snapshot, shown)
@@ -164,6 +166,7 @@ def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
         ),
         shown=shown.chosen,
         newest=newest,
+        called=step_name(view, newest) if shown.newest is not None else "first hypotheses",
         end=None if shown.is_live else view.total_steps,
         top=max(view.total_steps - 1, 1) if shown.is_live else view.total_steps,
         follow=FOLLOW if shown.is_live else SHOW_END,
@@ -173,8 +176,6 @@ def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
 
 def waiting_for(snapshot: Snapshot) -> str:
     """What is awaited before the first population is whole."""
-    if snapshot.state == "queued":
-        return "Starting the worker, or waiting for another run to give way."
     k = snapshot.spec.config.size
     return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 

@@ -159,7 +159,9 @@ def cell_of(field: Field, key: str) -> str | None:
         )
         return chosen
     seen = f"The training rows have {field.low} to {field.high}." if field.low is not None else None
-    return st.text_input(label, key=key, placeholder=field.example or "", help=seen, persist_state="session")
+    return st.text_input(
+        label, key=key, placeholder=f"e.g. {field.example}" if field.example else "", help=seen, persist_state="session"
+    )
 
 
 def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:

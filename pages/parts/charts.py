@@ -21,6 +21,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
+from vpp.wording.happening import final_rows
 from vpp.wording.progress import batch_errors, shown_step
 from vpp.wording.tokens import Mode
 
@@ -84,7 +85,7 @@ def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Fi
 
     A chart that is made anew is drawn anew, and a drag across it that is under way is lost. It keeps a reader's zoom.
     """
-    of = (run.directory.id, shown_step(view), len(view.finished_steps))
+    of = (run.directory.id, shown_step(view), len(view.finished_steps), view.has_ended)
 
     def make(mode: Mode) -> Figure:
         at, found = st.session_state.get(f"{chart.key}.made", (None, None))
@@ -107,6 +108,8 @@ def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
     config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
     if found:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+    if config.is_rescored:
+        yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
     if not config.is_filtered:
         yield "Every proposal is taken, so none is accepted or rejected."
     if not config.is_weighted:

@@ -20,6 +20,11 @@ DEMO, SERVER = "Built-in demo model", "My endpoint"
 SPEEDS = ("readable", "instant")
 
 
+def is_demo() -> bool:
+    """Whether the demo model is chosen, also before its field is drawn."""
+    return bool(st.session_state.get("new.who", DEMO) == DEMO)
+
+
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
     """Asks for the model; an incomplete server has no model or no address."""
     kind = st.segmented_control(

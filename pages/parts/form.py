@@ -180,7 +180,8 @@ def demo_pace(whole: Plan, latency_s: float) -> str:
     pauses = whole.rounds * latency_s
     total = seconds(pauses + whole.calls / DEMO_CALLS_A_SECOND)
     part = f", {seconds(pauses)} of it pauses to read along" if pauses else ""
-    return f"The demo model answers roughly {DEMO_CALLS_A_SECOND} calls a second: up to about {total}{part}."
+    told = f"The demo model answers roughly {DEMO_CALLS_A_SECOND} calls a second: up to about {total}{part}"
+    return f"{told}. It does not use the cache."
 
 
 def draw() -> None:

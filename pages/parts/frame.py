@@ -32,6 +32,8 @@ LATER = ("sklearn.linear_model", "sklearn.tree")
 """What Compare needs. A first run has the machine to itself before that."""
 REST_S = 4.0
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
+DELETED = "frame.deleted"
+"""Where a browser session keeps the id of the run that it has just deleted, until a page has said so."""
 MOST_CELLS = 2000
 """Of a chart's numbers: a larger table is made only where it is asked for."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
@@ -116,8 +118,11 @@ def open_run(page: str, shows: str) -> OpenRun:
     name = st.query_params.get("run") or st.session_state.get("run")
     if not name:
         _nothing_open(page, f"{page} {shows}")
+    directory = next((directory for directory in store().runs() if directory.id == name), None)
+    if directory is None:
+        st.session_state.pop("run", None)
+        empty(page, "This run cannot be opened", *_gone(str(name)), failed=True)
     try:
-        directory = store().get(str(name))
         found = reader(str(directory.path))
         snapshot = found.refresh()
     except VppError as error:
@@ -136,10 +141,19 @@ def fresh(run: OpenRun) -> Snapshot:
         st.rerun()
 
 
+def _gone(name: str) -> tuple[str, str]:
+    return (
+        f"There is no run {name} among the runs of this app: it may have been deleted, or the link was made elsewhere.",
+        "Pick one of the list of runs, or begin here.",
+    )
+
+
 def _nothing_open(page: str, purpose: str) -> NoReturn:
+    deleted = st.session_state.pop(DELETED, None)
+    said = (f"Deleted run {deleted}.",) if deleted else (purpose,)
     if store().runs():
-        empty(page, "No run is open", purpose, "Pick one of the list of runs, or begin here.")
-    empty(page, "No runs yet", purpose, "Begin with an example, or with a table of your own.")
+        empty(page, "No run is open", *said, "Pick one of the list of runs, or begin here.")
+    empty(page, "No runs yet", *said, "Begin with an example, or with a table of your own.")
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
@@ -147,11 +161,13 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
     st.html(markup.block(markup.title(page)))
     with st.container(key="empty"):
         st.html(markup.block(markup.state(head, *words, failed=failed)))
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Look at a finished example", type="primary", key="frame.finished"):
                 open_example()
             if st.button("Use my own CSV", key="frame.own"):
                 st.switch_page("pages/new_run.py")
+            if failed:
+                st.page_link("pages/new_run.py", label="Back to New run")
     st.stop()
 
 
@@ -206,10 +222,10 @@ def ask_keys(endpoint: EndpointSpec) -> None:
 
 
 def head(run: OpenRun, words: str) -> None:
-    """The demo banner, where it belongs, and the title."""
+    """The demo banner, where it belongs, the title, and under it the run by its name."""
     spec = run.snapshot.spec
     parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
-    st.html(markup.block(*parts, markup.title(words, meta(run))))
+    st.html(markup.block(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name)))
     if run.snapshot.damage:
         st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
 

@@ -7,12 +7,14 @@ from typing import Any, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
 from vpp.errors import InputError
 from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (
     ABOUT,
+    DEMO_PRIOR,
     OPEN,
     config_of,
     decided,
@@ -119,6 +121,8 @@ def common_options(deciding: Config) -> None:
     kept()["prior"] = st.text_area(
         name_of("prior"), key=key_of("prior"), height=80, placeholder="Petal size matters more than sepal size."
     ).strip()
+    if is_demo():
+        st.html(markup.block(markup.caption(DEMO_PRIOR)))
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:

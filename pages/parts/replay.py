@@ -27,12 +27,22 @@ def place(key: str) -> Place:
     return Place(None if step is None else int(step), bool(at.get("film")))
 
 
-def draw(band: str, *, shown: Place, newest: int, end: int | None, top: int, follow: str, key: str) -> None:
+def draw(
+    band: str, *, shown: Place, newest: int, called: str, end: int | None, top: int, follow: str, key: str
+) -> None:
     """The band and its slider, from step 0 to `top`.
 
-    newest: the last step there is to see. end: the place of what came after the last step; None while a run goes on,
-    which has no film either. follow: what following the latest is called. To be drawn last: the film goes on once the
-    slider confirms the step before, and then all of that step is drawn.
+    newest: the last step there is to see. called: what that place is called. end: the place of what came after the
+    last step; None while a run goes on, which has no film either. follow: what following the latest is called. To be
+    drawn last: the film goes on once the slider confirms the step before, and then all of that step is drawn.
     """
-    data = {"band": band, "newest": newest, "end": end, "top": top, "follow": follow, "step": shown.step}
+    data = {
+        "band": band,
+        "newest": newest,
+        "called": called,
+        "end": end,
+        "top": top,
+        "follow": follow,
+        "step": shown.step,
+    }
     _SCRUBBER(data=data, key=key, default={"at": None}, on_at_change=lambda: None)

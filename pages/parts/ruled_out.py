@@ -5,9 +5,9 @@ from typing import NamedTuple, cast
 import streamlit as st
 
 from pages.parts import frame
-from vpp.drawing.ledger import counts_words, reason_counts, ruled_out_html
+from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, ruled_out_html
 from vpp.inspection.ideas import merge_ideas, survivors
-from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, ruled_out
+from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.words import counted, integer
@@ -24,6 +24,8 @@ class Made(NamedTuple):
 
     of: tuple[str, float | None]
     entries: tuple[RuledOut, ...]
+    lived_on: tuple[RuledOut, ...]
+    """Not drawn again, while others that answer alike were."""
     survivors: dict[str, int]
 
 
@@ -35,14 +37,34 @@ def made(run: frame.OpenRun) -> Made:
         return Made(*kept)
     dataset = run.reader.dataset()
     ideas = merge_ideas(view, dataset)
-    found = Made(of, ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+    alike = survivors(view, ideas) if ideas else {}
+    found = Made(of, *parted(ruled_out(view, dataset), alike), alike)
     st.session_state[f"{KEY}.made"] = found
     return found
 
 
 def draw(run: frame.OpenRun) -> None:
+    """What is gone, and apart from it the copies that the lot left out."""
+    found = made(run)
+    draw_gone(run, found)
+    if found.lived_on:
+        draw_lived_on(run, found)
+
+
+def draw_lived_on(run: frame.OpenRun, found: Made) -> None:
+    """Folded away, the newest."""
+    started, n = frame.fresh(run).view.started, len(found.lived_on)
+    html = ruled_out_html(
+        found.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=found.survivors
+    )
+    left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
+    with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
+        st.html(markup.block(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left))
+
+
+def draw_gone(run: frame.OpenRun, found: Made) -> None:
     """The ledger, forty texts at a time."""
-    found, started = made(run), frame.fresh(run).view.started
+    started = frame.fresh(run).view.started
     head = counts_words(found.entries) or "nothing so far"
     st.html(markup.block(markup.heading("Ruled out", head)))
     if not found.entries:

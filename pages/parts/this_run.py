@@ -79,6 +79,7 @@ def forget(run: frame.OpenRun) -> None:
     store.delete(run.directory)
     st.session_state.pop(CONFIRMING, None)
     st.session_state.pop("run", None)
+    st.session_state[frame.DELETED] = run.directory.id
     st.query_params.pop("run", None)
 
 
@@ -91,14 +92,18 @@ def cache() -> None:
     except VppError as error:
         left.html(markup.block(markup.caption(str(error))))
         return
+    cleared = ""
     try:
         if right.button("Clear the cache", key="this_run.clear", width="stretch"):
+            before = responses.info()
             responses.clear()
+            cleared = f"Cleared {counted(before[0], 'answer')}, {before[1] / 2**20:.1f} MiB. "
         entries, size = responses.info()
     finally:
         responses.close()
-    words = f"The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
-    left.html(markup.block(markup.caption(f"{words}Without it, repeated questions are asked anew.")))
+    words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
+    without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
+    left.html(markup.block(markup.caption(words + without)))
 
 
 def attempt(head: str, work: Callable[[], None]) -> None:

@@ -93,7 +93,7 @@ def test_a_run_that_is_not_there_is_named_with_the_ways_on(app: AppTest, page: s
     app.run()
     app.switch_page(f"pages/{page}.py").run()
     assert "This run cannot be opened" in shown(app)
-    assert "no run" in shown(app)
+    assert "There is no run 20200101-0000-nothing-smc-0000 among the runs of this app" in shown(app)
     assert names(app) == ["Look at a finished example", "Use my own CSV"]
 
 
@@ -110,7 +110,7 @@ def test_a_run_that_has_nothing_yet_leads_to_watch(app: AppTest, runs: Path, pag
     opened(app, reader, page)
     assert said in shown(app)
     press(app, "Watch the run")
-    assert 'class="wait"' in shown(app)
+    assert "waits for another run to give way" in shown(app)
 
 
 def test_a_table_and_its_fields_are_there_when_one_comes_back(app: AppTest) -> None:
@@ -166,6 +166,7 @@ def test_a_run_is_deleted_after_a_question_that_names_it(watched: tuple[AppTest,
     assert "Delete it for good" not in names(app)
     press(press(app, "Delete this run"), "Delete it for good")
     assert not reader.directory.path.exists()
+    assert f"Deleted run {reader.directory.id}." in shown(app)
     assert "No runs yet" in shown(app)
 
 
@@ -180,8 +181,7 @@ def test_a_run_that_goes_on_is_not_deleted(app: AppTest, runs: Path) -> None:
 def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, runs: Path) -> None:
     reader = labels(runs)
     spec = reader.directory.spec()
-    changed = replace(spec, config=replace(spec.config, epsilon=0.125, prior="Say yes often."))
-    reader.directory.write_spec(changed, status="finished")
+    reader.directory.amend(config=replace(spec.config, epsilon=0.125, prior="Say yes often."))
     app.session_state["this_run"] = True
     opened(app, reader, "watch")
     press(app, "Start again with changes")

@@ -46,7 +46,7 @@ def test_a_particle_of_now_is_chosen_without_the_drawing(tmp_path: Path, monkeyp
     page.session_state["run"] = run_id
     page.run()
     page.switch_page("pages/posterior.py").run()
-    assert "Two particles descend from slot 0." in shown(page)
+    assert "Two particles descend from first hypothesis 0." in shown(page)
     assert "Its ancestors" not in shown(page)
     page.selectbox(key=f"posterior.genealogy.particle.{run_id}").set_value(2).run()
     assert not page.exception

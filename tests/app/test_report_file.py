@@ -64,7 +64,7 @@ def test_a_chart_answers_the_pointer_and_zooms(opened: Opened) -> None:
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     hover = chart.locator(".hoverlayer .hovertext")
     hover.wait_for()
-    assert hover.text_content() == "step 1: ESS 1.60"
+    assert hover.text_content() == "at the end: ESS 1.60"
     span = "() => document.querySelector('.chart').layout.xaxis.range"
     before = page.evaluate(span)
     inside = chart.locator(".nsewdrag").bounding_box()

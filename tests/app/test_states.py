@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame
+from pages.parts.endpoint import SERVER
 from tests.app.drawn import shown
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
@@ -16,6 +17,7 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
 from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config, preset
+from vpp.wording.options import DEMO_PRIOR
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
@@ -218,6 +220,13 @@ def test_the_demo_models_own_time_is_in_the_plan(app: AppTest) -> None:
     assert "pauses" not in told
     app.segmented_control(key="new.speed").set_value("readable").run()
     assert "of it pauses to read along" in shown(app)
+
+
+def test_the_form_says_what_the_demo_model_takes_of_a_prior_while_it_is_chosen(app: AppTest) -> None:
+    upload(app, LABELS)
+    assert DEMO_PRIOR in shown(app)
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert DEMO_PRIOR not in shown(app)
 
 
 def test_the_plan_follows_the_options(app: AppTest) -> None:

@@ -15,6 +15,7 @@ from tests.reporting import builders
 from vpp.cli import main
 from vpp.cli.working import heaviest
 from vpp.settings import Config
+from vpp.wording.words import percent
 
 Vpp = Callable[..., str]
 
@@ -51,6 +52,8 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
     assert "line 1 cannot be read" in rows["torn"]["name"]
     lines = vpp("list").splitlines()
+    accuracy = percent(rows["vml"]["metric"]["test"], decimals=1)
+    assert any(line.startswith(f"vml  finished     accuracy {accuracy}  ") for line in lines)
     assert len(lines) == 3
     assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
 
@@ -84,11 +87,13 @@ def test_the_report_goes_where_it_is_asked_for(vpp: Vpp, desk: Desk) -> None:
     (desk.runs / "vml" / "report.md").unlink()
     assert vpp("report", "vml", "-o", "here.md") == "here.md\n"
     assert not (desk.runs / "vml" / "report.md").exists()
-    written = Path(vpp("report", "--nc", "vml").strip())
-    assert written.name == "report.md"
-    assert written.read_text() == (desk.folder / "here.md").read_text()
-    assert {"report.html", "posterior.nc"} <= {path.name for path in written.parent.iterdir()}
-    vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc")
+    written = [Path(line) for line in vpp("report", "--nc", "vml").splitlines()]
+    expected = ["report.md", "posterior.json", "predictions.csv", "report.html", "posterior.nc"]
+    assert [path.name for path in written] == expected
+    assert all(path.parent == written[0].parent and path.is_file() for path in written)
+    assert written[0].read_text() == (desk.folder / "here.md").read_text()
+    told = vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc")
+    assert told.splitlines() == ["here.md", "page.html", "posterior.nc"]
     assert (desk.folder / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (desk.folder / "posterior.nc").stat().st_size > 1000
 

@@ -54,7 +54,7 @@ def said(found: Genealogy, slot: int, *, step: int | None = None, most: int | No
 def test_the_run_of_labels_in_words() -> None:
     found = found_in(*label_events())
     assert genealogy_sentence(found) == (
-        "Three of the four first hypotheses have living descendants. Two particles descend from slot 0."
+        "Three of the four first hypotheses have living descendants. Two particles descend from first hypothesis 0."
     )
     assert genealogy_alt(found).endswith(" Resampled at step 1.")
     assert genealogy_caption(found, is_weighted=True) == (
@@ -69,9 +69,13 @@ def test_the_run_of_labels_in_words() -> None:
         ((0, 1, 2), "All three first hypotheses have living descendants."),
         (
             (1, 1, 1),
-            "One of the three first hypotheses has living descendants. All three particles descend from slot 1.",
+            "One of the three first hypotheses has living descendants. "
+            "All three particles descend from first hypothesis 1.",
         ),
-        ((0, 2, 2), "Two of the three first hypotheses have living descendants. Two particles descend from slot 2."),
+        (
+            (0, 2, 2),
+            "Two of the three first hypotheses have living descendants. Two particles descend from first hypothesis 2.",
+        ),
     ],
 )
 def test_who_has_descendants(ancestors: tuple[int, ...], words: str) -> None:
@@ -82,7 +86,8 @@ def test_families_of_one_size_are_named_together() -> None:
     texts = ("a", "b", "c", "d")
     step = (reweighted(0, (0.5, 0.3, 0.1, 0.1)), resampled(0, 0, 0, 1, 1))
     found = found_in(started(SMC, YES_NO), *drawn(*texts), *step, finished(0, "aabb", ancestors=(0, 0, 1, 1)))
-    assert genealogy_sentence(found).endswith("Two particles each descend from slot 0 and slot 1.")
+    told = genealogy_sentence(found)
+    assert told.endswith("Two particles each descend from first hypothesis 0 and first hypothesis 1.")
 
 
 def test_chains_are_said_to_go_their_own_ways() -> None:
@@ -126,8 +131,8 @@ def test_newcomers_are_counted_apart() -> None:
 
 def test_the_table_has_a_row_a_founder() -> None:
     table = founders_table(found_in(*label_events()), seed_text=SEED, is_weighted=True)
-    assert '<td>Slot 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
-    assert '<td>Slot 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
+    assert '<td>First hypothesis 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
+    assert '<td>First hypothesis 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
     assert table.count("<tr>") == 5
 
 

@@ -14,7 +14,7 @@ from vpp.drawing.ledger import (
     told_inputs,
 )
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
+from vpp.inspection.ruled_out import Occasion, RuledOut, parted, ruled_out
 from vpp.settings import Config
 
 
@@ -117,3 +117,15 @@ def test_model_text_is_text_in_the_ledger() -> None:
     html = ruled_out_html([entry, replace(entry, reason="rejected")], seed_text="")
     assert "<img" not in html
     assert "the first draw, particle 0" in html
+
+
+def test_a_text_that_the_lot_left_out_while_its_idea_lives_on_is_not_ruled_out(tmp_path: Path) -> None:
+    """NONE was resampled away; LUCK, rejected, was judged by rows whoever answers alike."""
+    found, alike = entries(tmp_path), {hypothesis_id(inspected.NONE): 2, hypothesis_id(inspected.LUCK): 1}
+    gone, lived_on = parted(found, alike)
+    assert [entry.text for entry in lived_on] == [inspected.NONE]
+    assert ruled_out_sentence(gone, Config()) == "Two texts were ruled out."
+    told = ruled_out_html(lived_on, seed_text=SEED, survivors=alike)
+    assert "not drawn</span>" in told
+    assert "resampled away</span>" not in told
+    assert "it answers as idea 3, which stands." in told

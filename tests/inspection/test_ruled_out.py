@@ -20,7 +20,17 @@ from tests.reporting.builders import (
 )
 from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.ruled_out import Occasion, Past, RuledOut, Search, rejected, resampled_away, ruled_out, unparsable
+from vpp.inspection.ruled_out import (
+    Occasion,
+    Past,
+    RuledOut,
+    Search,
+    parted,
+    rejected,
+    resampled_away,
+    ruled_out,
+    unparsable,
+)
 from vpp.settings import Config
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
@@ -134,6 +144,22 @@ def test_for_numbers_a_lost_text_is_held_against_the_heaviest() -> None:
         resampled(0, 1, 1, 2),
     )
     assert [c.row.id for c in resampled_away(view, NUMBERS)[0].newest.contradictions] == [2]
+
+
+def test_a_text_whose_twin_was_drawn_lives_on() -> None:
+    """LOST answers as KEPT on both rows; WRONG does not."""
+    answers = {"lost": {0: "yes", 1: "no"}, "kept": {0: "yes", 1: "no"}, "wrong": {0: "no", 1: "no"}}
+    view = view_of(
+        started(SMC, YES_NO),
+        *drawn(*answers),
+        *(scored(0, k, text, said, role="buffer") for k, (text, said) in enumerate(answers.items())),
+        reweighted(0, (0.45, 0.45, 0.1)),
+        resampled(0, 1, 1, 1),
+        finished(0, ("kept", "kept", "kept"), ancestors=(1, 1, 1)),
+    )
+    gone, lived_on = parted(resampled_away(view, YES_NO), {})
+    assert [out.text for out in gone] == ["wrong"]
+    assert [(out.text, out.newest.alike) for out in lived_on] == [("lost", (0, 1, 2))]
 
 
 def test_a_text_with_a_surviving_copy_is_not_resampled_away() -> None:

@@ -29,9 +29,9 @@ def test_near_agreement_is_told_with_its_groups(tmp_path: Path) -> None:
 
 def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: Path) -> None:
     told = section(inspected.labels(tmp_path), "Where the ideas came from")
-    assert "Three of the four first hypotheses have living descendants. Two particles descend from slot 0." in told
-    assert "### Idea 1: particle 0, from slot 0; never reworded" in told
-    assert "### Idea 2: particle 1, from slot 0; its words changed at step 1" in told
+    assert "Three of the four first hypotheses have living descendants. Two particles descend from first hyp" in told
+    assert "### Idea 1: particle 0, from first hypothesis 0; never reworded" in told
+    assert "### Idea 2: particle 1, from first hypothesis 0; its words changed at step 1" in told
     assert "- The first hypothesis: Say yes if a is even, else no." in told
     assert "- Step 1, rewritten, accepted: Say yes if a is above 6, else no." in told
 

@@ -1,7 +1,9 @@
 """Run folders: ids, names, secrets, and what is refused before anything is written."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.slots import Slots
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore, delete, rename, run_id
 from vpp.settings import Config
 
@@ -68,6 +70,29 @@ def test_a_new_name_stays_and_the_id_too(tmp_path: Path) -> None:
     assert RunStore(tmp_path).runs()[0].id == directory.id
     with pytest.raises(RunError, match="at least one character"):
         rename(directory, "  ")
+
+
+def test_a_name_given_while_a_worker_writes_its_status_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = preparation(name="old").create(tmp_path)
+    read = RunDirectory.spec
+
+    def renamed_between(worker: RunDirectory) -> RunSpec:
+        """What the worker read, a new name having been tried for right after it."""
+        spec = read(worker)
+        with monkeypatch.context() as patch, suppress(RunError):
+            patch.setattr(RunDirectory, "spec", read)
+            patch.setattr("vpp.runs.directory.AMENDED_WITHIN_S", 0)
+            rename(directory, f"new {next(tries)}")
+            given.append(read(worker).name)
+        return spec
+
+    tries, given = count(), list[str]()
+    monkeypatch.setattr(RunDirectory, "spec", renamed_between)
+    directory.amend(status="finished")
+    assert next(tries) > 1, "it was tried while run.json was read to be written"
+    assert (read(directory).name, directory.status()) == (given[-1], "finished")
 
 
 def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:

@@ -130,8 +130,8 @@ def test_before_any_proposal_of_a_step_is_judged_none_is_said_to_be() -> None:
         ("vml", None, "Of 7 test rows it got "),
         ("vml5", -1, "All five hypotheses begin as the seed sentence."),
         ("smc duplicates", 0, "Step 0: ESS came to 4.0 of 4, without resampling. There were no copies, so nothing was"),
-        ("incremental", 1, "Step 1: the exponent φ came to 0.13; ESS came to 3.7 of 4, without resampling. Two"),
-        ("adaptive", 0, "Step 0: the exponent φ came to 0.21; ESS came to 2.0 of 4, just below 2, so the population"),
+        ("incremental", 1, "Step 1: the exponent φ came to 0.129; ESS came to 3.7 of 4, without resampling. Two"),
+        ("adaptive", 0, "Step 0: the exponent φ came to 0.211; ESS came to 2.0 of 4, just below 2, so the population"),
     ],
 )
 def test_every_method_is_told_as_what_it_does(tmp_path: Path, name: str, step: int | None, words: str) -> None:
@@ -153,7 +153,7 @@ def test_a_k_that_grows_or_falls_is_told_where_it_does(tmp_path: Path) -> None:
 def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:
     config = Config(method="always-accept", particles=2)
     told = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
-    assert told == "The run ended at step 0, of 2 steps. The test rows were not asked about."
+    assert told == "The run ended after step 0: 1 of 2 steps are whole. The test rows were not asked about."
     before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
     assert before_any.startswith("The run ended before its first step was whole.")
 

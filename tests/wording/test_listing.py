@@ -15,17 +15,17 @@ NOW = datetime(2026, 1, 10, 14, 32)
     ("made", "said"),
     [
         (datetime(2026, 1, 10, 9, 5), "09:05"),
-        (datetime(2026, 1, 9, 23, 59), "9 Jan"),
-        (datetime(2025, 12, 31, 9, 5), "31 Dec 2025"),
+        (datetime(2026, 1, 9, 23, 59), "9 Jan 23:59"),
+        (datetime(2025, 12, 31, 9, 5), "31 Dec 2025 09:05"),
     ],
 )
-def test_today_has_a_time_and_other_days_a_date(made: datetime, said: str) -> None:
+def test_today_has_a_time_and_other_days_a_date_too(made: datetime, said: str) -> None:
     assert when_words(made, NOW) == said
 
 
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     row = listed("r", labels(tmp_path).refresh(), "09:05")
-    assert (row.mark, row.note) == ("acc", "SMC · finished · 50.0 % · 09:05")
+    assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
 
 
 def test_only_those_that_read_alike_say_their_seed() -> None:
@@ -34,3 +34,13 @@ def test_only_those_that_read_alike_say_their_seed() -> None:
         for seed, name in enumerate(("Iris", "Iris", "Penguins"))
     ]
     assert [row.note.removeprefix("SMC · finished") for row in told_apart(rows)] == [" · seed 0", " · seed 1", ""]
+
+
+def test_those_of_one_seed_too_say_the_end_of_their_id() -> None:
+    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1))
+    rows = [Listed(id=run, name="Iris", mark="acc", note="SMC · 14:32", seed=seed) for run, seed in made]
+    assert [row.note.removeprefix("SMC · 14:32") for row in told_apart(rows)] == [
+        " · seed 0 · 7f3a",
+        " · seed 0 · 90bc",
+        " · seed 1",
+    ]

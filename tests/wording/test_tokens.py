@@ -2,13 +2,16 @@
 
 import re
 import tomllib
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from vpp.drawing.figures import weights_figure
 from vpp.drawing.nearness import MOST_INK
+from vpp.runs.view import RunView
 from vpp.wording.theme import template
 from vpp.wording.tokens import PRIMARY, TOKENS, Mode, Token
 
@@ -125,6 +128,30 @@ def test_words_are_read_on_every_surface(words: str, surface: str, mode: Mode) -
 @pytest.mark.parametrize("share", [0.14, 0.32, MOST_INK / 100])
 def test_ink_is_read_on_inked_cells(share: float, mode: Mode) -> None:
     assert contrast(seen("ink", mode), inked(share, mode)) >= 4.5
+
+
+def weighed(weight: float, mode: Mode) -> np.ndarray:
+    """The cell of a weight in the chart of weights, in linear RGB."""
+    (cells,) = weights_figure(RunView(), mode).chart.data
+    places, colours = zip(*cells.colorscale, strict=True)
+    rgb = [[int(colour[i : i + 2], 16) for colour in colours] for i in (1, 3, 5)]
+    return linear("#" + "".join(f"{round(np.interp(weight, places, channel)):02x}" for channel in rgb))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("of", [weighed, inked])
+def test_more_is_drawn_with_more_contrast_in_either_theme(of: Callable[[float, Mode], np.ndarray], mode: Mode) -> None:
+    """To the ground of an empty cell."""
+    contrasts = [contrast(of(share, mode), seen("sunk", mode)) for share in np.linspace(0, 1, 21)]
+    assert contrasts == sorted(set(contrasts))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("page", PAGES)
+def test_quieter_words_have_less_contrast_in_either_theme(page: str, mode: Mode) -> None:
+    """Bars and heavy hypotheses are in ink, light ones in ink-2, captions in ink-3."""
+    loud, quiet, quietest = (contrast(seen(ink, mode), seen(page, mode)) for ink in ("ink", "ink-2", "ink-3"))
+    assert loud > quiet > quietest
 
 
 @pytest.mark.parametrize("mode", MODES)

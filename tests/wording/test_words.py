@@ -148,6 +148,13 @@ def test_values_read_as_they_are() -> None:
     assert words.value_text(12.6228) == "12.6228"
     assert words.value_text(None) == "no answer"
     assert words.weight_text(0.9541) == "0.954"
+    assert [words.short_weight(w) for w in (0.0, 0.0001, 0.9541, 0.9999, 1 - 1e-12)] == [
+        "0.000",
+        "< 0.001",
+        "0.954",
+        "> 0.999",
+        "1.000",
+    ]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -146,8 +146,7 @@ class _Conductor:
             create(cell, self._spec.sizes, self._share(self._spec.endpoint), run_dir=run.path)
         else:
             with suppress(RunError):  # a record that cannot be read fails its worker, not the sweep
-                spec = run.spec()
-                run.write_spec(replace(spec, endpoint=self._share(spec.endpoint)), status=run.status())
+                run.amend(endpoint=self._share(run.spec().endpoint))
         words = ("resume", str(run.path), "--json", "--quiet")
         return started(words, log=run.log, keys=self._keys, VPP_MAX_RUNNING=str(self._slots))
 

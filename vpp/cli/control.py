@@ -12,6 +12,7 @@ from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 from vpp.runs.summary import result
+from vpp.wording.listing import metric_text
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
@@ -74,7 +75,8 @@ def _metric(row: dict[str, object]) -> str:
     metric = row["metric"]
     if not isinstance(metric, dict) or metric["test"] is None:
         return "-"
-    return f"{metric['name']} {metric['test']:.3g}"
+    shown = metric_text(metric["name"], metric["test"])
+    return f"accuracy {shown}" if metric["name"] == "accuracy" else shown
 
 
 def rename(options: Namespace) -> int:

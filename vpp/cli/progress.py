@@ -7,6 +7,7 @@ from typing import TextIO
 from vpp.events import RunPaused, RunResumed, StepFinished
 from vpp.runs.journal import Record
 from vpp.runs.view import RunView
+from vpp.wording.steps import steps_text
 from vpp.wording.words import seconds
 
 WIDTH = 28
@@ -64,7 +65,7 @@ class Progress:
             return f"first hypotheses, {len(view.drawn)} so far"
         if view.last_step == view.total_steps - 1:
             return "final weights and test rows" if "train" not in view.evaluated else "done"
-        return f"step {view.last_step + 1} of {view.total_steps}"
+        return steps_text(view)
 
     def _say(self, text: str) -> None:
         self.close()

@@ -21,23 +21,26 @@ from vpp.wording.words import counted
 
 
 def report(options: Namespace) -> int:
-    """Writes the report of a run as it is now."""
+    """Writes the report of a run as it is now, and names each file that was written, a line each."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
-    if options.nc:
-        folder = Path(options.output).parent if options.output else directory.path
-        write_bytes(folder / "posterior.nc", posterior_nc(reader))
-    if options.html:
-        write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
     if options.output:
-        target = Path(options.output)
-        write_bytes(target, report_markdown(reader).encode())
+        written = [_written(Path(options.output), report_markdown(reader).encode())]
     else:
-        target = write_all(directory)
-        if not options.html:
-            write_html(directory)
-    print(target)
+        written = write_all(directory)
+    if options.html:
+        written.append(_written(Path(options.html), report_html(reader).encode(errors="replace")))
+    elif not options.output:
+        written.append(write_html(directory))
+    if options.nc:
+        written.append(_written(written[0].parent / "posterior.nc", posterior_nc(reader)))
+    print("\n".join(map(str, written)))
     return 0
+
+
+def _written(path: Path, content: bytes) -> Path:
+    write_bytes(path, content)
+    return path
 
 
 def predict(options: Namespace) -> int:

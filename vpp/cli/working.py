@@ -11,7 +11,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.runs.worker import work
-from vpp.wording.words import EQUAL, cached_words, seconds
+from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
 EXIT_CODES = {"finished": 0, "stopped": 130}
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1}
@@ -84,4 +84,4 @@ def heaviest(directory: RunDirectory, view: RunView) -> str:
 def _shown(metric: str, value: float | None) -> str:
     if value is None:
         return "not evaluated"
-    return f"accuracy {100 * value:.1f} %" if metric == "accuracy" else f"mean squared error {value:.4g}"
+    return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else f"mean squared error {number(value)}"

@@ -67,8 +67,7 @@ def _when(step: int) -> str:
 
 
 def _head(found: Genealogy, place: Place) -> str:
-    founder = found.at(place).founder
-    return f"first hypothesis {founder.slot}" if founder.step == INITIAL_STEP else founder_name(founder)
+    return founder_name(found.at(place).founder)
 
 
 def _origins(found: Sequence[Origin]) -> str:

@@ -67,7 +67,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
         told = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
         )
-    return f"{told}; {order_verdict(curve)}"
+    return f"{told}; {order_verdict(curve)}. Rows of equal certainty count with their mean"
 
 
 def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:

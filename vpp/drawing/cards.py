@@ -18,6 +18,7 @@ from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
+from vpp.wording.words import particles, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
 
@@ -132,15 +133,21 @@ class CardMaker:
         """By slot; nothing where all count alike."""
         return changes(self._view, step, weights) if self._config.is_weighted else {}
 
+    def _last_scored(self, last: StepView, slot: int, hypothesis: str) -> Scored | None:
+        """As the weights of the end were made; else as the last step scored the same text, in whichever slot."""
+        made = (*last.scored.values(), *last.proposals_scored.values())
+        return self._view.final_scored.get(slot) or next((s for s in made if s.hypothesis == hypothesis), None)
+
     def _last(self, last: StepView, slot: int, ids: Sequence[str], since: Change) -> Card:
+        scored = self._last_scored(last, slot, ids[slot])
         return Card(
             slot=slot,
             weight=self._view.weights[slot],
             sentence=self._said(ids[slot]),
             parent=self._said_before(last.step, slot),
             marks=(*_came(since, last.step), *self._origin(last.step, slot), *self._same_words(slot, ids)),
-            hits=(),
-            rail=self._score_rail(self._view.final_scored.get(slot)),
+            hits=self._hits(last, scored) if scored else (),
+            rail=self._rail(last, scored) if scored else ("not scored",),
             folds=(),
             alike=0 if self._config.is_weighted else len(ids),
             moved=_moved(since, self._view.weights, slot),
@@ -230,14 +237,14 @@ class CardMaker:
         copies = heirs(view, slot)
         if not copies:
             return (("gone", f"resampled away at step {view.step}"),)
-        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {_listed(copies)}"),)
+        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
         kept = view.finished and self._config.mutate == "duplicates" and not view.proposed.keys() & set(copies)
         still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
         return (*spread, *still, *_shrunk(view, copies))
 
     def _same_words(self, slot: int, hypotheses: Sequence[str]) -> Marks:
         twins = [k for k, h in enumerate(hypotheses) if h == hypotheses[slot] and k != slot]
-        return (("", f"same words as particle {_listed(twins)}"),) if twins else ()
+        return (("", f"same words as {particles(twins)}"),) if twins else ()
 
     def _decision(self, view: StepView, slot: int) -> Marks:
         proposed = view.proposed.get(slot)
@@ -384,11 +391,11 @@ def _came(since: Change, step: int) -> Marks:
 
 def _moved(since: Change, weights: Sequence[float], slot: int) -> Marks:
     """Up or down in weight, as far as its digits show it, and past which place."""
-    if since.weight is None or not weights or f"{since.weight:.3f}" == f"{weights[slot]:.3f}":
+    if since.weight is None or not weights or short_weight(since.weight) == short_weight(weights[slot]):
         return ()
     now, before = place(weights, slot), since.place
-    told: Marks = (("up" if weights[slot] > since.weight else "down", f"from {since.weight:.3f}"),)
-    if before is None or before == now or since.copied is not None:
+    told: Marks = (("up" if weights[slot] > since.weight else "down", f"from {short_weight(since.weight)}"),)
+    if before is None or now is None or before == now or since.copied is not None:
         return told
     return (*told, ("up" if now < before else "down", f"from place {before}"))
 
@@ -400,7 +407,7 @@ def _shrunk(view: StepView, slots: Sequence[int]) -> Marks:
     kept = [new for slot in slots for new in kept_as(view, slot)]
     if not kept:
         return (("gone", f"dropped at step {view.step}: all agreed"),)
-    return (("", f"kept as particle {_listed(kept)}"),) if kept != list(slots) else ()
+    return (("", f"kept as {particles(kept)}"),) if kept != list(slots) else ()
 
 
 def _afresh(proposed: Proposed) -> Marks:

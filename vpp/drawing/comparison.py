@@ -16,10 +16,10 @@ from vpp.inspection.comparison import (
 )
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
-from vpp.wording.caveats import steps_text
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
+from vpp.wording.steps import steps_text
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
 from vpp.wording.words import (
     NBSP,

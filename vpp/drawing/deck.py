@@ -6,6 +6,7 @@ from vpp.drawing.cards import Card, Fold
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
 from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
+from vpp.wording.words import short_weight
 
 FAINT_BELOW = 0.02
 SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
@@ -21,11 +22,11 @@ def card_html(card: Card) -> str:
     """One card; `data-key` tells it apart from the others of its deck."""
     weight = card.weight or 0.0
     faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
-    shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else f"{card.weight:.3f}"
+    shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
     label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
-        f'<div class="slot"><span class="wt num">{shown}</span><span class="k">particle {card.slot}</span>'
+        f'<div class="slot"><span class="wt num">{text(shown)}</span><span class="k">particle {card.slot}</span>'
         f"{_moved(card)}</div>"
         f"<div>{_sentence(card)}{_foot(card)}</div>"
         f'<div class="rail">{_rail(card)}</div></article>'

@@ -10,7 +10,7 @@ from vpp.inspection.conditions import Compared
 from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
 from vpp.posterior.prediction import Value
 from vpp.runs.summary import rounds
-from vpp.wording.markup import badge, table, text
+from vpp.wording.markup import CUE, badge, table, text
 from vpp.wording.options import name_of
 from vpp.wording.words import (
     EQUAL,
@@ -135,7 +135,7 @@ def cost_html(runs: Mapping[int, Candidate]) -> str:
         "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable",
         "tokens in", "tokens out", "rounds", "time",
     )  # fmt: skip
-    return table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
+    return CUE + table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
 
 
 def _cost(code: str, run: Candidate) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _widest(widest: Point) -> str:
 
 def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
     """Of which step the evaluation is, and when the next comes."""
-    when = "before the first step" if test.step < 0 else f"after step {test.step} of {max(view.total_steps - 1, 0)}"
+    when = "before the first step" if test.step < 0 else f"after step {test.step}"
     told = f"The test rows as answered {when}."
     if not live:
         return told
@@ -172,7 +172,7 @@ def vote_legend(labels: Sequence[str]) -> str:
     """What the cells of a vote mean."""
     signs = code_legend(labels)
     told = "Quiet cell: agrees with the vote. Inked: dissents. Hatched: no readable answer."
-    return f"{told} {signs}" if signs else told
+    return f"{told} {signs}." if signs else told
 
 
 def number_legend(unit: float) -> str:

@@ -8,15 +8,18 @@ from typing import Any
 import plotly.graph_objects as go
 
 from vpp.inspection.slots import why_grew
+from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
 from vpp.wording.theme import INK, template
 from vpp.wording.tokens import Mode
-from vpp.wording.words import fixed
+from vpp.wording.words import fixed, weight_text
 
 HEIGHT = 240
 DECIMALS = 4
 """Of weights that are drawn."""
 MOST_NAMED = 6
+SAME_ESS = 0.05
+"""Within which two of them read alike."""
 NEAR = 0.1
 """Part of an axis within which two of its numbers would touch."""
 
@@ -86,7 +89,10 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
             yanchor="top",
             font={"size": 12, "color": c["gone"]},
         )
-    if ess:
+    end = end_ess(view)
+    if end is not None:
+        _add_end(chart, view, mode, end)
+    elif ess:
         # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
         chart.add_annotation(
             x=steps[-1],
@@ -102,13 +108,54 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     resampled = {step for step, _ in rings}
     return Figure(
         chart=chart,
-        alt=_ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k),
+        alt=_ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k)
+        + (f"; {fixed(end, 1)} of {view.size} at the end" if end is not None else ""),
         head=("step", "ESS", "of K", "resampled"),
         rows=tuple(
             (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
             for v, e in zip(weighed, ess, strict=True)
-        ),
+        )
+        + ((("end", f"{end:.2f}", str(view.size), ""),) if end is not None else ()),
     )
+
+
+def end_ess(view: RunView) -> float | None:
+    """ESS of the weights that predictions use, where they are others than the last step made; None before the end."""
+    made = view.ess_by_step
+    if not (view.has_ended and made and view.weights):
+        return None
+    last = weights_ess(view.weights)
+    return None if view.final is None and math.isclose(last, made[-1], abs_tol=SAME_ESS) else last
+
+
+def _add_end(chart: go.Figure, view: RunView, mode: Mode, end: float) -> None:
+    """A point of its own after the last step, joined to no other: no step made it."""
+    c, at = INK[mode], _end_place(view)
+    chart.add_scatter(
+        x=[at],
+        y=[end],
+        mode="markers",
+        marker={"symbol": "diamond", "size": 10, "color": c["ink"]},
+        hovertemplate="at the end: ESS %{y:.2f}<extra></extra>",
+    )
+    chart.add_annotation(
+        x=at,
+        y=end,
+        text=f"<b>{end:.1f}</b>",
+        showarrow=False,
+        xanchor="left",
+        xshift=10,
+        font={"color": c["ink"]},
+        bgcolor=c["paper"],
+        borderpad=1,
+    )
+    ticks = chart.layout.xaxis.tickvals
+    chart.update_xaxes(tickvals=[*ticks, at], ticktext=[*map(str, ticks), "end"])
+
+
+def _end_place(view: RunView) -> float:
+    """Where on the axis of steps the end stands: as far off as its name needs beside the last step's."""
+    return max(1, view.total_steps - 1) * (1 + NEAR) + 0.6
 
 
 def _size(at: StepView) -> int:
@@ -124,7 +171,7 @@ def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequenc
     """The ESS below which a step resamples: a line, with steps where K changed."""
     c, share = INK[mode], float(view.started.config["ess_threshold"]) if view.started else 0.5
     ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
-    whole = [(-0.6, ends[0][1]), *ends, (max(1, view.total_steps - 1) * 1.07 + 0.6, ends[-1][1])]
+    whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
     chart.add_scatter(
         x=[x for x, _ in whole],
         y=[y for _, y in whole],
@@ -137,7 +184,7 @@ def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequenc
     ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
     ticks = {**marks, **ends_apart}
     chart.update_yaxes(tickvals=list(ticks), ticktext=[f"{name} " for name in ticks.values()])
-    chart.update_xaxes(range=[-0.6, max(1, view.total_steps - 1) * 1.07 + 0.6])
+    chart.update_xaxes(range=[-0.6, _end_place(view) + 0.07 * max(1, view.total_steps - 1)])
 
 
 def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:
@@ -178,9 +225,9 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     heaviest = max(last.weights) if last else 0.0
     return Figure(
         chart=chart,
-        alt=f"Weight of each slot by step; at step {weighed[-1].step} the heaviest holds {heaviest:.2f}"
+        alt=f"Weight of each particle by step; at step {weighed[-1].step} the heaviest holds {weight_text(heaviest)}"
         if last
-        else "Weight of each slot by step: none yet",
+        else "Weight of each particle by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
         rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
     )
@@ -188,7 +235,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
 
 def _padded(weights: Sequence[float], k: int) -> tuple[str, ...]:
     """A cell a slot; empty where the step had fewer."""
-    return (*(f"{w:.3f}" for w in weights), *[""] * (k - len(weights)))
+    return (*map(weight_text, weights), *[""] * (k - len(weights)))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:

@@ -30,7 +30,7 @@ MOST_LEADERS = 3
 
 
 def genealogy_sentence(found: Genealogy) -> str:
-    """`Two of the ten first hypotheses have living descendants. Nine particles descend from slot 7.`"""
+    """`Two of the ten first hypotheses have living descendants. Nine particles descend from first hypothesis 7.`"""
     founders = found.founders
     if len(found.generations) == 1:
         return f"{capitalised(_many(len(found.last), 'first hypothesis', 'first hypotheses'))}; no step is whole yet."
@@ -61,8 +61,10 @@ def genealogy_caption(found: Genealogy, *, is_weighted: bool) -> str:
 
 
 def founder_name(place: Place) -> str:
-    """`slot 7`, or `newcomer 12 of step 4`."""
-    return f"slot {place.slot}" if place.step == INITIAL_STEP else f"newcomer {place.slot} of step {place.step}"
+    """`first hypothesis 7`, or `newcomer 12 of step 4`."""
+    if place.step == INITIAL_STEP:
+        return f"first hypothesis {place.slot}"
+    return f"newcomer {place.slot} of step {place.step}"
 
 
 def step_name(step: int) -> str:

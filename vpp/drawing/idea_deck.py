@@ -7,7 +7,17 @@ from vpp.drawing.cards import without_seed
 from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
 from vpp.wording.markup import copy_button, text
-from vpp.wording.words import EQUAL, capitalised, counted, in_words, integer, listed, number, weight_text
+from vpp.wording.words import (
+    capitalised,
+    counted,
+    in_words,
+    integer,
+    listed,
+    number,
+    particles,
+    short_weight,
+    weight_text,
+)
 
 FAINT_BELOW = 0.02
 Shown = Literal["heaviest", "shortest"]
@@ -44,10 +54,7 @@ def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; what is not quite nothing or all is `< 0.001` or `> 0.999`."""
     if not is_weighted:
         return f"{n}/{ideas.n_particles}"
-    shown = f"{weight:.3f}"
-    if shown == "0.000" and weight > 0:
-        return "< 0.001"
-    return "> 0.999" if shown == "1.000" and weight < 1 - EQUAL else shown
+    return short_weight(weight)
 
 
 def _copy(wording: Wording) -> str:
@@ -74,11 +81,6 @@ def first_seen(wording: Wording) -> str:
     """`first seen at step 3, particle 1`."""
     when = f"at step {wording.first_step}" if wording.first_step >= 0 else "in the first draw"
     return f"first seen {when}, {particles(wording.first_slots)}"
-
-
-def particles(slots: Sequence[int]) -> str:
-    """`particles 0 and 2`."""
-    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
 
 
 def _facts(idea: Idea, first: Wording) -> Iterator[str]:

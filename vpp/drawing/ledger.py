@@ -8,20 +8,32 @@ from dataclasses import replace
 
 from vpp.data.dataset import Row
 from vpp.drawing.cards import without_seed
-from vpp.drawing.idea_deck import particles
 from vpp.drawing.matrix import inputs_line
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Past, Reason, RuledOut
+from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Past, Reason, RuledOut, lives_on
 from vpp.posterior.prediction import Value
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, value_text, weight_text
+from vpp.wording.words import (
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    listed,
+    number,
+    particles,
+    value_text,
+    weight_text,
+)
 
 MARKS: dict[Reason, tuple[Mark, str]] = {
     "rejected": ("rej", "rejected"),
     "resampled away": ("gone", "resampled away"),
     "unparsable": ("abs", "unreadable"),
 }
+NOT_DRAWN: tuple[Mark, str] = ("copy", "not drawn")
+"""For a text that was resampled away while the idea that it words was kept."""
 SHOWN_ROWS = 3
 """Rows beside an entry; the others are folded away."""
 MOST_ROWS = 40
@@ -54,6 +66,12 @@ def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
     return "Nothing was ruled out." if config.is_filtered or config.is_weighted else ""
 
 
+def lived_on_sentence(n: int) -> str:
+    """Why texts that the lot left out are not listed among what the data ruled out. n: at least 1."""
+    said = f"{capitalised(in_words(n))} {'text was' if n == 1 else 'texts were'} not drawn when particles were redrawn"
+    return f"{said}, but others with the same answers were drawn then, or are held now: the lot decided, not the data."
+
+
 def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int] | None = None) -> str:
     """An article an entry, to be drawn as a deck.
 
@@ -63,7 +81,7 @@ def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Ma
 
 
 def _entry(entry: RuledOut, seed_text: str, survivors: Mapping[str, int]) -> str:
-    mark, words = MARKS[entry.reason]
+    mark, words = NOT_DRAWN if lives_on(entry, survivors) else MARKS[entry.reason]
     key = hypothesis_id(f"{entry.reason}\n{entry.why_unread}\n{entry.text}")
     captions = "".join(f'<p class="cap">{text(line)}</p>' for line in (_when(entry), past_words(entry)) if line)
     stands = "".join(f'<p class="cap">{text(line)}</p>' for line in _stands(entry, survivors))
@@ -126,6 +144,10 @@ def _stands(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
         yield f"The same words are held by {particles(entry.held_by)} now."
     elif (number := survivors.get(hypothesis_id(entry.text))) is not None:
         yield f"On all rows compared it answers as idea {number + 1}, which stands."
+    elif lives_on(entry, survivors):
+        drawn, rows = entry.newest.alike, counted(entry.newest.n_rows, "row")
+        answer = "answers" if len(drawn) == 1 else "answer"
+        yield f"{capitalised(particles(drawn))}, drawn then, {answer} alike on all {rows}: the lot left this text out."
 
 
 def _why(entry: RuledOut) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What is another thing about each particle than a step before: its weight, its place among the others, its words."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ class Change:
     weight: float | None = None
     """As it was before: what the step before left it, equal for all after resampling."""
     place: int | None = None
-    """As it was before, 1 the heaviest; equal weights share a place."""
+    """As it was before, 1 the heaviest; none among equals."""
     copied: int | None = None
     """The particle that resampling copied it from."""
     is_new: bool = False
@@ -45,8 +46,10 @@ def changes(view: RunView, step: int, weights: Sequence[float]) -> Mapping[int, 
     }
 
 
-def place(weights: Sequence[float], slot: int) -> int:
-    """One more than the particles that are heavier."""
+def place(weights: Sequence[float], slot: int) -> int | None:
+    """One more than the particles that are heavier; None where another is just as heavy."""
+    if sum(math.isclose(weight, weights[slot], abs_tol=1e-9) for weight in weights) > 1:
+        return None
     return 1 + sum(weight > weights[slot] for weight in weights)
 
 

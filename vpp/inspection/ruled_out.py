@@ -12,6 +12,7 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
+from vpp.hypothesis import hypothesis_id
 from vpp.inspection.scores import rows_by_id
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
@@ -59,6 +60,8 @@ class Occasion:
     """Resampled away: what it held before, summed over its copies."""
     log_likelihood_heaviest: float | None = None
     """Resampled away: of the heaviest particle of the population that was redrawn, on the same rows."""
+    alike: tuple[int, ...] = ()
+    """Resampled away: particles of the redrawn population that answer as it does on all rows scored."""
     case: "Case | None" = field(default=None, repr=False, compare=False)
     """What rows said of it; None where none were asked."""
 
@@ -173,6 +176,27 @@ def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """All three kinds, newest first."""
     found = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
     return tuple(sorted(found, key=lambda each: -each.newest.step))
+
+
+def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
+    """Whether the lot alone left a text out: others that answer as it does were drawn each time, or are held now.
+
+    survivors: by hypothesis id, the idea of now that answers the same.
+    """
+    if entry.reason != "resampled away":
+        return False
+    is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
+    return is_held or all(occasion.alike for occasion in entry.occasions)
+
+
+def parted(
+    entries: Sequence[RuledOut], survivors: Mapping[str, int]
+) -> tuple[tuple[RuledOut, ...], tuple[RuledOut, ...]]:
+    """What is gone, and what lives on."""
+    parts: tuple[list[RuledOut], list[RuledOut]] = ([], [])
+    for entry in entries:
+        parts[lives_on(entry, survivors)].append(entry)
+    return tuple(parts[0]), tuple(parts[1])
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
@@ -298,9 +322,17 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
                     log_likelihood=scored.log_likelihood,
                     weight=sum(weights[slot] for slot in slots),
                     log_likelihood_heaviest=heaviest.log_likelihood,
+                    alike=_alike(step, scored, resampled.ancestors),
                     case=Case(judge=judge, scored=scored, against=heaviest),
                 ),
             )
+
+
+def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[int, ...]:
+    """New slots whose ancestors gave the same answers to the same rows."""
+    said = dict(zip(scored.rows, scored.predictions, strict=True))
+    others = (step.scored[ancestor] for ancestor in ancestors)
+    return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == said)
 
 
 def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:

@@ -11,20 +11,20 @@ from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader
 
 
-def write_all(directory: RunDirectory, *, simple_models: bool = True) -> Path:
-    """Writes the three files that every ended run has, each in one move; returns the path of report.md.
+def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Path]:
+    """Writes the three files that every ended run has, each in one move; returns their paths, report.md first.
 
     simple_models: whether the report fits some for scale, which takes a second or two.
     """
     reader = RunReader(directory)
     files = {
+        "report.md": report_markdown(reader, simple_models=simple_models).encode(),
         "posterior.json": posterior_json(reader),
         "predictions.csv": predictions_csv(reader),
-        "report.md": report_markdown(reader, simple_models=simple_models).encode(),
     }
     for name, content in files.items():
         write_atomically(directory.path / name, content)
-    return directory.path / "report.md"
+    return [directory.path / name for name in files]
 
 
 def write_html(directory: RunDirectory) -> Path:

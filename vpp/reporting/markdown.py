@@ -21,9 +21,10 @@ from vpp.reporting.markdown_steps import steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES
 from vpp.wording.brief import Measure, headline, measures
-from vpp.wording.caveats import caveats, is_demo, steps_text
+from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.sizes import sizes_text
+from vpp.wording.steps import steps_text
 from vpp.wording.words import capitalised, score_text
 
 _STATES = {
@@ -89,7 +90,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("The posterior", posterior(snapshot, dataset, ideas)),
         ("How near the ideas are", near_agreement(ideas, dataset)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
-        ("What the data ruled out", what_was_ruled_out(view, dataset)),
+        ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset)),
         ("How far to trust this", _trust(snapshot, dataset)),

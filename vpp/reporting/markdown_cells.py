@@ -1,22 +1,16 @@
 """Cells and phrases that several sections of the report share. What comes from outside is escaped here."""
 
-from collections.abc import Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Row
 from vpp.drawing.matrix import inputs_line
 from vpp.posterior.prediction import Value
 from vpp.wording.escaping import markdown_text
-from vpp.wording.words import fixed, listed, value_text
+from vpp.wording.words import fixed, value_text
 
 LONGEST_INPUTS = 300
 """Characters of a row's inputs shown in a table."""
 NONE = "–"
-
-
-def particles(slots: Sequence[int]) -> str:
-    """`particles 0, 2 and 4`."""
-    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
 
 
 def answer_cell(value: Value | None) -> str:

@@ -18,11 +18,11 @@ from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
-from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell, particles
+from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell
 from vpp.runs.view import RunView
 from vpp.wording.escaping import markdown_table
 from vpp.wording.verdicts import too_few_words
-from vpp.wording.words import counted, integer, number, percent
+from vpp.wording.words import counted, integer, number, particles, percent
 
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""

@@ -10,7 +10,6 @@ from vpp.inspection.ensemble import ensemble
 from vpp.inspection.genealogy import Ancestor, Genealogy
 from vpp.inspection.ideas import Idea, Ideas
 from vpp.inspection.similarity import Group, Nearness, nearness
-from vpp.reporting.markdown_cells import particles
 from vpp.runs.reader import Snapshot
 from vpp.wording.brief import compared_sentence, shares_sentence, weights_measure
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
@@ -21,6 +20,7 @@ from vpp.wording.words import (
     integer,
     listed,
     number,
+    particles,
     percent,
     score_text,
     weight_text,

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.inspection.ruled_out import Occasion, RuledOut, rejected, resampled_away, unparsable
-from vpp.reporting.markdown_cells import answer_cell, inputs_cell, log_text, particles
+from vpp.inspection.ideas import Ideas, survivors
+from vpp.inspection.ruled_out import Occasion, RuledOut, parted, rejected, resampled_away, unparsable
+from vpp.reporting.markdown_cells import answer_cell, inputs_cell, log_text
 from vpp.runs.view import RunView
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.wording.words import capitalised, counted, in_words, integer, listed, number, weight_text
+from vpp.wording.words import capitalised, counted, in_words, integer, listed, number, particles, weight_text
 
 MOST_TEXTS = 40
 """Texts told for each reason, the newest; posterior.json has all."""
@@ -16,12 +17,14 @@ WORST_ROWS = 3
 """Rows shown beside a hypothesis that was ruled out."""
 
 
-def what_was_ruled_out(view: RunView, dataset: Dataset) -> Iterator[str]:
+def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
     """Texts rejected, resampled away or not readable, newest first, with the rows that speak against each."""
+    gone, lived_on = parted(resampled_away(view, dataset), survivors(view, ideas) if ideas else {})
     kinds = {
         "Rejected": rejected(view, dataset),
-        "Resampled away": resampled_away(view, dataset),
+        "Resampled away": gone,
         "Not readable": unparsable(view),
+        "Not drawn, though others with the same answers were drawn then or are held now": lived_on,
     }
     if not any(kinds.values()):
         yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ State = Literal["queued", "running", "paused", "stalled", "interrupted", "finish
 Command = Literal["pause", "go on", "stop"]
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
+AMENDED_WITHIN_S = 5.0
 _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 
 
@@ -65,9 +66,20 @@ class RunDirectory:
         except OSError as error:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         write_atomically(self.data, data)
-        self.write_spec(spec, status="queued")
+        self._write_spec(spec, status="queued")
 
-    def write_spec(self, spec: RunSpec, *, status: State) -> None:
+    def amend(self, *, status: State | None = None, **fields: Any) -> None:
+        """Changes fields of the spec, or the status, in run.json; what others write meanwhile stays.
+
+        Raises RunError where there is no run, or another program keeps run.json to itself.
+        """
+        self.spec()
+        with _locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as held:
+            if not held:
+                raise RunError(f"{self.path / 'run.json'} is being written by another program: try again")
+            self._write_spec(replace(self.spec(), **fields), status=status or self.status())
+
+    def _write_spec(self, spec: RunSpec, *, status: State) -> None:
         """run.json: the spec, and the status as of now."""
         content = {"id": self.id, "status": status, **asdict(spec)}
         write_atomically(self.path / "run.json", json.dumps(content, indent=2, ensure_ascii=False).encode())

@@ -4,7 +4,6 @@ import re
 import secrets
 import shutil
 import unicodedata
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -70,7 +69,7 @@ def rename(directory: RunDirectory, name: str) -> None:
     """Gives the run another name; its id stays."""
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
-    directory.write_spec(replace(directory.spec(), name=name.strip()[:120]), status=directory.status())
+    directory.amend(name=name.strip()[:120])
 
 
 def delete(directory: RunDirectory) -> None:

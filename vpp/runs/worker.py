@@ -101,7 +101,7 @@ class _Worker:
             return self._view
         self._beat()
         self._counters.restore(self._view.usage_kept)
-        self._directory.write_spec(self._directory.spec(), status="running")  # by now it may have another name
+        self._directory.amend(status="running")
         self._listen_to_signals()
         with (
             closing(Journal(self._directory.journal)) as self._journal,
@@ -115,7 +115,7 @@ class _Worker:
         self._slots.give_back()
         self._queued = False
         self._beat()
-        self._directory.write_spec(self._directory.spec(), status=self._directory.state(self._view))
+        self._directory.amend(status=self._directory.state(self._view))
         return self._view
 
     async def _until_it_ends(self) -> None:

@@ -8,6 +8,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.wording.brief import accuracy_interval
+from vpp.wording.steps import steps_text
 from vpp.wording.target import target_words
 from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, percent
@@ -48,12 +49,6 @@ def _state(snapshot: Snapshot) -> Iterator[str]:
         yield "The journal is damaged: what stands after the damaged line is not in this report."
     if view.phase != "finished":
         yield f"The run is not whole: {steps_text(view)} are done.{_flatter(view)}"
-
-
-def steps_text(view: RunView) -> str:
-    """`8 of 20 steps`."""
-    done = 0 if view.last_step is None else view.last_step + 1
-    return f"{integer(done)} of {counted(view.total_steps, 'step')}"
 
 
 def _flatter(view: RunView) -> str:

@@ -8,7 +8,8 @@ from vpp.inspection.slots import why_grew
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.wording.brief import voting
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, percent
+from vpp.wording.steps import steps_text
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, particles, percent
 
 MOST_NAMED = 4
 """Particles that are named; more are counted."""
@@ -66,7 +67,7 @@ def _weighing(at: StepView, config: Config) -> Iterator[str]:
     if made is None:
         return
     size, low = len(made.weights), config.ess_threshold * len(made.weights)
-    tempered = f"the exponent φ came to {number(1 / made.beta, 2)}; " if config.is_telescoping else ""
+    tempered = f"the exponent φ came to {number(1 / made.beta, 3)}; " if config.is_telescoping else ""
     ess = f"{tempered}ESS came to {fixed(made.ess, 1)} of {size}"
     if at.resampled is None:
         yield f"{ess}, without resampling" if size > 1 else ess
@@ -96,7 +97,7 @@ def _several(several: Sequence[tuple[int, int]]) -> str:
 def _named(slots: Sequence[int]) -> str:
     if len(slots) > MOST_NAMED:
         return f"{in_words(len(slots))} others"
-    return f"particle{'s' if len(slots) > 1 else ''} {listed(slots)}"
+    return particles(slots)
 
 
 # Rewriting
@@ -245,18 +246,22 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
     if last is None:
         return
     if last < whole:
-        when = f"at step {last}, of {whole + 1} steps" if last >= 0 else "before its first step was whole"
+        when = f"after step {last}: {steps_text(view)} are whole" if last >= 0 else "before its first step was whole"
         yield f"The run ended {when}."
     yield from _last_weights(view, config)
     test = view.evaluated.get("test")
     yield _tested(test, config) if test and test.step == last else "The test rows were not asked about."
 
 
+def final_rows(config: Config) -> str:
+    """The rows on which the last texts are weighed once more."""
+    return "all training rows" if config.final_weights == "train" else "the last buffer"
+
+
 def _last_weights(view: RunView, config: Config) -> Iterator[str]:
     if view.final is not None:
-        rows = "all training rows" if config.final_weights == "train" else "the last buffer"
         ess = f"ESS {fixed(view.final.ess, 1)} of {len(view.final.weights)}"
-        yield f"The last texts were weighed once more, on {rows}: {ess}."
+        yield f"The last texts were weighed once more, on {final_rows(config)}: {ess}."
     elif config.is_weighted:
         yield "The weights are those that the last step left."
 

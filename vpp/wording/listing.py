@@ -1,13 +1,15 @@
 """A run as a list of runs says it: how far it is, when it was made, and what tells it from others of its name."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.wording.markup import Mark
+from vpp.wording.steps import steps_text
+from vpp.wording.words import number, percent
 
 MARKS: dict[State, Mark] = {
     "queued": "uns",
@@ -15,7 +17,7 @@ MARKS: dict[State, Mark] = {
     "paused": "uns",
     "stalled": "rej",
     "interrupted": "rej",
-    "finished": "acc",
+    "finished": "done",
     "stopped": "same",
     "failed": "rej",
 }
@@ -47,14 +49,14 @@ def unreadable(run: str) -> Listed:
 
 
 def told_apart(rows: Sequence[Listed]) -> list[Listed]:
-    """Those that would read alike also say their seed."""
+    """Those that would read alike also say their seed; where that is the same too, the end of their id."""
+    seeded = _said_of_alike(rows, lambda row: "" if row.seed is None else f" · seed {row.seed}")
+    return _said_of_alike(seeded, lambda row: f" · {row.id.rpartition('-')[2]}")
+
+
+def _said_of_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) -> list[Listed]:
     alike = Counter((row.name, row.note) for row in rows)
-    return [
-        replace(row, note=f"{row.note} · seed {row.seed}")
-        if row.seed is not None and alike[row.name, row.note] > 1
-        else row
-        for row in rows
-    ]
+    return [replace(row, note=row.note + more(row)) if alike[row.name, row.note] > 1 else row for row in rows]
 
 
 def where(snapshot: Snapshot) -> str:
@@ -62,15 +64,19 @@ def where(snapshot: Snapshot) -> str:
     view = snapshot.view
     if snapshot.state == "finished" and "test" in view.evaluated:
         test = view.evaluated["test"]
-        shown = f"{100 * test.value:.1f} %" if test.metric == "accuracy" else f"MSE {test.value:.3g}"
-        return f"finished · {shown}"
+        return f"finished · {metric_text(test.metric, test.value)}"
     if view.last_step is None or snapshot.state in ("queued", "running"):
         return snapshot.state
-    return f"{snapshot.state} · step {max(0, view.last_step)} of {view.total_steps}"
+    return f"{snapshot.state} · {steps_text(view)}"
+
+
+def metric_text(metric: str, value: float) -> str:
+    """`96.7 %` or `MSE 1.05`."""
+    return percent(value, decimals=1) if metric == "accuracy" else f"MSE {number(value, 3)}"
 
 
 def when_words(made: datetime, now: datetime) -> str:
-    """The time of today, else the day; the year where it is another."""
+    """The time, with the day where it is not today's, and the year where it is another."""
     if made.date() == now.date():
         return f"{made:%H:%M}"
-    return f"{made.day} {made:%b}" + ("" if made.year == now.year else f" {made.year}")
+    return f"{made.day} {made:%b}" + ("" if made.year == now.year else f" {made.year}") + f" {made:%H:%M}"

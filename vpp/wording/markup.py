@@ -11,7 +11,7 @@ from typing import Literal
 from vpp.wording.glossary import BY_LABEL, GLOSSARY, Entry
 from vpp.wording.words import EQUAL, weight_text
 
-Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", ""]
+Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
 
 
 def text(value: object) -> str:
@@ -68,9 +68,10 @@ def group(title: str) -> str:
     return f'<h3 class="group">{text(title)}</h3>'
 
 
-def title(words: str, meta: str = "") -> str:
-    """A page's title and the line under it."""
-    under = f'<p class="meta">{text(meta)}</p>' if meta else ""
+def title(words: str, meta: str = "", *, of: str = "") -> str:
+    """A page's title and the line under it. of: the name of what the page is about, where the title is another."""
+    named = f"<b>{text(of)}</b> · " if of else ""
+    under = f'<p class="meta">{named}{text(meta)}</p>' if meta else ""
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
 
 

@@ -71,6 +71,10 @@ ABOUT: Mapping[str, str] = {
     "vml5": "Five of these side by side, averaged without weights.",
 }
 """What each method does, in a line."""
+DEMO_PRIOR = (
+    "The demo model takes only the form of a rule from this, where it names one, such as “a straight line” or "
+    "“a circle”. A language model reads all of it."
+)
 _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "mutate": {
         "every": "every particle",
@@ -197,11 +201,18 @@ def _fits(option: str, task: Task | None) -> bool:
     return task is None or OF_TASK.get(option, task) == task
 
 
+PLAIN: Mapping[tuple[str, object], str] = {
+    ("final_weights", "train"): "last weights on all training rows",
+    ("final_weights", "paper"): "last weights those of the last step",
+}
+"""Options whose name and value do not read as words."""
+
+
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     """Folded options that are not as by default and mean something: `tempering incremental`, `history 1`."""
     usual = Config()
     return tuple(
-        f"{name.replace('_', ' ')} {_shown(getattr(config, name))}"
+        PLAIN.get((name, getattr(config, name)), f"{name.replace('_', ' ')} {_shown(getattr(config, name))}")
         for names in groups().values()
         for name in names
         if getattr(config, name) != getattr(usual, name) and means_something(name, config, task)

@@ -16,6 +16,7 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
+from vpp.wording.steps import steps_done, steps_text
 from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence
 from vpp.wording.words import (
     cached_words,
@@ -64,7 +65,7 @@ def _activity(view: RunView) -> str:
         return "final weights and test rows"
     step = view.steps.get(last + 1)
     doing = "rewriting" if step and (step.reweighted or step.proposed) else "scoring"
-    return f"{doing}, step {last + 1} of {view.total_steps}"
+    return f"{doing}, {steps_text(view)} done"
 
 
 def nothing_yet(state: State) -> str:
@@ -193,7 +194,8 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
-    rest = f"{unchanged} left as they were, {unreadable} unreadable."
+    were = "it was" if unchanged == 1 else "they were"
+    rest = f"{integer(unchanged)} left as {were}, {integer(unreadable)} unreadable."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
@@ -235,7 +237,7 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
     """How far tempering has come and the evidence with it; steps where nothing is tempered."""
     config, view = snapshot.spec.config, snapshot.view
     if not config.is_weighted:
-        done = len([s for s in view.finished_steps if s.step >= 0 and (at is None or s.step <= at.step)])
+        done = steps_done(view) if at is None else min(at.step + 1, steps_done(view))
         return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Whole steps so far.")]
     made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
     if not config.is_telescoping:
@@ -246,13 +248,11 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
 
 
 def _beta_metric(config: Config, beta: float) -> Metric:
-    gentle = beta > (config.beta_start + config.beta_end) / 2
-    words = "Still gentle: weak rules keep some weight." if gentle else "Sharp: weak rules lose their weight."
     return Metric(
         name="Tempering β",
         value=fixed(beta, 2),
         scale=f"from {config.beta_start:g} to {config.beta_end:g}",
-        words=words,
+        words="The lower, the less weight is left to weak rules.",
     )
 
 

@@ -87,6 +87,13 @@ def weight_text(weight: float, decimals: int = 3) -> str:
     return shown
 
 
+def short_weight(weight: float) -> str:
+    """`0.954`, where there is little room: `< 0.001` and `> 0.999` for what is not quite nothing or all."""
+    if weight > 1 - EQUAL:
+        return "1.000"
+    return weight_text(weight).replace("under", "<").replace("over", ">")
+
+
 def _near_the_end(fraction: float) -> str:
     return f"under 0.1{NBSP}%" if fraction < MAJORITY else f"over 99.9{NBSP}%"
 
@@ -107,6 +114,11 @@ def listed(items: Sequence[object]) -> str:
     """`0, 2 and 4`."""
     texts = [str(item) for item in items]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
+
+
+def particles(slots: Sequence[int]) -> str:
+    """`particle 2`, `particles 0 and 2`."""
+    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
 
 
 def capitalised(sentence: str) -> str:
