@@ -3,13 +3,19 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SAYING = "Setting up $(VENV), once: pip installs in silence, for some minutes; all of it takes about 800 MB."
 
-.PHONY: run test axe check format mutants example bench pictures clean
+SERVERS_DIR ?= .servers
+SERVERS = $(abspath $(SERVERS_DIR))
+
+.PHONY: run test test-servers axe check format mutants example bench pictures clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
 
 test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every test; those in a browser where Chromium and npm are installed
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json ## whole runs against vLLM, transformers serve and LiteLLM, set up in SERVERS_DIR (.servers): 7 GB once
+	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers
 
 axe: tests/node_modules/axe-core/axe.min.js ## get axe-core, which tests of accessibility need
 
@@ -35,7 +41,7 @@ pictures: $(VENV)/dev.done ## photograph the app: docs/pictures, and every page 
 	$(BIN)/python -m tests.pictures
 
 clean: ## remove what was set up; runs stay
-	rm -rf $(VENV) tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .servers tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
@@ -54,3 +60,13 @@ $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 tests/node_modules/axe-core/axe.min.js: tests/package-lock.json
 	npm ci --prefix tests --loglevel=error --no-audit --no-fund
 	touch $@
+
+$(SERVERS)/%.done: tests/servers/%.txt
+	rm -rf $(SERVERS)/$*
+	$(PYTHON) -m venv $(SERVERS)/$*
+	$(SERVERS)/$*/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(SERVERS)/$*/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec # of vllm: built for GPUs, they break its import
+	touch $@
+
+$(SERVERS)/tiny/config.json: tests/servers/tiny_model.py | $(SERVERS)/tf.done
+	$(SERVERS)/tf/bin/python $< $(SERVERS)/tiny vpp/llm/templates/*.txt assets/examples/penguins.csv

@@ -55,7 +55,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     live = snapshot.state in frame.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     st.html(markup.block(markup.saying(dissent.saying(found, test, at=at)), markup.caption(asked)))
-    counts(snapshot, test, found, at)
+    counts(run, snapshot, test, found, at)
     matrix(run, snapshot, test, found)
     particles(run, test)
     judged(run, test, found, at)
@@ -71,10 +71,14 @@ def not_asked(run: frame.OpenRun) -> None:
     )
 
 
-def counts(snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
+def counts(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
     """The numbers of the page, and the thresholds of their verdicts."""
-    strip = dissent.number_strip if test.metric == "mse" else dissent.vote_strip
-    st.html(markup.block(markup.strip(strip(found, test, snapshot.spec.config, at=at))))
+    config = snapshot.spec.config
+    if test.metric == "mse":
+        strip = dissent.number_strip(found, test, config, beyond=run.reader.dataset().target_range, at=at)
+    else:
+        strip = dissent.vote_strip(found, test, config, at=at)
+    st.html(markup.block(markup.strip(strip)))
     thresholds.fold()
 
 

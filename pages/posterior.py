@@ -9,6 +9,7 @@ from pages.parts.steady import steady
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
+from vpp.inspection.by_label import by_label
 from vpp.inspection.ensemble import ensemble
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.similarity import Nearness, nearness
@@ -16,6 +17,7 @@ from vpp.runs.reader import Snapshot
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
+from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
@@ -101,6 +103,15 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
     live = snapshot.state in frame.LIVE
     frame.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
+    draw_labels(run, snapshot)
+
+
+def draw_labels(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """The test rows label by label, folded away, where there are more than two labels."""
+    lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
+    if lines:
+        with st.expander("Label by label, on the test rows"):
+            st.html(markup.block(markup.table(HEAD, label_cells(lines), right=RIGHT)))
 
 
 def draw_how_near(run: frame.OpenRun) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import charts, frame, replay, this_run, thresholds
+from pages.parts import budget, charts, frame, load, replay, this_run, thresholds
 from pages.parts.steady import steady
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
@@ -19,7 +19,7 @@ from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
 from vpp.wording.steps import step_name
-from vpp.wording.words import counted
+from vpp.wording.words import capitalised, counted
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
 
@@ -36,6 +36,11 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
             directory.say("pause")
         if row.button("Stop and keep", key="watch.stop"):
             directory.say("stop")
+    elif state == "paused" and snapshot.view.is_at_cap:
+        if budget.at_cap(directory, snapshot):
+            frame.start(directory)
+        if snapshot.view.population:
+            st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
     elif state == "paused":
         if row.button("Go on", key="watch.go_on", type="primary"):
             directory.say("go on")
@@ -154,7 +159,8 @@ def draw_numbers(snapshot: Snapshot, shown: Shown) -> None:
     """What happened in the step, and its numbers."""
     step = INITIAL_STEP if shown.newest is None else shown.step
     told = markup.happening(happened(snapshot.view, step, snapshot.spec.config))
-    steady(told + markup.strip(metrics(snapshot, shown.step, thresholds.chosen())), key="watch.strip")
+    strip = markup.strip(metrics(snapshot, shown.step, thresholds.chosen()))
+    steady(told + strip + load.line(snapshot), key="watch.strip")
 
 
 def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
@@ -195,6 +201,8 @@ def trouble(snapshot: Snapshot) -> None:
     }
     if snapshot.state in words:
         st.html(markup.block(markup.state(*words[snapshot.state], failed=True)))
+    elif snapshot.state == "paused" and view.is_at_cap:
+        st.html(markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}."))))
     elif snapshot.state == "paused" and view.detail:
         st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
 

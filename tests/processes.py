@@ -81,8 +81,8 @@ class Running:
 
     process: subprocess.Popen[str]
 
-    def finish(self) -> Outcome:
-        out, err = self.process.communicate(timeout=WITHIN_S)
+    def finish(self, *, within_s: float = WITHIN_S) -> Outcome:
+        out, err = self.process.communicate(timeout=within_s)
         assert not any(word in err for word in ("Traceback", "Warning:", "never retrieved", "Exception ignored")), err
         return Outcome(self.process.returncode, out, err)
 
@@ -204,7 +204,7 @@ def resumed_steps(directory: RunDirectory) -> list[int | None]:
 def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:
     """What equal runs have in common."""
     calls = {name: count for name, count in result["calls"].items() if name != "cached"}
-    rest = {name: value for name, value in result.items() if name not in ("run", "dir", "wall_s")}
+    rest = {name: value for name, value in result.items() if name not in ("run", "dir", "wall_s", "spent")}
     return {**rest, "calls": calls}
 
 
@@ -233,6 +233,8 @@ class Model:
     async def behave(self, request: Request) -> Reply | None:
         if request.path.endswith("/models"):
             return await asked_of(self._app, "GET", request)
+        if not request.path.endswith("/chat/completions"):
+            return refusal(404)
         self.asked += 1
         number = self.asked
         while self.hold_after is not None and number > self.hold_after:

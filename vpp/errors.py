@@ -8,6 +8,7 @@ VppError
 │   └── JournalDamaged      a line in the middle of the journal cannot be read
 └── EndpointError           the model's server (exit code 3)
     ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood
+    │   └── PromptTooLong   what was asked does not fit the model's context: ask for less
     └── EndpointUnreachable it does not answer now; the run pauses and can go on
 """
 
@@ -42,6 +43,10 @@ class EndpointError(VppError):
 
 class EndpointRefused(EndpointError):
     """The server answered no: key refused, model unknown, request not understood."""
+
+
+class PromptTooLong(EndpointRefused):
+    """The prompt and the room for its answer exceed the model's context."""
 
 
 class EndpointUnreachable(EndpointError):

@@ -58,6 +58,10 @@ class ParticleDrawn:
     """-1 for the initial population; the step at whose end a growing population took the particle in."""
     origin: Literal["drawn", "continued"] = "drawn"
     """`continued`: taken over from the run that this one goes on from; nothing was asked."""
+    shown: int | None = None
+    """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
+    thoughts: str = ""
+    """The first 2,000 characters of what a thinking model thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +150,10 @@ class Proposed:
     """The uniform number it was compared with, drawn before the evaluation."""
     origin: Literal["refined", "prior"] = "refined"
     """Whether it was refined from the parent and the batch, or drawn afresh from the prior, without data."""
+    shown: int | None = None
+    """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
+    thoughts: str = ""
+    """The first 2,000 characters of what a thinking model thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,10 +224,10 @@ class RunPaused:
     """No more calls are sent for now."""
 
     type: Literal["run_paused"] = "run_paused"
-    reason: Literal["user", "endpoint"]
-    """Whose doing it was."""
+    reason: Literal["user", "endpoint", "budget"]
+    """Whose doing it was; `budget`: the run's cap on calls or money is reached."""
     detail: str = ""
-    """The server's short reason, where it was the endpoint."""
+    """The server's short reason, where it was the endpoint; where it was the budget, the cap and what is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

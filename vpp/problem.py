@@ -26,6 +26,8 @@ class Prediction:
     """The raw answer, kept where it could not be read."""
     reason: str | None = None
     """Why it could not be read."""
+    thoughts: str = ""
+    """What a thinking model thought first: its first 1,000 characters, or 20,000 where its answer could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,10 @@ class Proposal:
     seed: int
     reason: str | None = None
     """Why it could not be read."""
+    shown: int | None = None
+    """Rows of the batch that were shown, its first, and no earlier exchange, where there was no room for all."""
+    thoughts: str = ""
+    """The first 2,000 characters of what a thinking model thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, replace
 
 import streamlit as st
 
-from pages.parts import frame, method
-from pages.parts.endpoint import DEMO, SERVER, SPEEDS
+from pages.parts import budget, frame, method
+from pages.parts.endpoint import DEMO, OWN_WAY, SERVER, SPEEDS
 from pages.parts.keeping import FROM
 from vpp.data.dataset import Dataset
 from vpp.errors import VppError
@@ -29,6 +29,7 @@ class Again:
             max_wait_s=of.max_wait_s,
             learner_max_tokens=of.learner_max_tokens,
             optimizer_max_tokens=of.optimizer_max_tokens,
+            context_length=of.context_length,
         )
 
 
@@ -36,6 +37,7 @@ def fill(run: str, spec: RunSpec) -> None:
     """Fills the form's fields with a run's settings; the form then stands on its rows."""
     st.session_state[FROM] = run
     st.session_state["new.came_with"] = (spec.config.prior, False)
+    st.session_state.pop("new.templates", None)
     for name, value in asdict(spec.config).items():
         method.put(name, value)
     of = spec.endpoint
@@ -47,9 +49,12 @@ def fill(run: str, spec: RunSpec) -> None:
         "optimizer_url": of.optimizer_base_url,
         "optimizer_model": of.optimizer_model,
         "concurrency": of.concurrency,
+        "structured": of.structured,
+        "effort": of.reasoning_effort or OWN_WAY,
     }
     for name, value in fields.items():
         st.session_state[f"new.{name}"] = value
+    budget.fill(spec)
 
 
 def started_from() -> Again | None:

@@ -7,9 +7,10 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.cli.surroundings import environment
-from vpp.data.dataset import Row
+from vpp.data.dataset import Column, Row
 from vpp.data.fields import Field, input_fields, typed_row
 from vpp.data.inputs import unlabelled_rows
+from vpp.data.recast import read_like
 from vpp.data.table import Table
 from vpp.drawing import answered_rows
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
@@ -146,7 +147,7 @@ def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None],
 
 def cell_of(field: Field, key: str) -> str | None:
     """One field. The name is the file's: in a label, Markdown would be read in it."""
-    label = markdown_text(field.name)
+    label = markdown_text(f"{field.name}, in {field.unit}" if field.unit else field.name)
     if field.kind == "category":
         chosen: str | None = st.selectbox(
             label,
@@ -158,10 +159,11 @@ def cell_of(field: Field, key: str) -> str | None:
             persist_state="session",
         )
         return chosen
-    seen = f"The training rows have {field.low} to {field.high}." if field.low is not None else None
-    return st.text_input(
-        label, key=key, placeholder=f"e.g. {field.example}" if field.example else "", help=seen, persist_state="session"
-    )
+    seen = None
+    if field.low is not None and field.high is not None:
+        seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
+    example = f"e.g. {field.written(field.example)}" if field.example else ""
+    return st.text_input(label, key=key, placeholder=example, help=seen, persist_state="session")
 
 
 def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
@@ -177,7 +179,7 @@ def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
         if chosen is not None:
             for place, (_, cell) in enumerate(by_id[chosen].inputs):
                 empty = None if fields[place].kind == "category" else ""
-                st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else cell
+                st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
 
     place, _ = st.columns([1, 3])
     place.selectbox(
@@ -246,14 +248,15 @@ def ask_table(run: frame.OpenRun) -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _read(content: bytes, name: str, inputs: tuple[str, ...]) -> tuple[Row, ...]:
-    return unlabelled_rows(Table.read(content, name=name), inputs)
+def _read(content: bytes, name: str, columns: tuple[Column, ...], inputs: tuple[str, ...]) -> tuple[Row, ...]:
+    return unlabelled_rows(read_like(Table.read(content, name=name), columns), inputs)
 
 
 def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[Row, ...] | None:
     """The rows of an upload; None, with the reason shown, where it has no such columns."""
     try:
-        return _read(content, name, tuple(run.snapshot.spec.dataset["inputs"]))
+        dataset = run.reader.dataset()
+        return _read(content, name, dataset.columns, dataset.inputs)
     except VppError as error:
         st.html(markup.block(markup.state("This table cannot be asked about", str(error), failed=True)))
         return None

@@ -1,23 +1,33 @@
 """Which model answers: the built-in demo model, or an OpenAI-compatible server."""
 
-import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import frame
 from pages.parts.keeping import at_first
 from vpp.cli.surroundings import environment
 from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
-from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint, Probe
+from vpp.llm.endpoint import EFFORTS
+from vpp.llm.structure import KINDS
+from vpp.runs.checking import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.wording import markup
+from vpp.wording.checks import checks_html
 
 DEMO, SERVER = "Built-in demo model", "My endpoint"
 SPEEDS = ("readable", "instant")
+OWN_WAY = "the model’s own"
+STRUCTURED_WORDS = {
+    "off": "off: the model writes freely and ends with its output. It can reason first.",
+    "choice": "choice: the answer is a label or a number and nothing else, with no explanation to read.",
+    "regex": "regex: the server holds the model to the whole form; explanations stay.",
+}
 
 
 def is_demo() -> bool:
@@ -41,46 +51,64 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
 
 
 def server() -> EndpointSpec:
+    """Address, model and how it is asked; what a test of it found."""
     env = environment()
     one, two = st.columns(2)
-    url = one.text_input(
-        "Address",
-        key=at_first("new.url", env.base_url or ""),
-        persist_state="session",
-        placeholder="http://localhost:8000/v1",
-    ).strip()
-    model = two.text_input(
-        "Model",
-        key=at_first("new.model", env.model or ""),
-        persist_state="session",
-        placeholder="llama-3.3-70b-instruct",
-    ).strip()
+    url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
+    model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
+    _offer_models(two, url, "model")
     with st.expander("Another model writes the hypotheses"):
         three, four = st.columns(2)
-        optimizer_url = three.text_input(
-            "Optimizer’s address", key="new.optimizer_url", persist_state="session"
-        ).strip()
-        optimizer_model = four.text_input(
-            "Optimizer’s model", key="new.optimizer_model", persist_state="session"
-        ).strip()
-        concurrency = three.number_input(
-            "Calls in flight at most", 1, 4096, 512, key="new.concurrency", persist_state="session"
-        )
-    endpoint = EndpointSpec(
-        base_url=url,
-        model=model,
-        optimizer_base_url=optimizer_url,
-        optimizer_model=optimizer_model,
-        concurrency=int(concurrency),
+        optimizer_url = _text(three, "Optimizer’s address", "optimizer_url", "", hint="as the learner’s")
+        optimizer_model = _text(four, "Optimizer’s model", "optimizer_model", "", hint="as the learner’s")
+        _offer_models(four, optimizer_url or url, "optimizer_model")
+    endpoint = replace(
+        _asking(), base_url=url, model=model, optimizer_base_url=optimizer_url, optimizer_model=optimizer_model
     )
     frame.ask_keys(endpoint)
     if not _are_addresses(url, optimizer_url):
         return replace(endpoint, base_url="")
-    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (url and model)):
-        st.session_state["new.probe"] = (url, model, _probe(url, model))
-    _show_probe(url, model)
+    _test(endpoint)
     _ask_consent(url, optimizer_url)
     return endpoint
+
+
+def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
+    """A line of text that may be filled from elsewhere."""
+    key = at_first(f"new.{name}", value)
+    return place.text_input(label, key=key, persist_state="session", placeholder=hint).strip()
+
+
+def _asking() -> EndpointSpec:
+    """How the server is asked: calls in flight, the form its answers are held to, how much it thinks."""
+    with st.expander("How it is asked"):
+        one, two, three = st.columns(3)
+        concurrency = one.number_input(
+            "Calls in flight at most", 1, 4096, key=at_first("new.concurrency", 512), persist_state="session"
+        )
+        structured = two.selectbox(
+            "Structured answers", KINDS, key=at_first("new.structured", KINDS[0]), persist_state="session"
+        )
+        effort = three.selectbox(
+            "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
+        )
+        st.html(markup.block(markup.caption(STRUCTURED_WORDS[structured])))
+    return EndpointSpec(
+        concurrency=int(concurrency), structured=structured, reasoning_effort="" if effort == OWN_WAY else effort
+    )
+
+
+def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
+    """The models that the server at an address listed when it was last tested; the field stays free text."""
+    listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
+    if not listed:
+        return
+    key = f"new.{field}.listed"
+
+    def take() -> None:
+        st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
+
+    place.selectbox("It lists", listed, index=None, key=key, on_change=take, placeholder="Take one of its list")
 
 
 def _are_addresses(*urls: str) -> bool:
@@ -94,39 +122,40 @@ def _are_addresses(*urls: str) -> bool:
     return True
 
 
-def _probe(url: str, model: str) -> Probe:
-    async def look() -> Probe:
-        endpoint = Endpoint(base_url=url, model=model, api_key=frame.session_keys().learner, counters=Counters())
+def _test(endpoint: EndpointSpec) -> None:
+    """The button, each finding as it is made, and the findings of the last test of this very endpoint."""
+    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not endpoint.base_url):
+        _run_test(endpoint)
+    last = st.session_state.get("new.check")
+    found: tuple[Checked, ...] = last[1] if last and last[0] == endpoint else ()
+    measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
+    st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
+    if found:
+        st.html(checks_html(found))
+
+
+def _run_test(endpoint: EndpointSpec) -> None:
+    """Draws a line a finding; rows of the table are not sent."""
+    found: list[Checked] = []
+    with st.status("Testing the endpoint; up to a minute. No row of your table is sent.", expanded=True) as status:
+        lines = st.empty()
         try:
-            return await endpoint.probe()
-        finally:
-            await endpoint.aclose()
+            for one in checking(endpoint, frame.session_keys()):
+                found.append(one)
+                lines.html(checks_html(found))
+        except VppError as error:
+            lines.html(markup.block(markup.badge("rej", str(error))))
+            status.update(label="The endpoint was not tested", state="error")
+            return
+    st.session_state["new.check"] = (endpoint, tuple(found))
+    listed = {one.base_url: one.finding.values["models"] for one in found if one.finding.values.get("models")}
+    st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
+    st.rerun()  # the fields above offer the models
 
-    try:
-        return asyncio.run(look())
-    except VppError as error:
-        return Probe(reachable=False, reason=str(error))
 
-
-def _show_probe(url: str, model: str) -> None:
-    """What the last test of this address and model found."""
-    asked = st.session_state.get("new.probe")
-    st.session_state["new.round_trip_s"] = None
-    if not asked or asked[:2] != (url, model):
-        return
-    probe: Probe = asked[2]
-    st.session_state["new.round_trip_s"] = probe.round_trip_s
-    if probe.model_ok and probe.round_trip_s is not None:
-        context = f", context of {probe.context_length:,} tokens" if probe.context_length else ""
-        st.html(markup.block(markup.badge("acc", f"The model answers in {1000 * probe.round_trip_s:.0f} ms{context}")))
-        return
-    listed = ", ".join(m.id for m in probe.models[:12])
-    st.html(
-        markup.block(
-            markup.badge("rej", probe.reason or "it does not answer"),
-            markup.caption(f"It lists: {listed}") if listed else "",
-        )
-    )
+def _of_learner(found: Sequence[Checked], name: str) -> dict[str, Any]:
+    """The values of a finding about the learner's server."""
+    return next((one.finding.values for one in found if "learner" in one.roles and one.finding.name == name), {})
 
 
 def _ask_consent(*urls: str) -> None:

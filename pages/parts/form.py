@@ -1,41 +1,43 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import frame, tables
+from pages.parts import budget, columns, frame, tables
 from pages.parts.again import Again, started_from
 from pages.parts.endpoint import choose_endpoint
 from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
-from vpp.data.build import build_dataset
+from pages.parts.prompts import Texts, choose_templates
+from pages.parts.splitting import Splitting, choose_split, told
+from vpp.data.build import build_dataset, inputs_beside
 from vpp.data.dataset import Dataset, Task
-from vpp.data.inputs import choose_inputs
+from vpp.data.names import shown_name
 from vpp.data.table import Table
-from vpp.data.target import resolve_task, target_guess
+from vpp.data.target import guess_note, resolve_task, target_guess
 from vpp.errors import VppError
-from vpp.inference.plan import Plan, plan
+from vpp.llm.budget import Cap
 from vpp.runs.preparation import Preparation, check_size
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import tau_words
-from vpp.wording.words import seconds
 
 AS_FOUND = "as found"
-DEMO_CALLS_A_SECOND = 350  # a rough figure, for two cores with a page open beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """What of a table is used, and for what."""
 
+    table: Table
+    """With the kinds of its columns as chosen."""
     target: str
     task: Task
     inputs: tuple[str, ...]
-    sizes: dict[str, Any]
+    splitting: Splitting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +47,39 @@ class Asked:
     dataset: Dataset
     config: Config
     endpoint: EndpointSpec
+    templates: Texts
+    prices: Prices
+    cap: Cap
     again: RunSpec | None = None
     """Of the run that is started again."""
+
+    @property
+    def spec(self) -> RunSpec:
+        """As the run would be, without its rows."""
+        return RunSpec(
+            name=self.again.name if self.again else "",
+            config=self.config,
+            endpoint=self.endpoint,
+            learner_template=self.templates["learner"],
+            optimizer_template=self.templates["optimizer"],
+            prior_template=self.templates["prior"],
+            prices=self.prices,
+            cap=self.cap,
+        )
 
 
 def preview(source: tables.Source, choice: Choice | None) -> str:
     """The first rows, each column with its kind, and its part where that is known."""
-    table = source.table
+    table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     said = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
     first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
-    kinds = [f"{column.kind}, {column.n_distinct} values" for column in table.columns]
+    names = [shown_name(name) for name in table.names]
+    kinds = [f"{columns.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[part_of(name, choice) for name in table.names]] if choice else []
     return markup.block(
         markup.caption(said),
-        f'<div class="{"preview" if choice else ""}">{markup.table(table.names, [kinds, *parts, *first])}</div>',
+        f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
         *(markup.caption(note) for note in (*source.notes, *table.notes)),
     )
 
@@ -87,101 +107,43 @@ def choose_columns(table: Table) -> Choice:
         "Task", (AS_FOUND, "classification", "regression"), key="new.kind_of_task", persist_state="session"
     )
     others = [name for name in names if name != target]
-    found, left_out = choose_inputs(table, target=target, inputs=None, exclude=())
-    inputs = st.multiselect(
-        "Inputs", others, default=list(found), key=f"new.inputs.{table.sha256}.{target}", persist_state="session"
+    place = st.container()
+    splitting = choose_split(table, target)
+    found, left_out = inputs_beside(table, splitting.rule, target=target)
+    inputs = place.multiselect(
+        "Inputs",
+        others,
+        default=list(found),
+        key=f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}",
+        persist_state="session",
     )
-    st.html(markup.block(*(markup.caption(f"{note}; put it back above if it matters") for note in left_out)))
+    guessed = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
+    put_back = (f"{note}; put it back above if it matters" for note in left_out)
+    place.html(markup.block(*(markup.caption(note) for note in (*guessed, *put_back))))
     return Choice(
+        table=table,
         target=target,
         task=resolve_task(table, target, "auto" if task == AS_FOUND else task),
         inputs=tuple(name for name in names if name in inputs),
-        sizes=choose_sizes(),
+        splitting=splitting,
     )
-
-
-def choose_sizes() -> dict[str, Any]:
-    """How many rows train and test, as `build_dataset` takes them."""
-    with st.expander("Rows and split"):
-        one, two, three = st.columns(3)
-        return {
-            "train_size": int(
-                one.number_input("Training rows at most", 1, 10_000, 100, key="new.train", persist_state="session")
-            ),
-            "test_size": int(
-                two.number_input("Test rows at most", 1, 10_000, 60, key="new.test", persist_state="session")
-            ),
-            "test_fraction": float(
-                three.number_input(
-                    "Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction", persist_state="session"
-                )
-            ),
-        }
 
 
 def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dataset:
     """The rows, and what was found on the way. Raises DataError."""
     dataset = build_dataset(
-        source.table,
+        choice.table,
         target=choice.target,
         task=choice.task,
         inputs=choice.inputs,
         seed=config.seed,
         notes=source.notes,
-        **choice.sizes,
+        **choice.splitting.options,
     )
     check_size(dataset, config.batch_size)
-    st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in source.notes)))
+    known = {*source.notes, *choice.table.notes}
+    st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in known)))
     return dataset
-
-
-def told(dataset: Dataset) -> list[str]:
-    """What was found and what is left out, a sentence each."""
-    if dataset.task == "classification":
-        found = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
-    else:
-        found = f"{dataset.target} is a number, so this is regression."
-    used = f"{len(dataset.train)} rows train, {len(dataset.test)} test"
-    left = dataset.provenance.n_left_out
-    unlabelled = dataset.provenance.n_unlabelled
-    rest = [f"{left:,} more are not used"] if left else []
-    rest += [f"{unlabelled:,} without a target take no part, and can be asked about later"] if unlabelled else []
-    return [found, "; ".join([used, *rest]) + ".", *dataset.provenance.notes]
-
-
-def what_it_takes(asked: Asked) -> None:
-    """The plan, before it costs anything."""
-    whole = plan(asked.config, n_train=len(asked.dataset.train), n_test=len(asked.dataset.test))
-    rows = [(what, f"{calls:,}") for what, calls in whole.items]
-    st.html(
-        markup.block(
-            '<div class="plan">',
-            markup.heading("What it will take"),
-            markup.table(("work", "calls"), [*rows, ("At most", f"{whole.calls:,}")], right=(1,)),
-            markup.caption(pace(whole, asked.endpoint)),
-            "</div>",
-        )
-    )
-
-
-def pace(whole: Plan, endpoint: EndpointSpec) -> str:
-    """How long, as far as that can be said before anything was measured."""
-    usual = f"Repeated texts cost nothing, so runs usually need less. {whole.rounds} rounds must wait for one another"
-    if endpoint.demo:
-        return f"{usual}. {demo_pace(whole, endpoint.demo_latency_ms / 1000)}"
-    measured = st.session_state.get("new.round_trip_s")
-    if measured is None:
-        return f"{usual}. Test the endpoint to see how long that takes."
-    return f"{usual}: at least {whole.rounds * measured / 60:.1f} min at the {measured:.2f} s just measured a call."
-
-
-def demo_pace(whole: Plan, latency_s: float) -> str:
-    """The demo model's own time, and the pauses that make it readable."""
-    pauses = whole.rounds * latency_s
-    total = seconds(pauses + whole.calls / DEMO_CALLS_A_SECOND)
-    part = f", {seconds(pauses)} of it pauses to read along" if pauses else ""
-    told = f"The demo model answers roughly {DEMO_CALLS_A_SECOND} calls a second: up to about {total}{part}"
-    return f"{told}. It does not use the cache."
 
 
 def draw() -> None:
@@ -191,7 +153,7 @@ def draw() -> None:
         st.html(markup.block(markup.heading("1\u2002Data")))
         asked = prepare_again(again) if (again := started_from()) else prepare()
     with side.container(key="new_plan"):
-        what_it_takes(asked)
+        budget.draw_plan(asked.spec, asked.dataset)
         offer_start(asked)
 
 
@@ -215,7 +177,10 @@ def prepare() -> Asked:
             refuse("This table cannot be used as chosen", error)
     with method_part:
         about_tau(config, dataset)
-    return Asked(dataset=dataset, config=config, endpoint=model())
+    endpoint = model()
+    templates = choose_templates(dataset, prior=config.prior)
+    prices, cap = budget.choose_budget(endpoint)
+    return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
 
 
 def prepare_again(again: Again) -> Asked:
@@ -226,7 +191,18 @@ def prepare_again(again: Again) -> Asked:
         check_size(again.dataset, config.batch_size)
     except VppError as error:
         refuse("These rows cannot be used as chosen", error)
-    return Asked(dataset=again.dataset, config=config, endpoint=again.completed(model()), again=again.spec)
+    endpoint = again.completed(model())
+    templates = choose_templates(again.dataset, prior=config.prior, earlier=again.spec.templates)
+    prices, cap = budget.choose_budget(endpoint)
+    return Asked(
+        dataset=again.dataset,
+        config=config,
+        endpoint=endpoint,
+        templates=templates,
+        prices=prices,
+        cap=cap,
+        again=again.spec,
+    )
 
 
 def method(*, prior: str, is_task: bool, task: Task) -> Config:
@@ -251,7 +227,7 @@ def choose(source: tables.Source) -> Choice:
     """The table with the part of each column, and the fields that decide them."""
     shown = st.empty()
     try:
-        choice = choose_columns(source.table)
+        choice = choose_columns(columns.choose_kinds(source.table))
     except VppError as error:
         shown.html(preview(source, None))
         refuse("This table cannot be used as chosen", error)
@@ -280,8 +256,11 @@ def begin(asked: Asked) -> None:
             config=asked.config,
             endpoint=asked.endpoint,
             name=kept.name if kept else "",
-            learner_template=kept.learner_template if kept else None,
-            optimizer_template=kept.optimizer_template if kept else None,
+            learner_template=asked.templates["learner"],
+            optimizer_template=asked.templates["optimizer"],
+            prior_template=asked.templates["prior"],
+            prices=asked.prices,
+            cap=asked.cap,
         )
         directory = preparation.create(frame.store().folder)
     except VppError as error:

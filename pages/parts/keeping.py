@@ -4,6 +4,8 @@ import streamlit as st
 
 FILE = "new.file"
 """The upload in use: (name, bytes)."""
+TEST_FILE = "new.test_file"
+"""The upload whose rows test: (name, bytes)."""
 REPLACING = "new.replacing"
 """Whether another upload is asked for."""
 FROM = "new.again"

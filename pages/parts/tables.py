@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.keeping import FILE, REPLACING
+from pages.parts.reading import read, read_upload
 from vpp.data.table import Table
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.wording import markup
@@ -22,11 +23,6 @@ class Source:
     notes: tuple[str, ...] = ()
     prior: str = ""
     is_task: bool = False
-
-
-@st.cache_data(max_entries=20, show_spinner=False)
-def _read(content: bytes, name: str) -> Table:
-    return Table.read(content, name=name)
 
 
 def choose() -> Source | None:
@@ -59,11 +55,11 @@ def _upload() -> Source | None:
         st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
         if not st.session_state.get(REPLACING):
             st.button("Replace", key="new.replace", type="tertiary", on_click=_replace, args=(True,))
-    return Source(_read(file[1], file[0]))
+    return Source(read_upload(file[1], file[0]))
 
 
 def _field() -> None:
-    label = "A CSV with one row an example and a column to predict"
+    label = "A CSV, Excel or Parquet file with one row an example and a column to predict"
     st.file_uploader(label, type=None, key="new.upload", on_change=_take)
 
 
@@ -82,11 +78,11 @@ def _replace(wanted: bool) -> None:
 def _example() -> Source:
     paths = sorted(EXAMPLES.glob("*.csv"))
     path = st.selectbox("Example", paths, format_func=lambda p: p.stem, key="new.example", persist_state="session")
-    return Source(_read(path.read_bytes(), path.name))
+    return Source(read(path.read_bytes(), path.name))
 
 
 def _task() -> Source:
     name = st.selectbox("Task", list(TASKS), key="new.task", persist_state="session")
     st.caption(TASKS[name].description)
-    table = _read(generate(name, seed=0), f"{name}.csv")
+    table = read(generate(name, seed=0), f"{name}.csv")
     return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)

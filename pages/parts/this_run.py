@@ -54,7 +54,8 @@ def start_again(run: frame.OpenRun) -> None:
 
 def delete(run: frame.OpenRun) -> None:
     """For good, after a question that names the run; never while it goes on."""
-    live = run.snapshot.state in frame.LIVE
+    # A run that has paused at its cap may have no worker: then nothing goes on.
+    live = run.snapshot.state in frame.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
     left.html(markup.block(markup.caption(words)))

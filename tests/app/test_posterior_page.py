@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests import inspected
 from tests.app.drawn import app_over, opened, shown
-from tests.reporting.builders import SEED, drawn, finished, proposed, run, started
+from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, started
 from vpp.events import Event
 from vpp.settings import Config
 
@@ -126,3 +126,16 @@ def test_numbers_are_compared_in_the_targets_unit(app: AppTest, tmp_path: Path) 
     opened(app, inspected.numbers(tmp_path), "posterior")
     assert "differ by at most 0.2 on 8 rows" in shown(app)
     assert "test MSE 0.25 on 4 rows" in deck(app, "posterior.ideas")
+
+
+def test_more_than_two_labels_are_told_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    three = dataset(["a", "b", "c", "a"], ["a", "b", "b"])
+    events = [
+        started(Config(particles=1), three),
+        *drawn("one"),
+        finished(0, ("one",)),
+        evaluated(three, {"one": ("a", "c", None)}, slots=("one",)),
+    ]
+    app = opened(app_over(tmp_path, monkeypatch), run(tmp_path, *events, data=three), "posterior")
+    assert [fold.label for fold in app.expander if "Label" in fold.label] == ["Label by label, on the test rows"]
+    assert '<td>b</td><td class="r">1</td><td class="r">2</td><td class="r">0</td><td class="r">0 %</td>' in shown(app)

@@ -48,16 +48,30 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --particles 0", "particles is 0"),
         ("run t.csv --target kind --demo --epsilon 1", "epsilon is 1.0"),
         ("run t.csv --target kind --demo --tau soft", "tau is 'soft'"),
+        ("run t.csv --target kind --demo --encoding utf-99", "encoding 'utf-99' is not known"),
+        ("run t.csv --target kind --demo --delimiter ::", "delimiter '::' is none"),
+        ("run t.csv --target kind --demo --delimiter ;", "t.csv has no column 'kind'"),
+        ("run t.csv --target kind --demo --decimal dot", "decimal is 'dot': give point or comma"),
+        ("run t.csv --target kind --demo --skip-lines 90", "no lines below the 90 skipped ones"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
         ("run t.csv --target kind --demo --test-fraction 2", "fraction"),
+        ("run t.csv --target kind --demo --split by:a", "split 'by:a' is none: give random, group:COLUMN or time:"),
+        ("run t.csv --target kind --demo --split group:zebra", "zebra"),
+        ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),
         ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
         ("run t.csv --target kind --demo --inputs ,", "name at least one column"),
         ("run t.csv --target kind --demo --exclude zebra", "zebra"),
+        ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
+        ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
         ("run t.csv --target kind --demo --concurrency 0", "concurrency is 0"),
         ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
         ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
         ("run t.csv --target kind --demo --learner-template t.csv", "template"),
         ("run t.csv --target kind --demo --learner-template nofile", "nofile cannot be read"),
+        ("run t.csv --target kind --demo --learner-template bytes.csv", "bytes.csv is not a UTF-8 text"),
+        ("run t.csv --target kind --demo --prior-template t.csv", "the prior template lacks {answer_form}, {columns}"),
+        ("run t.csv --target kind --demo --templates curt", "invalid choice: 'curt'"),
+        ("run t.csv --target kind --demo --context-length 90", "and the model's context is 90"),
         ("run empty.csv --target kind --demo", "empty.csv"),
         ("run bytes.csv --target kind --demo", "bytes.csv"),
         ("run t.csv --target kind --demo --test other.csv", "other.csv"),
@@ -127,7 +141,8 @@ def test_a_real_process_complains_alike(desk: Desk) -> None:
 def test_an_endpoint_that_nobody_serves_is_not_reachable(vpp: Vpp) -> None:
     code, out, _ = vpp("check-endpoint", "--base-url", f"http://127.0.0.1:{free_port()}/v1", "--model", "m")
     assert code == 3
-    assert out.startswith("not reachable: ")
+    assert "  fails  reachable: m at http://127.0.0.1:" in out
+    assert "nothing listens at" in out
 
 
 def test_settings_come_from_options_then_the_environment_then_a_dotenv_file(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server
+from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server, model
 from tests.reporting import builders
 from vpp.cli import main
 from vpp.cli.working import heaviest
@@ -124,7 +125,7 @@ def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
     told = desk.vpp("run", "t.csv", "--target", "kind", *words)
     assert told.code == 0
     assert told.out.startswith("finished after")
-    assert told.err.startswith("final weights and test rows, ")
+    assert "\nfinal weights and test rows, " in told.err
     assert desk.vpp("cache", "info").out.startswith("26 answers, ")
     assert desk.vpp("cache", "clear").out == "26 answers forgotten\n"
 
@@ -197,8 +198,31 @@ def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
 
 def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
     told = vpp("check-endpoint", "--demo").splitlines()
-    assert told[:2] == ["reachable", "models: demo"]
-    assert any(line.startswith("the model answers: one short answer took") for line in told)
+    assert re.fullmatch(r"learner and optimizer: demo at http://127.0.0.1:\d+/v1", told[0])
+    assert told[3] == "  works  models: demo is served"
+    assert any(line.startswith("  works  learner prompt: read: wug, as the rule says") for line in told)
+
+
+def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
+    with model() as learner, model() as optimizer:
+        told = json.loads(
+            vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url)
+        )
+    assert told["usable"]
+    assert [(server["roles"], server["base_url"]) for server in told["servers"]] == [
+        (["learner"], learner.base_url),
+        (["optimizer"], optimizer.base_url),
+    ]
+    names = [[finding["name"] for finding in server["findings"]] for server in told["servers"]]
+    assert ("learner prompt" in names[0], "optimizer prompt" in names[0]) == (True, False)
+    assert ("learner prompt" in names[1], "optimizer prompt" in names[1]) == (False, True)
+
+
+def test_an_endpoint_without_a_model_is_asked_for_its_list(desk: Desk) -> None:
+    with model() as served:
+        outcome = desk.vpp("check-endpoint", "--base-url", served.base_url)
+    assert outcome.code == 2
+    assert "none is named; the server lists demo" in outcome.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.kinds import cell, find_kind, is_identifier, is_number, sequence_items
+from vpp.data.kinds import find_kind, is_identifier, is_number, sequence_items
+from vpp.data.missing import cell
 
 
 @pytest.mark.parametrize(
@@ -27,10 +28,24 @@ from vpp.data.kinds import cell, find_kind, is_identifier, is_number, sequence_i
         (["1,5", "2,5", "3,25"], "text"),
         (["2024-13-01", "2024-02-30", "12"], "text"),
         (["[3, 4", "5, 6"], "text"),
+        (["0", "1", "0"], "category"),
+        (["0", "1", "2"], "number"),
+        (["00123", "04109"], "text"),
+        (["007", "008", "007"], "category"),
+        (["4111111111111111", "4222222222222220"], "text"),
+        (["555-1234", "555-9876"], "text"),
+        (["31.01.2024", "1.2.2024"], "date"),
     ],
 )
 def test_a_kind_is_what_every_present_cell_is(cells, kind):
     assert find_kind(cells) == kind
+
+
+@pytest.mark.parametrize("name", ["zip", "Postal code", "PLZ", "phone_number", "home phone", "ISBN"])
+def test_a_name_may_tell_that_digits_count_nothing(name):
+    assert find_kind(["94103", "10115", "20095"], name=name) == "text"
+    assert find_kind(["94103", "10115", "20095"], name="price") == "number"
+    assert find_kind(["1", "2", "3"], name=name) == "number"
 
 
 def test_many_values_are_a_category_only_if_they_repeat():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data import dialect
-from vpp.data.kinds import cell
+from vpp.data.read_as import ReadAs
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -57,9 +57,27 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     writer.writerows([[f"column {i}" for i in range(len(rows[0]))], *rows])
     table = Table.read(out.getvalue().encode(encoding), name="some.csv")
     assert (table.delimiter, table.encoding) == (delimiter, encoding)
-    assert list(zip(*table.values, strict=True)) == [
-        tuple(cell(text.strip()) for text in row) for row in rows if any(text.strip() for text in row)
+    assert list(zip(*table.texts, strict=True)) == [
+        tuple(text.strip() for text in row) for row in rows if any(text.strip() for text in row)
     ]
+
+
+@settings(deadline=None)
+@given(
+    rows=tables().map(
+        lambda rows: [[text.encode("cp1252", "replace").decode("cp1252") for text in row] for row in rows]
+    ),
+    delimiter=st.sampled_from([*dialect.DELIMITERS, ":", " ", "^"]),
+    encoding=st.sampled_from(["cp1252", "utf-16-le", "utf-16-be", "utf-32"]),
+)
+def test_any_cells_survive_any_dialect_that_is_said(rows, delimiter, encoding):
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(rows)
+    said = ReadAs(encoding=encoding, delimiter=delimiter, header=False, skip_lines=0)
+    table = Table.read(out.getvalue().encode(encoding), name="some.csv", read_as=said)
+    kept = [row for row in rows if has_text([row])]
+    n_columns = max(i for row in kept for i, text in enumerate(row, 1) if text.strip())
+    assert list(zip(*table.texts, strict=True)) == [tuple(text.strip() for text in row[:n_columns]) for row in kept]
 
 
 def test_the_file_is_identified_by_its_bytes():
@@ -80,7 +98,7 @@ def test_rows_outvote_a_delimiter_in_a_column_name():
 
 
 def test_a_decimal_comma_does_not_make_a_comma_file():
-    assert read("a;b\n1,5;2,5\n").cells("b") == ("2,5",)
+    assert read("a;b\n1,5;2,5\n").cells("b") == ("2.5",)
 
 
 def test_a_quote_may_follow_a_blank():
@@ -158,13 +176,13 @@ def test_a_name_is_one_line():
         (b"a,b\n", "one line only"),
         (b"nothing to see", "one line only"),
         (b"a,b\n1,2,3\n", "line 2 has 3 cells where 2 are expected"),
-        (b'a,b\n1,"2\n3,4\n', "a quote is opened and never closed"),
+        (b'a,b\n1,"2\n3,4\n', "line 2 opens a quote that is never closed"),
         (b"a,b\n1,\x002\n", "is no text in"),
         (bytes(range(256)), "is no text in"),
         (b"a,b\n\xff\x01,2\n", "is no text in"),
         (b"a,b\n\xff\x81,2\n", "is no text in"),
         (b"\xff\xfea", "is no text in"),
-        (b"PK\x03\x04rest", "is an Excel workbook or a zip archive"),
+        (b"PK\x03\x04rest", "is a zip archive or a workbook that is cut short"),
         (b"\x1f\x8brest", "is a gzip archive"),
     ],
 )

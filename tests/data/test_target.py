@@ -2,8 +2,9 @@
 
 import pytest
 
+from vpp.data.recast import with_kinds
 from vpp.data.table import Table
-from vpp.data.target import find_task, resolve_task, sort_labels, target_guess
+from vpp.data.target import find_task, guess_note, label_notes, resolve_task, sort_labels, target_guess
 from vpp.errors import DataError
 
 
@@ -17,10 +18,15 @@ def table_of(**columns: list[str]) -> Table:
     [
         ({"Species": list("aab"), "x": list("123"), "sex": list("mfm")}, "Species"),
         ({"y": list("123"), "LABEL": list("aab"), "z": list("123")}, "LABEL"),
+        ({"class": list("123"), "sex": list("mfm"), "Survived": list("010")}, "Survived"),
         ({"x": list("123"), "sex": list("mfm"), "z": list("123")}, "sex"),
         ({"sex": list("mfm"), "hand": list("lrr"), "z": list("123")}, "hand"),
         ({"x": list("123"), "z": list("123")}, "z"),
         ({"x": list("123")}, None),
+        ({"rooms": list("322"), "roof": list("aba"), "price": ["9.5", "7.25", "8"]}, "price"),
+        ({"x": list("aba"), "when": ["2024-01-02", "2024-02-03", "2024-01-02"], "id": ["31", "12", "50"]}, "x"),
+        ({"x": list("aba"), "review": ["so good", "so bad", "so so"], "one": list("kkk")}, "x"),
+        ({"target": list("kkk"), "x": list("aba"), "z": ["1", "5", "9"]}, "z"),
     ],
 )
 def test_a_target_is_guessed_by_name_then_by_kind_then_by_place(columns, guess):
@@ -70,6 +76,37 @@ def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
         resolve_task(table, "y", task)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_what_the_guess_goes_by_is_told():
+    assert guess_note(table_of(label=list("aab"), x=list("195"))) == "the target 'label' is a guess: by its name"
+    assert guess_note(table_of(a=list("aab"), x=list("195"))) == (
+        "the target 'x' is a guess: the last column that can be one"
+    )
+
+
+def test_a_chosen_kind_decides_the_task():
+    table = table_of(x=list("19") * 40, y=[str(i % 5) for i in range(80)])
+    assert resolve_task(with_kinds(table, {"y": "number"}), "y", "auto") == "regression"
+    assert resolve_task(with_kinds(table, {"x": "category"}), "x", "auto") == "classification"
+
+
+def test_dates_are_no_target():
+    with pytest.raises(DataError, match="column 'y' holds dates, which cannot be predicted"):
+        resolve_task(table_of(x=list("12"), y=["2024-01-02", "2023-01-02"]), "y", "auto")
+
+
+def test_a_label_that_no_answer_could_give_is_refused():
+    labels = ["k" * 2000 + end for end in "abab"]
+    with pytest.raises(DataError, match="look the same in a prompt: rename it in the file"):
+        resolve_task(table_of(x=list("1234"), y=labels), "y", "auto")
+
+
+def test_labels_that_nearly_look_the_same_are_named():
+    assert label_notes(("1", "1.0", "yes", "Yes")) == (
+        "labels that nearly look the same are told apart to the letter: 'yes' and 'Yes'; '1' and '1.0'",
+    )
+    assert label_notes(("a", "b")) == ()
 
 
 def test_fifty_classes_are_not_too_many():

@@ -4,9 +4,10 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import evaluated
-from vpp.drawing.dissent import READ, saying
+from vpp.drawing.dissent import READ, number_strip, saying, vote_strip
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
+from vpp.wording.words import NBSP
 
 
 def labels_weighed(*weights: float) -> tuple[list[Point], Evaluated]:
@@ -47,3 +48,13 @@ def test_the_answer_is_unknown_only_where_less_than_two_thirds_back_it() -> None
 def test_a_voice_too_faint_to_hear_makes_no_spread(faint: float, agrees: bool) -> None:
     said = saying(*numbers_weighed(1 - 2 * faint, faint, faint))
     assert (said == "Practically all of the weight says the same on every test row.") is agrees
+
+
+def test_the_strip_has_the_other_figures_of_the_same_answers() -> None:
+    """By hand: 3 of 3 and 2 of 3; means 1, 3, 4.5, 8/3 for 1, 3, 5, 2."""
+    found, test = labels_weighed(*inspected.LABEL_WEIGHTS)
+    strip = {m.name: m.value for m in vote_strip(found, test, inspected.LABEL_CONFIG)}
+    assert strip["Balanced accuracy"] == f"83.3{NBSP}%"
+    found, test = numbers_weighed(*inspected.NUMBER_WEIGHTS)
+    strip = {m.name: m.value for m in number_strip(found, test, inspected.NUMBER_CONFIG, beyond=4.0)}
+    assert (strip["Mean absolute error"], strip["R²"]) == ("0.2917", "0.921")

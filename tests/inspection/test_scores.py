@@ -6,7 +6,6 @@ from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated
 from vpp.data.dataset import Row
 from vpp.inspection.scores import (
     averaged_score,
-    averages,
     averages_asked,
     baseline,
     particle_scores,
@@ -15,6 +14,7 @@ from vpp.inspection.scores import (
 from vpp.problem import Prediction
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
+from vpp.runs.averages import averages
 from vpp.settings import Config
 
 

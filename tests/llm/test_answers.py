@@ -3,10 +3,12 @@ import math
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from vpp.llm.answers import RULE_LIMIT, cut_thinking, parse_label, parse_number, parse_rule
+from vpp.data.labels import look_alike, shown_label, why_unreadable
+from vpp.data.lines import cut_thinking
+from vpp.llm.answers import RULE_LIMIT, parse_label, parse_number, parse_pack, parse_rule
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
@@ -209,16 +211,67 @@ def test_the_explanation_is_what_stands_before_the_output() -> None:
     assert parse_label("The sum is even.\nOutput: 1", BITS).explanation == "The sum is even."
 
 
-labels = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=30).filter(
-    lambda label: label.strip() == label and label != "</think>"
+labels = st.text(max_size=30) | st.sampled_from(
+    [*ODD_CLASSES, "</think>", "a\nb", "a\\nb", "x" * 2100, "**", "``", "{a}"]
+)
+class_lists = st.lists(labels, min_size=1, max_size=6, unique=True).map(tuple)
+AS_ASKED = ("Explanation: x\nOutput: {}", "Explanation: x. Output: {}", "**Output:** {}", "Explanation: x\nOutput:\n{}")
+
+
+@given(class_lists, st.data())
+def test_labels_of_any_text_that_can_be_told_apart_are_read_back_as_they_are_shown(
+    classes: tuple[str, ...], data: st.DataObject
+) -> None:
+    assume(why_unreadable(classes) is None)
+    label = data.draw(st.sampled_from(classes))
+    form = data.draw(st.sampled_from(AS_ASKED))
+    assert parse_label(form.replace("{}", shown_label(label)), classes).value == label
+
+
+@given(class_lists, st.data())
+def test_labels_of_any_text_that_can_be_told_apart_are_read_back_from_json(
+    classes: tuple[str, ...], data: st.DataObject
+) -> None:
+    assume(why_unreadable(classes) is None)
+    label = data.draw(st.sampled_from(classes))
+    text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=data.draw(st.booleans()))
+    assert parse_label(text, classes).value == label
+
+
+words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
+names = st.builds(
+    lambda parts, joint: joint.join(parts), st.lists(words, min_size=1, max_size=3), st.sampled_from(" /-")
 )
 
 
-@given(st.lists(labels, min_size=1, max_size=6, unique=True).map(tuple), st.data())
-def test_any_label_answered_as_asked_is_read_back(classes: tuple[str, ...], data: st.DataObject) -> None:
+@given(st.lists(names, min_size=1, max_size=6, unique=True), st.data())
+def test_labels_of_words_that_are_not_alike_are_read_back_in_every_form(named: list[str], data: st.DataObject) -> None:
+    classes = tuple(named)
+    assume(why_unreadable(classes) is None and not look_alike(classes))
     label = data.draw(st.sampled_from(classes))
-    form = data.draw(st.sampled_from(["Explanation: x\nOutput: {}", "**Output:** {}", "Output:{}"]))
-    assert parse_label(form.replace("{}", label), classes).value == label
+    assert parse_label(data.draw(st.sampled_from(FORMS)).format(label), classes).value == label
+
+
+@pytest.mark.parametrize(
+    ("classes", "why"),
+    [
+        (("a", ""), "a label is blank"),
+        (("a", " \n"), None),
+        (("a", "\u2003"), "a label is blank"),
+        (("a", "a "), "the labels 'a' and 'a ' look the same in a prompt"),
+        (("x\ny", "x\\ny"), None),
+        (("x" * 2001, "x" * 2002), "look the same in a prompt"),
+        (("</think>", "a"), "the label '</think>' reads as the mark of a model's thoughts"),
+        (("yes", "Yes", "1", "1.0"), None),
+    ],
+)
+def test_labels_that_no_answer_could_tell_apart_are_named(classes: tuple[str, ...], why: str | None) -> None:
+    said = why_unreadable(classes)
+    assert (said is None) if why is None else why in (said or "")
+
+
+def test_labels_that_look_alike_are_grouped() -> None:
+    assert look_alike(("yes", "no", "Yes", "1", "1.0", "2")) == [("yes", "Yes"), ("1", "1.0")]
 
 
 @given(labels, st.lists(labels, min_size=1, max_size=5, unique=True).map(tuple))
@@ -290,30 +343,53 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
         assert (parsed.value is None) == (parsed.reason is not None)
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.text("aO1:*_`\"'{}\\ \n\t.#,$[]()<>=", min_size=1, max_size=12), st.sampled_from(["", "Output: ", "\nOutput: x"])
+UNITS = (
+    ("aO1:*_`\"'{}", ""),
+    ('"output":"', ""),
+    ('"output":[', ""),
+    ('"output":"\\', ""),
+    ("'output':'", ""),
+    ("<output>", ""),
+    ("<b>", "Output: "),
+    ("</b>", "Output"),
+    ("\\boxed{", ""),
+    ("\\boxed{\\text{", ""),
+    ("Output:\n", ""),
+    ("Output: **_`", ""),
+    ("a. Output: ", ""),
+    ("Output [1]: ", ""),
+    ("[1]\n", ""),
+    ("<think>", ""),
+    ("</think>", ""),
+    ("<|channel|>final<|message|>", ""),
+    ("\n   ", "New rule:"),
+    ("New rule:\n```", ""),
+    ("*", "Output: "),
+    ("<|", "Output: "),
+    ("9,999", "Output: "),
+    ("9", "Output: "),
+    (" because", "Output: "),
+    ("\u200b", ""),
+    (" ", "Output: 1"),
 )
-@example('"output":"', "")
-@example('"output":[', "")
-@example('"output":"\\', "")
-@example("\\boxed{\\text{", "")
-@example("Output:\n", "")
-@example("Output: **_`", "")
-@example("a. Output: ", "")
-@example("<think>", "")
-@example("\n   ", "New rule:")
-@example("New rule:\n```", "")
-@example("*", "Output: ")
-@example("9,999", "Output: ")
-@example(" ", "Output: 1")
-def test_long_hostile_text_is_read_in_linear_time(unit: str, lead: str) -> None:
-    text = (lead + unit * 200_000)[:200_000]
+SHORT, LONG = 20_000, 200_000
+
+
+@pytest.mark.parametrize(("unit", "lead"), UNITS)
+def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long(unit: str, lead: str) -> None:
+    """Quadratic work would take a hundred times as long; three tries leave other work on the machine out."""
+    assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3))
+
+
+def took(unit: str, lead: str, length: int) -> float:
+    """CPU seconds of reading such a text in every way."""
+    text = (lead + unit * length)[:length]
     started = time.process_time()
     parse_label(text, BITS)
     parse_number(text)
     parse_rule(text)
-    assert time.process_time() - started < 1.5
+    parse_pack(text, (1, 2), parse_number)
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import asyncio
+import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,6 +11,7 @@ import pytest
 
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.llm.cache import ResponseCache
+from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Completion, Endpoint
 from vpp.usage import Usage
 
@@ -86,6 +88,96 @@ def test_thoughts_are_kept_apart(field: str) -> None:
     run(script(chat(**{field: "hm"})), use)
 
 
+@pytest.mark.parametrize(
+    ("content", "text", "thoughts"),
+    [
+        ("<think>hm</think>\n\nOutput: 1", "Output: 1", "<think>hm</think>"),
+        ("hm\n</think>\nOutput: 1", "Output: 1", "hm\n</think>"),
+        ("Output: 1", "Output: 1", None),
+        ("\nOutput: 1", "\nOutput: 1", None),
+    ],
+)
+def test_thoughts_in_the_content_are_set_aside(content: str, text: str, thoughts: str | None) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        answer = await ask(endpoint)
+        assert (answer.text, answer.reasoning) == (text, thoughts)
+
+    run(script(chat(content)), use)
+
+
+def test_only_so_much_of_a_thought_is_kept() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert len((await ask(endpoint)).reasoning or "") == 20_000
+
+    run(script(chat(reasoning="h" * 50_000)), use)
+
+
+def test_an_answer_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "Output:"}, {"type": "image_url"}, {"type": "text", "text": " 1"}]
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint)).text == "Output: 1"
+
+    run(script(chat(parts)), use)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("effort", "sent"),
+    [
+        ("", {}),
+        ("low", {"reasoning_effort": "low"}),
+        ("none", {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}),
+    ],
+)
+def test_an_effort_is_sent_where_it_is_given(effort: str, sent: dict[str, Any]) -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint)
+        body = stub.bodies[0]
+        assert {name: body[name] for name in ("reasoning_effort", "chat_template_kwargs") if name in body} == sent
+
+    run(script(chat()), use, effort=effort)
+
+
+def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
+        assert stub.bodies[0]["structured_outputs"] == {"choice": ["yes", "no"]}
+        assert endpoint.counters.snapshot().faults == {"not as structured": 1}
+
+    run(script(chat()), use)
+
+
+NO_TEXT_AT_ALL = [chat(None, finish="length"), chat(None, finish="content_filter"), chat(None, finish="tool_calls")]
+
+
+@pytest.mark.parametrize("reply", NO_TEXT_AT_ALL)
+def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_others(
+    reply: Reply, tmp_path: Path
+) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        async with asked(script(chat(), reply), cache=cache) as (endpoint, stub):
+            await ask(endpoint, "first")
+            assert (await ask(endpoint, "second")).text == ""
+            assert len(stub.requests) == 3
+            assert endpoint.counters.snapshot().failed == 0
+            await cache.flush()
+            assert cache.info().entries == 1
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
+def test_kinds_of_fault_are_bounded() -> None:
+    counters = Counters()
+    for number in range(100):
+        counters.fault(f"kind {number}")
+        counters.refuse(f"field {number}")
+    assert len(counters.snapshot().faults) == 20
+    assert sum(counters.snapshot().faults.values()) == 100
+    assert len(counters.snapshot().refused_fields) == 20
+
+
 def test_missing_usage_counts_as_nothing() -> None:
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         assert (await ask(endpoint)).prompt_tokens == 0
@@ -103,28 +195,54 @@ def test_a_very_long_answer_is_cut_and_lone_surrogates_are_replaced() -> None:
     run(script(chat("\ud800" + "a" * 300_000)), use)
 
 
-ODD = {
-    "a web page": (HTML, "not whole JSON: <html>"),
-    "an error under 200": (as_json({"error": {"message": "engine died"}}), "200 with an error: engine died"),
-    "a plain error under 200": (as_json({"error": "engine died"}), "200 with an error: engine died"),
-    "a cut text": (Reply(b'{"choices": [{"mess'), "not whole JSON"),
-    "nothing": (Reply(b""), "not whole JSON: nothing"),
-    "a list": (as_json([1]), "not an object"),
-    "a deep list": (Reply(b"[" * 100_000), "not whole JSON"),
-    "no choices": (as_json({"choices": None}), "without any choice"),
-    "empty choices": (as_json({"choices": []}), "without any choice"),
-    "no content": (chat(None), "no content (finish reason stop)"),
-    "thinking cut short": (chat(None, finish="length", reasoning="hm"), "allow more tokens"),
-    "not UTF-8": (Reply(b"\xff\xfe\x00"), "not whole JSON"),
-    "a wrong encoding": (Reply(b"plain", headers={"content-encoding": "gzip"}), ""),
-    "a body that stops": (Reply(b'{"choices"', promised=500), "Not enough data"),
-    "a cut connection": (None, "disconnected"),
-    "an overload": (refusal(503, "queue full"), "HTTP 503 queue full"),
-    "a failure": (Reply(b"<h1>Bad gateway</h1>", status=502), "HTTP 502 <h1>Bad gateway</h1>"),
-    "a rate limit": (refusal(429, "slow down"), "HTTP 429 slow down"),
-    "a conflict": (refusal(409), "HTTP 409"),
-    "a time-out of its own": (refusal(408), "HTTP 408"),
+NO_TEXT = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": None}}]}
+STREAM = Reply(b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n')
+TWICE = Reply(chat().body + chat().body)
+ODD: dict[str, tuple[Reply | None, str, str]] = {
+    "a web page": (HTML, "a web page, not JSON: <html>", "web page"),
+    "an error under 200": (as_json({"error": {"message": "died"}}), "200 with an error: died", "error under 200"),
+    "a plain error under 200": (as_json({"error": "died"}), "200 with an error: died", "error under 200"),
+    "a cut text": (Reply(b'{"choices": [{"mess'), "not whole JSON", "broken JSON"),
+    "nothing": (Reply(b""), "not whole JSON: nothing", "broken JSON"),
+    "plain text": (Reply(b"Output: 1", headers={"content-type": "text/plain"}), "not whole JSON", "broken JSON"),
+    "a list": (as_json([1]), "not an object", "not the protocol"),
+    "a deep list": (Reply(b"[" * 100_000), "not whole JSON", "broken JSON"),
+    "two answers in one": (TWICE, "not whole JSON", "broken JSON"),
+    "a stream that nobody asked for": (STREAM, "as a stream", "streamed"),
+    "no choices": (as_json({"choices": None}), "without any choice", "no choices"),
+    "empty choices": (as_json({"choices": []}), "without any choice", "no choices"),
+    "choices of another kind": (as_json({"choices": ["x"]}), "without any choice", "no choices"),
+    "no content": (as_json(NO_TEXT), "no content (finish reason stop)", "no content"),
+    "no message": (as_json({"choices": [{"text": "Output: 1"}]}), "no content (finish reason None)", "no content"),
+    "parts without a text": (chat([{"type": "image_url"}]), "no content", "no content"),
+    "thinking cut short": (
+        chat(None, finish="length", reasoning="hm"),
+        "allow more tokens",
+        "cut off before any answer",
+    ),
+    "an open thought": (chat("<think>hm", finish="length"), "allow more tokens", "cut off before any answer"),
+    "a thought and no more": (chat("<think>hm</think>\n"), "no content", "no content"),
+    "a filter": (chat(None, finish="content_filter"), "withheld the answer", "answer withheld"),
+    "a model's refusal": (chat(None, refusal="I cannot."), "(content filter) I cannot", "answer withheld"),
+    "a tool call": (chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
+    "not UTF-8": (Reply(b"\xff\xfe\x00"), "not whole JSON", "broken JSON"),
+    "no gzip": (Reply(b"plain", headers={"content-encoding": "gzip"}), "compression", "broken compression"),
+    "a huge reply": (Reply(b" " * (8 * 2**20 + 1)), "longer than 8,192 KiB", "reply too long"),
+    "a packed flood": (
+        Reply(random.Random(0).randbytes(2**19), headers={"content-encoding": "br"}),
+        "longer than 256 KiB",
+        "reply too long",
+    ),
+    "a body that stops": (Reply(b'{"choices"', promised=500), "stopped in its middle", "reply stopped"),
+    "a cut connection": (None, "cut without an answer", "connection cut"),
+    "an overload": (refusal(503, "queue full"), "HTTP 503 queue full", "HTTP 503"),
+    "a failure": (Reply(b"<h1>Bad gateway</h1>", status=502), "HTTP 502 <h1>Bad gateway</h1>", "HTTP 502"),
+    "a rate limit": (refusal(429, "slow down"), "HTTP 429 slow down", "HTTP 429"),
+    "a rate limit of LiteLLM": (refusal(429, "slow down", code="429"), "HTTP 429 slow down", "HTTP 429"),
+    "a conflict": (refusal(409), "HTTP 409", "HTTP 409"),
+    "a time-out of its own": (refusal(408), "HTTP 408", "HTTP 408"),
 }
+"""What a server says, what a person is told, and what it counts as."""
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -135,13 +253,13 @@ def test_an_odd_answer_is_asked_for_again(odd: str) -> None:
         assert endpoint.counters.snapshot().retried == 2
         assert endpoint.counters.snapshot().failed == 0
 
-    reply, _ = ODD[odd]
+    reply, _, _ = ODD[odd]
     run(script(reply, reply, chat()), use)
 
 
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_answer_that_stays_is_named_in_one_line(odd: str) -> None:
-    reply, words = ODD[odd]
+    reply, words, kind = ODD[odd]
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         with pytest.raises(EndpointUnreachable) as caught:
@@ -153,6 +271,7 @@ def test_an_odd_answer_that_stays_is_named_in_one_line(odd: str) -> None:
         assert "\n" not in message
         assert len(message) < 500
         assert endpoint.counters.snapshot() == Usage(failed=1, retried=2)
+        assert endpoint.counters.snapshot().faults == {kind: 3}
 
     run(script(reply), use, max_attempts=3)
 
@@ -162,7 +281,7 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
         async with serving(script(chat())) as stub:
             address = stub.base_url
         endpoint = Endpoint(base_url=address, model="tiny", max_attempts=2, backoff_s=0.001)
-        with pytest.raises(EndpointUnreachable, match=r"Connect.*check that the server is up"):
+        with pytest.raises(EndpointUnreachable, match=r"nothing listens at http://127.0.0.1:\d+, .*: is the server up"):
             await ask(endpoint)
         await endpoint.aclose()
 
@@ -251,7 +370,7 @@ def test_a_servers_words_are_cut() -> None:
 )
 def test_a_request_refused_for_good_is_not_repeated(reply: Reply) -> None:
     async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=r"did not accept|redirects"):
+        with pytest.raises(EndpointRefused, match=r"did not accept|redirects|does not fit|unknown model"):
             await ask(endpoint)
         assert len(stub.requests) == 1
         assert endpoint.dropped_fields == ()
@@ -282,7 +401,13 @@ def as_fastapi(found: list[str]) -> Reply:
 @pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
 @pytest.mark.parametrize(
     "fields",
-    [("seed",), ("temperature", "seed"), ("max_completion_tokens",), ("max_completion_tokens", "max_tokens", "seed")],
+    [
+        ("seed",),
+        ("temperature", "seed"),
+        ("max_completion_tokens",),
+        ("max_completion_tokens", "max_tokens", "seed"),
+        ("reasoning_effort", "chat_template_kwargs"),
+    ],
 )
 def test_an_optional_field_that_is_refused_is_left_out_from_then_on(
     fields: tuple[str, ...], complaint: Callable[[list[str]], Reply]
@@ -296,10 +421,38 @@ def test_an_optional_field_that_is_refused_is_left_out_from_then_on(
         assert not set(fields) & last.keys()
         assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
         assert sorted(endpoint.dropped_fields) == sorted(fields)
+        assert sorted(endpoint.counters.snapshot().refused_fields) == sorted(f"{field} (tiny)" for field in fields)
         assert endpoint.counters.snapshot().retried == 0
         assert endpoint.counters.snapshot().failed == 0
 
-    run(refusing(*fields, complaint=complaint), use)
+    run(refusing(*fields, complaint=complaint), use, effort="none")
+
+
+def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
+        assert "not as structured" not in endpoint.counters.snapshot().faults
+
+    run(refusing("structured_outputs", complaint=as_fastapi), use)
+
+
+@pytest.mark.parametrize(("limit", "is_known"), [(50, False), (300, True)])
+def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: int, is_known: bool) -> None:
+    """Ollama reads max_tokens alone, and says nothing of the newer name."""
+
+    async def behave(request: Request) -> Reply:
+        tokens = min(request.body.get("max_tokens", 200), 200)
+        message = {"index": 0, "finish_reason": "stop", "message": {"content": "Output: 1"}}
+        return as_json({"choices": [message], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}})
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
+        assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
+        assert ("max_completion_tokens" in stub.bodies[-1]) == is_known
+        told = () if is_known else ("max_completion_tokens (tiny)",)
+        assert endpoint.counters.snapshot().refused_fields == told
+
+    run(behave, use)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -491,6 +644,7 @@ def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
         {"seed": 6},
         {"max_tokens": 51},
         {"response_format": {"type": "json_object"}},
+        {"structured": {"choice": ["0", "1"]}},
     ],
 )
 def test_whatever_decides_an_answer_is_part_of_its_key(change: dict[str, Any], tmp_path: Path) -> None:
@@ -602,7 +756,7 @@ def test_a_probe_of_nothing_is_not_reachable() -> None:
         endpoint = Endpoint(base_url=address, model="tiny")
         probe = await endpoint.probe()
         assert not probe.reachable
-        assert "check that the server is up" in str(probe.reason)
+        assert "nothing listens at" in str(probe.reason)
         await endpoint.aclose()
 
     asyncio.run(scene())

@@ -112,7 +112,8 @@ def test_of_an_answer_cut_off_the_whole_lines_count() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         predictions = await learner.predict(RULE, ROWS[:2])
         assert [p.value for p in predictions] == ["1", "0"]
-        fault = "[2]: there is no 'Output [2]:' line (the answer was cut off at its limit of tokens)"
+        cut = "the answer was cut off at its limit of tokens; a higher limit gives it room"
+        fault = f"[2]: there is no 'Output [2]:' line ({cut})"
         assert fault in stub.bodies[1]["messages"][-1]["content"].split("\n")
         assert "[1]" not in stub.bodies[1]["messages"][-1]["content"]
 

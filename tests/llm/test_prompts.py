@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vpp.data.dataset import Column, Notation
 from vpp.llm import prompts
 from vpp.llm.prompts import render_input, render_inputs, render_predictions, render_targets, render_value, seed_sentence
 from vpp.problem import Prediction
@@ -13,6 +14,35 @@ from .tables import LINE, PARITY, row
 
 def test_an_input_is_a_line_a_column() -> None:
     assert render_input(row(0, a="3", b=None, c="")) == "a: 3\nb: missing\nc: "
+
+
+EUROS = replace(
+    LINE,
+    columns=(
+        Column(name="x", kind="number", n_missing=0, n_distinct=2, notation=Notation(decimal=",", unit="€")),
+        Column(name="y", kind="number", n_missing=0, n_distinct=2, notation=Notation(unit="%")),
+    ),
+)
+
+
+def test_a_number_keeps_its_unit() -> None:
+    units = prompts.units(EUROS)
+    assert units == {"x": "€", "y": "%"}
+    assert render_input(row(0, x="1234.50", y="cheap"), units) == "x: 1234.50 €\ny: cheap"
+    assert render_inputs(EUROS.train[:1], units) == "[1]\nx: 0 €"
+    assert prompts.answer_kind(EUROS) == "a number (in %)"
+    assert prompts.optimizer_task(EUROS).startswith("The output is y, in %. If")
+    assert prompts.optimizer_task(LINE).startswith("The output is y. If")
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_no_two_texts_become_one_line(one: str, other: str) -> None:
+    assert one == other or render_input(row(0, a=one)) != render_input(row(0, a=other))
+
+
+@pytest.mark.parametrize(("text", "line"), [("a\\b", "a\\b"), ("a\\n", "a\\\\n"), ("a\n", "a\\n"), ("\\\n", "\\\\\\n")])
+def test_a_backslash_is_doubled_only_where_it_could_begin_an_escape(text: str, line: str) -> None:
+    assert render_input(row(0, a=text)) == f"a: {line}"
 
 
 def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:

@@ -14,8 +14,9 @@ LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 @pytest.mark.parametrize("role", ["learner", "optimizer", "prior"])
 def test_the_shipped_templates_are_whole(role: Role) -> None:
     template = Template.shipped(role)
-    filled = template.fill(**{name: f"<{name}>" for name in SLOTS[role]})
-    assert all(filled.count(f"<{name}>") == 1 for name in SLOTS[role])
+    slots = {*SLOTS[role], "answer_form"}
+    filled = template.fill(**{name: f"<{name}>" for name in slots})
+    assert all(filled.count(f"<{name}>") == 1 for name in slots)
     assert "{" not in filled
 
 
@@ -32,8 +33,8 @@ def test_a_template_is_known_by_the_hash_of_its_text() -> None:
     ("text", "message"),
     [
         ("{hypothesis} {input}", "the learner template lacks {answer_form}:"),
-        (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs}:"),
-        ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x}:"),
+        (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs} (line 8):"),
+        ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
         ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
     ],
 )

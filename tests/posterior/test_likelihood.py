@@ -13,6 +13,7 @@ from vpp.posterior.likelihood import (
     ZeroOneLikelihood,
     auto_tau,
     correct,
+    least_tau,
     regression_errors,
 )
 
@@ -123,8 +124,16 @@ def test_auto_tau_falls_back_to_the_range_where_the_quartiles_coincide():
     assert auto_tau([0.0], [5.0] * 9 + [105.0]) == pytest.approx(1.0)
 
 
-def test_auto_tau_of_a_constant_target_is_tiny_but_positive():
-    assert 0 < auto_tau([0.0, 0.0], [5.0, 5.0]) < 1e-9
+def test_auto_tau_of_a_constant_target_is_floored_at_a_hundredth_of_it():
+    assert auto_tau([0.0, 0.0], [5.0, 5.0]) == pytest.approx(0.05**2)
+    assert auto_tau([0.0], [0.0, 0.0]) == pytest.approx(1e-12)
+
+
+def test_auto_tau_of_a_target_that_is_mostly_one_value_sees_the_rows_that_differ():
+    """Nine of ten zero: quartiles and MAD are 0; one miss of 50 has a mean square of 250."""
+    assert auto_tau([0.0] * 9 + [-50.0], [0.0] * 90 + [50.0] * 10) == pytest.approx(250.0)
+    assert auto_tau([0.0] * 10, [0.0] * 90 + [50.0] * 10) == pytest.approx(0.5**2)
+    assert least_tau([0.0] * 90 + [50.0] * 10) == pytest.approx(0.5**2)
 
 
 def test_auto_tau_scales_with_the_square_of_the_unit():

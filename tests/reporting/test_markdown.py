@@ -308,13 +308,14 @@ def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, data=with_rows(before, given, note="by me")))
     assert (
         "| rows in the file | 12 |\n| answered since | 2 |\n| rows used | 9: 6 training, 3 test |\n"
+        "| parted | by chance, labels in their proportions |\n"
         "| kept to be asked about | 1 without a target |\n"
-        "| left out | 1 without a target, 1 beyond the sizes asked for |" in report
+        "| left out | 1 without a target, 1 in neither part |" in report
     )
 
 
 def test_rows_that_took_no_part_are_told(tmp_path: Path) -> None:
     data = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
     report = report_markdown(run(tmp_path, *smc_run(data), data=data))
-    assert "| left out | 2 without a target, 184 beyond the sizes asked for |" in report
-    assert "184 labelled rows of the file took no part" in report
+    assert "| left out | 2 without a target, 184 in neither part |" in report
+    assert "4 of 191 rows train, 3 test; 184 are not used." in report

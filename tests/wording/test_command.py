@@ -1,5 +1,6 @@
+import json
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
 from vpp.data.build import build_dataset
+from vpp.data.read_as import ReadAs
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
 from vpp.runs.preparation import dataset_spec
@@ -33,6 +35,15 @@ def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
 def test_the_directory_of_the_run_is_left_out_since_it_exists(where: tuple[str, ...]) -> None:
     command = ("run", "d.csv", *where, "--demo")
     assert repeat_command(spec(command=command)).line == "python -m vpp run d.csv --demo"
+
+
+def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
+    dataset = dataset_spec(YES_NO)
+    chosen = [{**column, "is_chosen": place == 0, "kind": "text"} for place, column in enumerate(dataset["columns"])]
+    line = repeat_command(spec(dataset={**dataset, "columns": chosen})).line
+    name = chosen[0]["name"]
+    assert shlex.split(line).count(f"--kind={name}=text") == 1
+    assert dict(build_parser().parse_args(shlex.split(line)[3:]).kind) == {name: "text"}
 
 
 def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
@@ -130,3 +141,12 @@ def test_a_table_that_no_task_command_writes_is_left_to_the_reader(note: str) ->
     command = repeat_command(generated(100, 60, note))
     assert command.table == ""
     assert command.script == command.line
+
+
+def test_what_a_person_said_of_the_file_is_said_again() -> None:
+    read_as = ReadAs(encoding="cp1252", delimiter=";", header=False, skip_lines=2, decimal=",")
+    table = Table.read(b"\n\n" + b"".join(b"%d;%d,5\n" % (i, i % 7) for i in range(40)), name="t.csv", read_as=read_as)
+    record = json.loads(json.dumps(dataset_spec(build_dataset(table, target="column_2"))))
+    words = shlex.split(repeat_command(spec(dataset=record)).line)
+    read = vars(build_parser().parse_args(words[3:]))
+    assert ReadAs(**{name: read[name] for name in asdict(read_as)}) == read_as

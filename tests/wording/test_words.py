@@ -133,8 +133,26 @@ def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
     assert 'aria-label="a 1.00"' in votes([("a", sum([0.1] * 10))])
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"),
+        (3.14159, "3.142"),
+        (2007.25, "2007.2"),
+        (2007.0, "2007"),
+        (123456.7, "123,456.7"),
+        (12_345_678.9, "12,345,679"),
+        (1.2345e12, "1.234e12"),
+        (-1.5e-9, "−1.5e−9"),
+        (0.00012345, "0.0001234"),
+    ],
+)
+def test_a_number_reads_well_at_any_scale(value: float, said: str) -> None:
+    assert words.number(value) == said
+
+
 def test_numbers_have_a_true_minus_sign() -> None:
-    assert words.number(-1234.5678) == "−1235"
+    assert words.number(-1234.5678) == "−1234.6"
     assert words.number(-math.inf) == "−∞"
     assert words.number(math.nan) == "undefined"
     assert words.fixed(-1.005, 1) == "−1.0"

@@ -1,6 +1,6 @@
 """The command line: one thin function a command.
 
-Exit codes: 0 done, 1 a fault of the program, 2 bad input, 3 the endpoint failed, 130 stopped.
+Exit codes: 0 done, 1 a fault of the program, 2 bad input, 3 the endpoint failed or the cap is reached, 130 stopped.
 """
 
 import importlib

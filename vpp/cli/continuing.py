@@ -4,10 +4,10 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from vpp.cli.surroundings import environment, find_run, read_bytes
+from vpp.cli.surroundings import environment, find_run
+from vpp.cli.tables import read_table
 from vpp.cli.working import work_on
 from vpp.data.adding import answered_rows
-from vpp.data.table import Table
 from vpp.runs.continuation import continue_run
 from vpp.runs.session import load_dataset
 
@@ -15,7 +15,7 @@ from vpp.runs.session import load_dataset
 def go_on(options: Namespace) -> int:
     """Prepares a run that begins with another's particles and has a CSV's rows more, and works it to its end."""
     earlier = find_run(options.run_dir)
-    table = Table.read(read_bytes(options.data), name=Path(options.data).name)
+    table = read_table(options.data, options)
     answered = answered_rows(table, load_dataset(earlier, earlier.spec()))
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)

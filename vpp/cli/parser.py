@@ -6,6 +6,13 @@ from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
+from vpp.cli.budget import budget_options, cap_options
+from vpp.cli.templates import template_options
+from vpp.data.dataset import Kind
+from vpp.data.split_rule import RANDOM, SHAPES, SplitRule
+from vpp.errors import InputError
+from vpp.llm.endpoint import EFFORTS
+from vpp.llm.structure import KINDS
 from vpp.settings import Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -47,18 +54,35 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     parser.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all that inform)")
     parser.add_argument("--exclude", type=_names, default=(), metavar="A,B", help="columns to leave out")
-    parser.add_argument("--test", metavar="FILE", help="a CSV of test rows")
+    about = f"a column's kind, where it is not the one found: {', '.join(get_args(Kind))}; may be given again"
+    parser.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
+    parser.add_argument("--test", metavar="FILE", help="a table of test rows, with the same columns")
+    about = f"what parts the rows: {SHAPES} (random)"
+    parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
     parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
     parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
     parser.add_argument("--name", default="", help="what to call the run")
     parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
+    _file_options(parser)
     _config_options(parser)
     _endpoint_options(parser)
-    parser.add_argument("--learner-template", metavar="FILE")
-    parser.add_argument("--optimizer-template", metavar="FILE")
+    template_options(parser)
+    budget_options(parser)
     parser.add_argument("--run-dir", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
     _output_options(parser)
+
+
+def _file_options(parser: ArgumentParser) -> None:
+    """How a table's file is read, where that is not to be found from it."""
+    group = parser.add_argument_group("reading the file (found from it where nothing is said)")
+    group.add_argument("--encoding", metavar="NAME", help="of its text, such as utf-8, utf-16 or cp1252")
+    group.add_argument("--delimiter", metavar="CHAR", help="or comma, semicolon, tab, pipe, space")
+    about = "whether the first line names the columns"
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, help=about)
+    group.add_argument("--skip-lines", type=int, metavar="N", help="lines above the table, such as titles")
+    group.add_argument("--sheet", metavar="NAME", help="of an Excel workbook")
+    group.add_argument("--decimal", metavar="MARK", help="point or comma")
 
 
 def _config_options(parser: ArgumentParser) -> None:
@@ -101,7 +125,16 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
     group.add_argument("--concurrency", type=int, default=512, help="calls in flight at most (512)")
     group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
+    about = "the learner's answers held to: choice, the bare label or number (no explanation); regex, the whole form"
+    group.add_argument("--structured", choices=KINDS, default="off", help=f"{about}; where the server can (off)")
+    about = "how much a thinking model thinks (its own way)"
+    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
     group.add_argument("--max-wait", type=float, default=3600.0, metavar="SECONDS", help="for a lost endpoint (3600)")
+    about = "tokens of prompt and answer that the models take (asked of the server)"
+    group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
+    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help="of a row's answer (512)")
+    about = "of a hypothesis with its reasons (1536)"
+    group.add_argument("--optimizer-max-tokens", type=int, default=1536, metavar="N", help=about)
     if cached:
         group.add_argument("--no-cache", action="store_true", help="neither read nor write the response cache")
 
@@ -116,6 +149,8 @@ def _resume(commands: Commands) -> None:
     _run_dir(parser)
     # Between programs only: words left for the worker since then are for this one, though it was not up yet.
     parser.add_argument("--asked-at", type=float, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
+    cap_options(parser)
     _output_options(parser)
 
 
@@ -127,6 +162,7 @@ def _continue(commands: Commands) -> None:
         "data", metavar="ROWS.csv", help="the run's inputs and its target; rows without one are left out"
     )
     parser.add_argument("--name", default="", help="what to call the new run")
+    _file_options(parser)
     parser.add_argument("--run-dir", dest="to", metavar="DIR", help="its directory (a new one in VPP_RUNS_DIR)")
     _output_options(parser)
 
@@ -157,6 +193,7 @@ def _reading(commands: Commands) -> None:
     predict.add_argument("data", metavar="NEW.csv")
     predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
     predict.add_argument("--reasons", action="store_true", help="also a column of reasons for each particle")
+    _file_options(predict)
     task = _command(commands, "task", "reading:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
     task.add_argument("--seed", type=int, default=0)
@@ -175,9 +212,9 @@ def _serving(commands: Commands) -> None:
     demo.add_argument("--fail-rate", type=float, default=0, help="share of requests refused with an error")
     demo.add_argument("--garble-rate", type=float, default=0, help="share of answers made unreadable")
     check = _command(commands, "check-endpoint", "serving:check_endpoint", "try a server and say what works")
-    check.add_argument("--demo", action="store_true")
-    check.add_argument("--base-url", metavar="URL")
-    check.add_argument("--model", metavar="NAME")
+    _endpoint_options(check, cached=False)
+    check.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    check.set_defaults(no_cache=True)
 
 
 BENCH_METHODS = """\
@@ -213,6 +250,20 @@ def _bench(commands: Commands) -> None:
 
 def _run_dir(parser: ArgumentParser) -> None:
     parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory, or its id")
+
+
+def _kind(text: str) -> tuple[str, str]:
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in get_args(Kind):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=KIND with one of {', '.join(get_args(Kind))}")
+    return name, kind
+
+
+def _split_rule(text: str) -> SplitRule:
+    try:
+        return SplitRule.read(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class Progress:
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._print(self._line(view))
         if isinstance(event, RunPaused):
-            self._say(f"paused: {event.detail}" if event.reason == "endpoint" else "paused")
+            self._say("paused" if event.reason == "user" else f"paused: {event.detail}")
         elif isinstance(event, RunResumed) and self._said_paused:
             self._say("going on")
         self._said_paused = isinstance(event, RunPaused)

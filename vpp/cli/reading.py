@@ -5,10 +5,11 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from vpp.cli.surroundings import environment, find_run, keys, read_bytes, write_bytes
+from vpp.cli.surroundings import environment, find_run, keys, write_bytes
+from vpp.cli.tables import read_table
 from vpp.cli.tally import Tally
 from vpp.data.inputs import unlabelled_rows
-from vpp.data.table import Table
+from vpp.data.recast import read_like
 from vpp.data.tasks import generate
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import write_all, write_html
@@ -46,9 +47,13 @@ def _written(path: Path, content: bytes) -> Path:
 def predict(options: Namespace) -> int:
     """Asks every particle about every row of a CSV. Stopped or failed, it writes nothing."""
     directory = find_run(options.run_dir)
-    table = Table.read(read_bytes(options.data), name=Path(options.data).name)
-    spec = RunReader(directory).refresh().spec
-    rows = unlabelled_rows(table, spec.dataset["inputs"])
+    table = read_table(options.data, options)
+    reader = RunReader(directory)
+    spec, dataset = reader.refresh().spec, reader.dataset()
+    table = read_like(table, dataset.columns)
+    for note in table.column_notes:
+        print(f"note: {note}", file=sys.stderr)
+    rows = unlabelled_rows(table, dataset.inputs)
     tally = Tally(sys.stderr, of="answers")
     try:
         answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))

@@ -6,13 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vpp.cli.surroundings import environment, read_bytes, read_text
+from vpp.cli.spending import cap_of, prices_of, tell_plan
+from vpp.cli.surroundings import environment
+from vpp.cli.tables import read_table
+from vpp.cli.templates import templates_of
 from vpp.cli.working import work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.table import Table
-from vpp.data.target import target_guess
+from vpp.data.recast import with_kinds
+from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
+from vpp.llm.budget import NO_CAP
+from vpp.llm.gallery import check_templates
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
@@ -23,17 +28,29 @@ def run(options: Namespace) -> int:
     """Prepares a run and works it to its end."""
     given = _given(options)
     config = replace(preset(options.preset), **given)
+    templates = templates_of(options)
     dataset = _dataset(options, config)
     preparation = Preparation(
         dataset=dataset,
         config=config,
         endpoint=endpoint_of(options),
         name=options.name,
-        learner_template=read_text(options.learner_template),
-        optimizer_template=read_text(options.optimizer_template),
+        learner_template=templates["learner"],
+        optimizer_template=templates["optimizer"],
+        prior_template=templates["prior"],
         command=tuple(sys.argv[1:]),
+        prices=prices_of(options),
+        cap=cap_of(options, before=NO_CAP),
     )
+    if options.plan:
+        tell_plan(preparation, stream=sys.stdout)
+        return 0
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
+    if not options.quiet:
+        tell_plan(preparation, stream=sys.stderr)
+        print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
+    for note in () if options.quiet else dataset.provenance.notes:
+        print(f"note: {note}", file=sys.stderr)
     unused = unused_words(given, config, dataset.task)
     if unused and not options.quiet:
         print(f"not used as things are chosen: {unused}", file=sys.stderr)
@@ -50,11 +67,12 @@ def _given(options: Namespace) -> dict[str, Any]:
 
 
 def _dataset(options: Namespace, config: Config) -> Dataset:
-    table = Table.read(read_bytes(options.data), name=_file_name(options.data))
+    table = read_table(options.data, options)
+    table = with_kinds(table, dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
         raise InputError(f"{options.data}: no column looks like a target: name one with --target")
-    test = Table.read(read_bytes(options.test), name=_file_name(options.test)) if options.test else None
+    test = read_table(options.test, options) if options.test else None
     return build_dataset(
         table,
         target=target,
@@ -66,11 +84,9 @@ def _dataset(options: Namespace, config: Config) -> Dataset:
         test_size=options.test_size,
         test_fraction=options.test_fraction,
         test_table=test,
+        split=options.split,
+        notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
     )
-
-
-def _file_name(path: str) -> str:
-    return "standard input" if path == "-" else Path(path).name
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
@@ -81,6 +97,11 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         "timeout_s": options.timeout,
         "max_wait_s": options.max_wait,
         "cache": not options.no_cache,
+        "structured": options.structured,
+        "reasoning_effort": options.reasoning_effort,
+        "context_length": options.context_length,
+        "learner_max_tokens": options.learner_max_tokens,
+        "optimizer_max_tokens": options.optimizer_max_tokens,
     }
     if options.demo:
         return EndpointSpec(demo=True, demo_latency_ms=options.demo_latency_ms, model="demo", **shared)

@@ -1,17 +1,17 @@
 """`demo-server` and `check-endpoint`."""
 
-import asyncio
+import json
 import os
 import sys
 from argparse import Namespace
-from contextlib import AsyncExitStack
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from vpp.cli.surroundings import environment, keys
+from vpp.cli.running import endpoint_of
+from vpp.cli.surroundings import keys
 from vpp.errors import InputError
-from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint, Probe
-from vpp.runs.session import demo_server as demo_process
+from vpp.runs.checking import Checked, checking
+from vpp.runs.preparation import check_limits
 
 
 def demo_server(options: Namespace) -> NoReturn:
@@ -22,36 +22,41 @@ def demo_server(options: Namespace) -> NoReturn:
 
 
 def check_endpoint(options: Namespace) -> int:
-    """Says in plain words what a server does."""
-    probe = asyncio.run(_probe(options))
-    print("\n".join(told(probe)))
-    return 0 if probe.model_ok else 3
+    """Says in plain words what the servers of a run do, a line each, as it is found."""
+    spec = endpoint_of(options)
+    if not spec.demo and not spec.base_url:
+        raise InputError("no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo")
+    check_limits(spec)
+    found: list[Checked] = []
+    for one in checking(spec, keys()):
+        if not options.json:
+            print("\n".join(told(one, is_first=not found or found[-1].roles != one.roles)), flush=True)
+        found.append(one)
+    if options.json:
+        print(json.dumps(as_json(found), ensure_ascii=False))
+    if not spec.model and all(one.finding.mark != "fails" for one in found):
+        return 2
+    return 0 if is_usable(found) else 3
 
 
-async def _probe(options: Namespace) -> Probe:
-    env = environment()
-    async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(demo_process(0)) if options.demo else options.base_url or env.base_url
-        model = "demo" if options.demo else options.model or env.model
-        if not url or not model:
-            raise InputError(
-                "no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo"
-            )
-        endpoint = Endpoint(base_url=url, model=model, api_key=keys().learner, counters=Counters())
-        stack.push_async_callback(endpoint.aclose)
-        return await endpoint.probe()
+def told(one: Checked, *, is_first: bool) -> list[str]:
+    """A finding as a line, under its server's name where it is the first about it."""
+    head = f"{' and '.join(one.roles)}: {one.model or 'no model named'} at {one.base_url}"
+    line = f"  {one.finding.mark:<5}  {one.finding.name}: {one.finding.words}"
+    return [head, line] if is_first else [line]
 
 
-def told(probe: Probe) -> list[str]:
-    """What was found, a line each."""
-    if not probe.reachable:
-        return [f"not reachable: {probe.reason}"]
-    names = [model.id for model in probe.models]
-    lines = ["reachable", f"models: {', '.join(names) if names else 'the server lists none'}"]
-    if probe.context_length:
-        lines.append(f"context length: {probe.context_length:,} tokens")
-    if probe.round_trip_s is not None:
-        lines.append(f"the model answers: one short answer took {probe.round_trip_s:.2f} s")
-    else:
-        lines.append(f"the model does not answer: {probe.reason}")
-    return lines
+def as_json(found: Sequence[Checked]) -> dict[str, Any]:
+    """All findings, by server."""
+    servers: dict[tuple[str, ...], dict[str, Any]] = {}
+    for one in found:
+        server = {"roles": one.roles, "base_url": one.base_url, "model": one.model, "findings": []}
+        finding = {"name": one.finding.name, "mark": one.finding.mark, "words": one.finding.words, **one.finding.values}
+        servers.setdefault(one.roles, server)["findings"].append(finding)
+    return {"usable": is_usable(found), "servers": list(servers.values())}
+
+
+def is_usable(found: Sequence[Checked]) -> bool:
+    """Whether a run could begin: nothing fails, and every server's model has answered."""
+    answered = {one.roles for one in found if one.finding.name == "answers"}
+    return all(one.finding.mark != "fails" and one.roles in answered for one in found)

@@ -32,7 +32,7 @@ def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
 
 
-def surroundings(*, asked_at: float, listener: Listener | None = None) -> Surroundings:
+def surroundings(*, asked_at: float, listener: Listener | None = None, waits_at_cap: bool = False) -> Surroundings:
     """What a worker on this machine is given."""
     env = environment()
     return Surroundings(
@@ -40,6 +40,7 @@ def surroundings(*, asked_at: float, listener: Listener | None = None) -> Surrou
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
+        waits_at_cap=waits_at_cap,
         asked_at=asked_at,
         listener=listener,
     )

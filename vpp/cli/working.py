@@ -4,29 +4,41 @@ import json
 import logging
 import sys
 from argparse import Namespace
+from typing import Any
 
+from vpp.cli.control import go_on
 from vpp.cli.progress import Progress
+from vpp.cli.spending import renew_cap
 from vpp.cli.surroundings import find_run, surroundings
+from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader
 from vpp.runs.summary import result
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, fold
 from vpp.runs.worker import work
+from vpp.wording.estimates import error_text, number_text, r2_text, share_text
 from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
-EXIT_CODES = {"finished": 0, "stopped": 130}
+EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
+"""A run that has paused at its cap gets no answers for now, and can be resumed, as where its endpoint failed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1}
 
 
 def resume(options: Namespace) -> int:
-    """Goes on from the last whole step."""
-    return work_on(find_run(options.run_dir), options)
+    """Goes on from the last whole step; a worker that waits at the run's cap goes on with a new one itself."""
+    directory = find_run(options.run_dir)
+    renew_cap(directory, options)
+    if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
+        return go_on(options)
+    return work_on(directory, options)
 
 
 def work_on(directory: RunDirectory, options: Namespace) -> int:
     """Works the run to its end, and tells what it came to."""
     logging.basicConfig(handlers=[logging.FileHandler(directory.log, delay=True)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr)
-    view = work(directory, surroundings(asked_at=options.asked_at, listener=progress))
+    waits = getattr(options, "wait_at_cap", False)
+    view = work(directory, surroundings(asked_at=options.asked_at, listener=progress, waits_at_cap=waits))
     if progress:
         progress.close()
     if view.phase in ("finished", "stopped"):
@@ -34,7 +46,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         from vpp.reporting.exports import write_all
 
         write_all(directory, simple_models=False)
-    if view.phase == "failed":
+    if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         print(f"vpp: {view.detail}", file=sys.stderr)
     if options.json:
         print(json.dumps(result(directory, view)))
@@ -53,6 +65,8 @@ def _told(directory: RunDirectory, view: RunView) -> str:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
         )
+    if beside := _beside(outcome["scores"]["test"]):
+        lines.append(f"test {beside}")
     if directory.spec().endpoint.is_demo:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
@@ -64,7 +78,10 @@ def _told(directory: RunDirectory, view: RunView) -> str:
         lines.append(heaviest(directory, view))
     if view.phase in ("failed", "stopped"):
         lines.append(f"go on with: python -m vpp resume {directory.path}")
-    if view.phase != "failed":
+    if view.phase == "paused":
+        cap = "--max-cost X" if directory.spec().cap.cost else "--max-calls N"
+        lines.append(f"go on with: python -m vpp resume {directory.path} {cap}")
+    if view.phase not in ("failed", "paused"):
         lines.append(f"report: {directory.path / 'report.md'}")
     return "\n".join(lines)
 
@@ -85,3 +102,21 @@ def _shown(metric: str, value: float | None) -> str:
     if value is None:
         return "not evaluated"
     return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else f"mean squared error {number(value)}"
+
+
+def _beside(scores: dict[str, Any] | None) -> str:
+    """The other figures of the test rows, each with a standard error where the rows tell one."""
+    if scores is None:
+        return ""
+    if "balanced_accuracy" in scores:
+        return f"balanced accuracy {share_text(_estimate(scores, 'balanced_accuracy'))}"
+    mae = f"mean absolute error {number_text(_estimate(scores, 'mae'))}"
+    if scores["r2"] is None:
+        return mae
+    r2 = _estimate(scores, "r2")
+    return f"{mae}, R² {r2_text(r2.value)}{error_text(r2)}"
+
+
+def _estimate(scores: dict[str, Any], name: str) -> Estimate:
+    error = scores[f"{name}_standard_error"]
+    return Estimate(value=float(scores[name]), standard_error=None if error is None else float(error))

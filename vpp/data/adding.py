@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from vpp.data.candidates import input_key
 from vpp.data.dataset import Dataset, Kind, Row, Value
 from vpp.data.inputs import require_columns
-from vpp.data.kinds import cell, is_number
+from vpp.data.kinds import is_number
+from vpp.data.missing import cell
+from vpp.data.notation import read_number
+from vpp.data.recast import read_like
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -24,6 +27,7 @@ class Answered:
 def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
     """The rows of a table that have a target. Raises DataError where it lacks a column, or no row has one."""
     require_columns(table, (*dataset.inputs, dataset.target), of="the data of the run")
+    table = read_like(table, dataset.columns)
     columns = [table.cells(name) for name in dataset.inputs]
     found = tuple(
         Answered(inputs=dict(zip(dataset.inputs, cells, strict=True)), target=target)
@@ -93,9 +97,11 @@ def _target(dataset: Dataset, target: Value, where: str) -> Value:
         if text not in dataset.classes:
             raise DataError(f"{where}: {text!r} is none of the labels: give one of {', '.join(dataset.classes)}")
         return text
-    if not is_number(text) or not math.isfinite(float(text)):
+    known = {column.name: column.notation for column in dataset.columns}
+    number = text if is_number(text) else read_number(text, known.get(dataset.target))
+    if number is None or not math.isfinite(float(number)):
         raise DataError(f"{where}: {text!r} is no number: give {dataset.target!r} as a decimal number")
-    return float(text)
+    return float(number)
 
 
 def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:

@@ -3,9 +3,27 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from vpp.data.read_as import AS_FOUND, ReadAs
+
 Kind = Literal["number", "category", "text", "date", "sequence"]
 Task = Literal["regression", "classification"]
 Value = str | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notation:
+    """How a column's numbers are written in the file, where that is not plainly: `1.234,50 €`."""
+
+    decimal: str = "."
+    """The mark before the decimals."""
+    grouping: str = ""
+    """The mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or none."""
+    unit: str = ""
+    """What stands at each number: a currency, %, a unit."""
+    before: bool = False
+    """Whether the unit stands before the number."""
+    is_doubtful: bool = False
+    """Whether the cells alone do not tell which mark is which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +34,12 @@ class Column:
     kind: Kind
     n_missing: int
     n_distinct: int
+    notation: Notation | None = None
+    """Of a column of numbers; None where they are written plainly."""
+    is_chosen: bool = False
+    """Whether a person chose the kind."""
+    kept_words: tuple[str, ...] = ()
+    """Words that stand for a missing cell elsewhere and are labels here, such as None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +68,18 @@ class Provenance:
     """Rows without a target, which neither split takes."""
     n_left_out: int
     """Labelled rows that neither split took (sizes are limited)."""
+    split: str = "random"
+    """What parted the rows: random, group:COLUMN, time:COLUMN, or file where the test rows are another file's."""
+    test_file: str = ""
+    """That file's name."""
+    train_size: int = 0
+    """Training rows that were asked for at most; 0 where that was not kept."""
+    test_size: int = 0
+    test_fraction: float = 0.0
     notes: tuple[str, ...] = ()
     """What was decided on the way, a sentence each; for a generated task, its seed and ranges."""
+    read_as: ReadAs = AS_FOUND
+    """How a person said that the file is to be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +109,9 @@ class Dataset:
 
     @property
     def target_range(self) -> float:
-        """Range of the training targets of a regression, in their unit: what an abstention is off by (choice 12)."""
+        """Range of the training targets of a regression, in their unit: what an abstention is off by (choice 12).
+
+        Where all are equal their magnitude, or 1, stands for it: an abstention is never right.
+        """
         targets = [float(row.target) for row in self.train if row.target is not None]
-        return max(targets) - min(targets)
+        return max(targets) - min(targets) or abs(targets[0]) or 1.0

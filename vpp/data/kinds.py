@@ -1,37 +1,36 @@
-"""What a column's cells are: missing, numbers, dates, sequences of integers, categories or text."""
+"""What a column's cells are: numbers, dates, sequences of integers, categories or text."""
 
 import math
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
 
 from vpp.data.dataset import Kind
+from vpp.data.dates import find_form
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-"})
-"""What stands for a missing cell, in lower case."""
 FEW_VALUES = 20
 """A text column with at most so many values, one of them repeated, is a category."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_DATE = re.compile(
-    r"(\d{4})[-/](\d\d?)[-/](\d\d?)"
-    r"([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?)?",
-    re.ASCII,
-)
 _ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
 _SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
 _HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
 _ITEM = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _CODE = re.compile(r"(?=.*\d)[\w./#:-]+", re.ASCII)
+_CODE_NAME = re.compile(
+    r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
+    r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
+    re.IGNORECASE,
+)
+"""Names of numbers that count nothing."""
+_ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
+_PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
+SHORTEST_CODE = 4
+"""Digits of one that only its column's name tells."""
+LONGEST_COUNT = 15
+"""An integer with more digits, which a float does not hold, is a code."""
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
-
-
-def cell(text: str) -> str | None:
-    """The text without outer blanks; None where it stands for a missing cell."""
-    stripped = text.strip()
-    return None if stripped.lower() in MISSING else stripped
 
 
 def is_number(text: str) -> bool:
@@ -41,18 +40,6 @@ def is_number(text: str) -> bool:
 
 def is_integer(text: str) -> bool:
     return _INTEGER.fullmatch(text) is not None
-
-
-def is_date(text: str) -> bool:
-    """Year, month and day, with a time or without: 2024-01-31, 2024/1/31, 2024-01-31T12:30:00Z."""
-    match = _DATE.fullmatch(text)
-    if match is None:
-        return False
-    try:
-        date(*map(int, match.groups()[:3]))
-    except ValueError:
-        return False
-    return True
 
 
 def is_sequence(text: str) -> bool:
@@ -69,18 +56,43 @@ def sequence_items(text: str) -> tuple[float, ...] | None:
     return found if all(map(math.isfinite, found)) else None
 
 
-def find_kind(cells: Iterable[str | None]) -> Kind:
-    """The kind that every cell that is not missing has; a column without any is text."""
+def find_kind(cells: Iterable[str | None], *, name: str = "") -> Kind:
+    """The kind that every cell that is not missing has; a column without any is text.
+
+    Both of 0 and 1 alone are categories. Codes written in digits (`00123`, phone numbers, what the name calls one) are
+    categories or text.
+    """
     present = [cell for cell in cells if cell is not None]
     if not present:
         return "text"
-    if all(map(is_number, present)):
-        return "number"
-    if all(map(is_date, present)):
+    distinct = list(dict.fromkeys(present))
+    if find_form(distinct) is not None:
         return "date"
-    if all(map(is_sequence, present)) and not all(map(_DECIMAL_COMMA.fullmatch, present)):
+    if all(map(is_number, distinct)) and not are_codes(distinct, name=name):
+        return "category" if set(distinct) == {"0", "1"} else "number"
+    if are_sequences(distinct) and not is_code_name(name):
         return "sequence"
-    return "category" if _repeats(present) else "text"
+    return "category" if _repeats(len(distinct), len(present)) else "text"
+
+
+def are_codes(present: Sequence[str], *, name: str = "") -> bool:
+    """Whether integers are codes: by the column's name, a zero before other digits, or more digits than a float has."""
+    if not all(map(str.isdecimal, present)):
+        return False
+    if is_code_name(name) and max(map(len, present)) >= SHORTEST_CODE:
+        return True
+    return any(_ZERO_FIRST.fullmatch(text) or len(text) > LONGEST_COUNT for text in present)
+
+
+def is_code_name(name: str) -> bool:
+    """Whether a column of this name holds codes or phone numbers, however they are written."""
+    return _CODE_NAME.fullmatch(name) is not None
+
+
+def are_sequences(present: Sequence[str]) -> bool:
+    """Neither decimal commas nor phone numbers."""
+    others = (_DECIMAL_COMMA, _PHONE)
+    return all(map(is_sequence, present)) and not any(all(map(other.fullmatch, present)) for other in others)
 
 
 def is_identifier(name: str, cells: Sequence[str | None]) -> bool:
@@ -97,9 +109,8 @@ def is_identifier(name: str, cells: Sequence[str | None]) -> bool:
     return not any(map(is_number, present)) and all(map(_CODE.fullmatch, present))
 
 
-def _repeats(present: Sequence[str]) -> bool:
-    n_distinct = len(set(present))
-    return 2 * n_distinct <= len(present) or n_distinct <= min(FEW_VALUES, len(present) - 1)
+def _repeats(n_distinct: int, n: int) -> bool:
+    return 2 * n_distinct <= n or n_distinct <= min(FEW_VALUES, n - 1)
 
 
 def _consecutive(integers: Iterable[str]) -> bool:

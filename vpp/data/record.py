@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Provenance, Row, Task, Value
+from vpp.data.dataset import Column, Dataset, Notation, Provenance, Row, Task, Value
+from vpp.data.read_as import ReadAs
 from vpp.data.target import target_value
 from vpp.errors import DataError
 
@@ -34,10 +35,14 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "target": dataset.target,
         "task": dataset.task,
-        "columns": [asdict(column) for column in dataset.columns],
+        "columns": [{**asdict(column), "kept_words": list(column.kept_words)} for column in dataset.columns],
         "inputs": list(dataset.inputs),
         "classes": list(dataset.classes),
-        "provenance": {**asdict(dataset.provenance), "notes": list(dataset.provenance.notes)},
+        "provenance": {
+            **asdict(dataset.provenance),
+            "notes": list(dataset.provenance.notes),
+            "read_as": dataset.provenance.read_as.said,
+        },
         "fingerprint": _sha256(rows_csv(dataset)),
     }
 
@@ -53,14 +58,25 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         name=header["name"],
         target=header["target"],
         task=header["task"],
-        columns=tuple(Column(**column) for column in header["columns"]),
+        columns=tuple(map(_read_column, header["columns"])),
         inputs=tuple(header["inputs"]),
         classes=tuple(header["classes"]),
         train=tuple(row for part, row in rows if part == "train"),
         test=tuple(row for part, row in rows if part == "test"),
-        provenance=Provenance(**{**header["provenance"], "notes": tuple(header["provenance"]["notes"])}),
+        provenance=_read_provenance(header["provenance"]),
         unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
     )
+
+
+def _read_column(column: Mapping[str, Any]) -> Column:
+    notation = column.get("notation")
+    kept_words = tuple(column.get("kept_words", ()))
+    return Column(**{**column, "notation": Notation(**notation) if notation else None, "kept_words": kept_words})
+
+
+def _read_provenance(kept: Mapping[str, Any]) -> Provenance:
+    read_as = ReadAs(**kept.get("read_as", {}))
+    return Provenance(**{**kept, "notes": tuple(kept["notes"]), "read_as": read_as})
 
 
 def _sha256(content: bytes) -> str:

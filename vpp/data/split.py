@@ -1,8 +1,12 @@
-"""Which rows are for training and which for testing: seeded, stratified by class, limited in size."""
+"""Which rows are for training and which for testing: seeded, stratified by class, limited in size.
+
+By chance; by group, where no group has rows in both parts; or by time, where the latest rows are the test rows.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +39,15 @@ class Sizes:
         test = min(self.test, max(1, round(n * self.test_fraction)))
         return min(self.train, n - test), test
 
+    def test_share(self, n: int) -> float:
+        """Of the rows that are taken from n, those for testing."""
+        train, test = self.within(n)
+        return test / (train + test)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Positions of the rows taken, each part in shuffled order."""
+    """Positions of the rows taken, each part in shuffled order, or the test rows in time's."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
@@ -59,6 +68,50 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
     used = set(taken)
     others = [i for i in order if i not in used]
     return Split(train=taken, test=_take(others, strata, wanted_test))
+
+
+def group_split(groups: Sequence[str], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
+    """Groups drawn by seed go to the test side while that brings it nearer to its share of all rows; rows are then
+    drawn within each side, at most as many as `sizes` says, in the strata's proportions.
+
+    groups, strata: (n,), of at least two groups. Each side has one at least.
+    """
+    aim = len(groups) * sizes.test_share(len(groups))
+    tested = _nearest_to(aim, Counter(groups), rng)
+    sides = (
+        [i for i, group in enumerate(groups) if group not in tested],
+        [i for i, group in enumerate(groups) if group in tested],
+    )
+    return Split(train=_draw(sides[0], strata, sizes.train, rng), test=_draw(sides[1], strata, sizes.test, rng))
+
+
+def time_split(times: Sequence[Any], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
+    """The latest rows test, in their order; those that train are drawn from all earlier ones, in the strata's shares.
+
+    times: (n,) of one kind that can be ordered, n at least 2; where two are equal, the later in the list is the later.
+    """
+    _, n_test = sizes.within(len(times))
+    order = sorted(range(len(times)), key=lambda i: (times[i], i))
+    return Split(train=_draw(order[:-n_test], strata, sizes.train, rng), test=tuple(order[-n_test:]))
+
+
+def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
+    """Groups whose rows together come near to `aim`: one at least, and never all. rows: of each group."""
+    names = sorted(rows)
+    taken: set[str] = set()
+    total = 0
+    for place in rng.permutation(len(names)).tolist():
+        size = rows[names[place]]
+        if abs(total + size - aim) < abs(total - aim) and len(taken) + 1 < len(names):
+            taken.add(names[place])
+            total += size
+    return taken or {min(names, key=lambda name: rows[name])}
+
+
+def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """At most so many of the places, in the strata's proportions."""
+    own = [strata[i] for i in places]
+    return tuple(places[k] for k in stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train)
 
 
 def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:

@@ -121,7 +121,7 @@ def respond(request: ChatRequest) -> str:
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
-            return learner.write(learner.answer(question))
+            return learner.write(learner.answer(question), question.style)
         case PackQuestion() as question:
             return learner.write_pack(question, request.complaint)
         case PriorQuestion() as question:

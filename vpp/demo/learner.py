@@ -1,10 +1,11 @@
 """The learner: applies a rule to an input, or to several, and says why."""
 
+import json
 import re
 from dataclasses import dataclass
 
 from vpp.demo.explain import explain
-from vpp.demo.prompt import LearnerQuestion, PackQuestion
+from vpp.demo.prompt import LearnerQuestion, PackQuestion, Style
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.values import read_row
 from vpp.demo.wording import say_number
@@ -42,9 +43,15 @@ def _guess(question: LearnerQuestion, why: str) -> Answer:
     return Answer(f"{why}, so {output} is only a guess.", output)
 
 
-def write(answered: Answer) -> str:
-    """The answer in the asked form."""
-    return f"Explanation: {answered.explanation}\nOutput: {answered.output}"
+def write(answered: Answer, style: Style = "text", number: str = "") -> str:
+    """The answer in the asked form, under its input's number where there are several."""
+    why = " ".join(answered.explanation.split()) if number else answered.explanation
+    mark = f" [{number}]" if number else ""
+    if style == "json":
+        asked = {"number": int(number)} if number else {}
+        return json.dumps({**asked, "explanation": why, "output": answered.output}, ensure_ascii=False)
+    output = f"Output{mark}: {answered.output}"
+    return output if style == "brief" else f"Explanation{mark}: {why}\n{output}"
 
 
 _NAMED = re.compile(r"(?m)^\[(\d+)\]")
@@ -58,7 +65,4 @@ def write_pack(question: PackQuestion, complaint: str = "") -> str:
         for number, text in question.inputs
         if number in named
     )
-    return "\n".join(
-        f"Explanation [{number}]: {' '.join(given.explanation.split())}\nOutput [{number}]: {given.output}"
-        for number, given in answers
-    )
+    return "\n".join(write(given, question.style, number) for number, given in answers)

@@ -1,6 +1,7 @@
 """The optimizer: keeps a rule that fits its batch, and otherwise writes another, fitted to the batch alone."""
 
 import hashlib
+import json
 
 import numpy as np
 from numpy.random import Generator
@@ -8,7 +9,7 @@ from numpy.random import Generator
 from vpp.demo.batch import Batch
 from vpp.demo.label_ideas import label_ideas
 from vpp.demo.number_ideas import number_ideas
-from vpp.demo.prompt import OptimizerQuestion, Question
+from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Number, Rule
 from vpp.demo.sitting import Current, Idea, Sitting
@@ -27,7 +28,15 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
     reading = read_rule(question.rule, batch.names, question.labels)
     sitting = Sitting(question, batch, reading, temperature, generator(question, temperature, seed))
     reasoning, text = _next(sitting)
-    return f"Reasoning: {reasoning}\n\n{question.heading}:\n{text}"
+    return write(question, reasoning, text)
+
+
+def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
+    """Reasoning and the rule, in the asked form."""
+    if question.style == "json":
+        return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
+    rule = f"{question.heading}:\n{text}"
+    return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:

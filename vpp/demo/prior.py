@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.optimizer import generator
+from vpp.demo.optimizer import generator, write
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.regress import total
@@ -88,7 +88,7 @@ def propose(question: PriorQuestion, *, temperature: float, seed: int) -> str:
             break
     else:
         what, text = "something constant is right", say_rule(constant(question.labels), Style())
-    return f"Reasoning: I have seen no row, so this is a guess: {what}.\n\n{question.heading}:\n{text}"
+    return write(question, f"I have seen no row, so this is a guess: {what}.", text)
 
 
 def constant(labels: tuple[str, ...]) -> Rule:

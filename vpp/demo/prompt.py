@@ -1,7 +1,8 @@
 """Reads a prompt: a learner's question (a rule, one input or several) or an optimizer's (a batch, or columns alone)."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
 _NUMBERED = re.compile(r"\[(\d+)\]\s?")
@@ -14,7 +15,14 @@ _SECTIONS = (
     ("inputs", ("input",)),
 )
 _FENCES = {"<<<": ">>>", "```": "```", '"""': '"""'}
+_JSON_FORM = re.compile(r'(?m)^\{"(?:explanation|reasoning|number|output|new_rule)"')
+_BRIEF_FORM = re.compile(r"(?m)^(?:Output|New rule)\b.*\bnothing else$")
+_EXPLAINED_FORM = re.compile(r"(?m)^(?:Explanation|Reasoning)\b")
 _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "example")
+
+
+Style = Literal["text", "brief", "json"]
+"""How to answer: with reasons under headings, without them, or as a JSON object. It changes no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class LearnerQuestion:
     input: str
     labels: tuple[str, ...]
     """Empty where a number is asked for."""
+    style: Style = field(default="text", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,7 @@ class PackQuestion:
     inputs: tuple[tuple[str, str], ...]
     """(number, input)."""
     labels: tuple[str, ...]
+    style: Style = field(default="text", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class PriorQuestion:
     """(name, kind)."""
     labels: tuple[str, ...]
     heading: str = field(default="New rule")
+    style: Style = field(default="text", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,7 @@ class OptimizerQuestion:
     """Empty where the target is a number."""
     heading: str = field(default="New rule")
     """What the answer's rule is to be headed by."""
+    style: Style = field(default="text", repr=False)
 
 
 Question = LearnerQuestion | PackQuestion | OptimizerQuestion | PriorQuestion
@@ -69,6 +81,19 @@ Question = LearnerQuestion | PackQuestion | OptimizerQuestion | PriorQuestion
 
 def read_prompt(text: str) -> Question | None:
     """The question that a prompt asks; None where it holds no rule and no input."""
+    question = _question(text)
+    return None if question is None else replace(question, style=_style(text))
+
+
+def _style(text: str) -> Style:
+    """What the form at the prompt's end looks like."""
+    form = text.rpartition("\n>>>")[2]
+    if _JSON_FORM.search(form):
+        return "json"
+    return "brief" if _BRIEF_FORM.search(form) and not _EXPLAINED_FORM.search(form) else "text"
+
+
+def _question(text: str) -> Question | None:
     sections = _sections(text)
     rule, inputs = sections.get("rule"), sections.get("inputs")
     if rule is None:

@@ -12,6 +12,10 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _IS_NUMBER = re.compile(_NUMBER)
 _IS_SEQUENCE = re.compile(rf"[\[(]?\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]?")
 _EACH_NUMBER = re.compile(_NUMBER)
+_WITH_UNIT = re.compile(
+    rf"({_NUMBER}) (?:[%‰°]|[A-Z]{{0,3}}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|°?[^\W\d_]{{1,8}}[²³.]?(?:/[^\W\d_]{{1,4}}[²³]?)?)"
+)
+_CODE = re.compile(r"0\d+")
 _MISSING = "missing"
 _LONGEST_SEQUENCE = 2000
 
@@ -25,11 +29,17 @@ def read_number(text: str) -> float | None:
 
 
 def read_value(text: str) -> Value:
-    """A cell: `missing`, a number, numbers set apart by spaces or commas, or else the text itself."""
+    """A cell: `missing`, a number, with its unit or without, numbers set apart by spaces or commas, or else the text.
+
+    Digits that begin with a zero are a text: a code.
+    """
     text = text.strip()
     if text == _MISSING or not text:
         return None
-    number = read_number(text.replace("−", "-"))
+    if _CODE.fullmatch(text):
+        return text
+    with_unit = _WITH_UNIT.fullmatch(text)
+    number = read_number(with_unit[1] if with_unit else text.replace("−", "-"))
     if number is not None:
         return number
     if len(text) <= _LONGEST_SEQUENCE and _IS_SEQUENCE.fullmatch(text):

@@ -18,7 +18,8 @@ from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
-from vpp.wording.words import particles, short_weight
+from vpp.wording.room import shown_words
+from vpp.wording.words import number, particles, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
 
@@ -126,7 +127,7 @@ class CardMaker:
             marks=(*joined, *kept, *bare),
             hits=(),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
-            folds=_answer_fold(drawn.raw),
+            folds=_answer_fold(drawn),
         )
 
     def _since(self, step: int, weights: Sequence[float]) -> Mapping[int, Change]:
@@ -285,7 +286,9 @@ class CardMaker:
             return ()
         asked = self._asked(view, slot)
         if proposed.why in ("taken", "unchanged"):
-            return (Fold(name="asked", mark="", title="what the optimizer was asked and answered", raw=asked),)
+            notes = shown_words(proposed, len(view.finished.batch) if view.finished else None)
+            title = "what the optimizer was asked and answered"
+            return (Fold(name="asked", mark="", title=title, notes=notes, raw=asked),)
         notes = self._notes(view, slot)
         if proposed.accepted:
             return (Fold(name="why", mark="acc", title="why it was accepted", notes=notes, raw=asked),)
@@ -298,7 +301,13 @@ class CardMaker:
         """Where the proposal came from, the rows that speak against it, and the decision's arithmetic."""
         proposed = view.proposed[slot]
         origin = tuple(words for _, words in _afresh(proposed))
-        return (*origin, *self._contradicting(view, slot), *self._arithmetic(proposed), *_reason(proposed))
+        return (
+            *origin,
+            *shown_words(proposed, len(view.finished.batch) if view.finished else None),
+            *self._contradicting(view, slot),
+            *self._arithmetic(proposed),
+            *_reason(proposed),
+        )
 
     def _arithmetic(self, proposed: Proposed) -> tuple[str, ...]:
         """Eq. 9 in numbers; where the target is tempered, with its exponent."""
@@ -316,7 +325,7 @@ class CardMaker:
     def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str], ...]:
         """The prompt, rebuilt where the journal tells what was shown in it, and the raw answer."""
         prompt = self._prompts.proposal(self._view, view.step, slot) or UNTOLD
-        return (("the prompt", prompt), ("the whole answer", view.proposed[slot].raw))
+        return (("the prompt", prompt), *_answered(view.proposed[slot]))
 
     def _contradicting(self, view: StepView, slot: int) -> tuple[str, ...]:
         scored = view.proposals_scored.get(slot)
@@ -356,7 +365,7 @@ class CardMaker:
         if not places:
             return rest
         if self._dataset.task == "regression":
-            return (f"off by {self._error(scored, places):.3g} on the batch", *rest)
+            return (f"off by {number(self._error(scored, places), 3)} on the batch", *rest)
         hits = self._hits(view, scored)
         return (f"{sum(hit is True for hit in hits)} of {len(hits)} right", *rest)
 
@@ -366,7 +375,7 @@ class CardMaker:
         where = self._where(scored)
         if self._dataset.task == "regression":
             off = self._error(scored, range(len(scored.rows)))
-            return (f"off by {off:.3g} on {len(scored.rows)} {where}", _log_lik(scored))
+            return (f"off by {number(off, 3)} on {len(scored.rows)} {where}", _log_lik(scored))
         hits = self._hits_of(scored)
         return (f"{sum(hit is True for hit in hits)} of {len(hits)} {where}", _log_lik(scored))
 
@@ -443,9 +452,15 @@ def _reason(proposed: Proposed) -> tuple[str, ...]:
     return (proposed.reason,) if proposed.reason else ()
 
 
-def _answer_fold(raw: str) -> tuple[Fold, ...]:
+def _answered(told: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
+    """What the optimizer said, and what it thought first."""
+    thoughts = (("what it thought first", told.thoughts),) if told.thoughts else ()
+    return (*thoughts, ("the whole answer", told.raw))
+
+
+def _answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
     title = "the optimizer’s whole answer"
-    return (Fold(name="raw", mark="", title=title, raw=(("the whole answer", raw),)),) if raw else ()
+    return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()
 
 
 def _listed(numbers: Sequence[int]) -> str:

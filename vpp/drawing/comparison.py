@@ -16,6 +16,7 @@ from vpp.inspection.comparison import (
 )
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
+from vpp.wording.estimates import beside_text
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
@@ -242,9 +243,14 @@ def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     kind = "" if line.code else ' class="simple"'
     return (
         f'<tr{kind}><th scope="row">{named(line.code, line.name, line.about)}</th>'
-        f'<td class="r"><b>{text(metric_text(line.standing))}</b></td>'
+        f'<td class="r"><b>{text(metric_text(line.standing))}</b>{_beside(line.standing)}</td>'
         f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
     )
+
+
+def _beside(own: Standing) -> str:
+    """The other figures of the same answers, under the metric."""
+    return f'<span class="cap">{text(beside_text(own.score))}</span>'
 
 
 def _chance(difference: PairedDifference, at: Thresholds) -> str:
@@ -294,7 +300,7 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
         metric = metric_text(own) if own.score.n_correct is not None else f"MSE {metric_text(own)}"
         rows.append(
             f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
-            f'<td class="r"><b>{text(metric)}</b></td>{"".join(_right(cell) for cell in cells)}</tr>'
+            f'<td class="r"><b>{text(metric)}</b>{_beside(own)}</td>{"".join(_right(cell) for cell in cells)}</tr>'
         )
     return _versus("Each on its own rows", head, "".join(rows))
 

@@ -7,9 +7,12 @@ from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
 from vpp.inspection.votes import CLEAR
+from vpp.posterior.metric import Estimate, label_figures, number_figures
+from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import voting
+from vpp.wording.estimates import r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.verdicts import (
     DEFAULTS,
@@ -117,7 +120,31 @@ def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: T
             value=percent(test.value, 1),
             words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
         ),
+        _balanced(found),
     ]
+
+
+def _balanced(found: Sequence[Point]) -> Metric:
+    """The accuracy in which every label counts alike."""
+    figures = label_figures([point.prediction for point in found], _truths(found))
+    n = counted(len(figures.by_label), "label")
+    return Metric(
+        name="Balanced accuracy",
+        value=percent(figures.balanced.value, 1),
+        words=f"Mean of the shares told right of the {n} here{_within(figures.balanced, points=True)}.",
+    )
+
+
+def _truths(found: Sequence[Point]) -> list[Value]:
+    return [point.row.target for point in found if point.row.target is not None]
+
+
+def _within(figure: Estimate, *, points: bool = False) -> str:
+    """`, ± 2.3 points (one standard error)`; empty where the rows tell none."""
+    error = figure.standard_error
+    if not error:
+        return ""
+    return f", ± {f'{fixed(100 * error, 1)} points' if points else number(error, 2)} (one standard error)"
 
 
 def _uncertain(uncertain: int, n: int) -> str:
@@ -136,8 +163,10 @@ def _entropy(found: Sequence[Point]) -> Metric:
     return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
 
 
-def number_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
-    """For regression. found: at least one point."""
+def number_strip(
+    found: Sequence[Point], test: Evaluated, config: Config, *, beyond: float, at: Thresholds = DEFAULTS
+) -> list[Metric]:
+    """For regression. found: at least one point. beyond: what an abstention is off by."""
     finite = [point.doubt for point in found if math.isfinite(point.doubt)]
     spread = math.fsum(finite) / len(finite) if finite else None
     truths = [float(point.row.target or 0.0) for point in found]
@@ -153,7 +182,20 @@ def number_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at:
             words=NOBODY if spread is None else spread_verdict(spread, test.value),
         ),
         _abstained(found, at),
+        *_beside(found, beyond),
     ]
+
+
+def _beside(found: Sequence[Point], beyond: float) -> Iterator[Metric]:
+    """The other figures of the same means."""
+    figures = number_figures([point.prediction for point in found], _truths(found), abstention_error=beyond)
+    words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
+    yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
+    if figures.r2 is None:
+        yield Metric(name="R²", value="–", words="All truths are equal.")
+    else:
+        words = f"1 is best; 0 is no better than the truths’ own mean{_within(figures.r2)}."
+        yield Metric(name="R²", value=r2_text(figures.r2.value), words=words)
 
 
 def _of(config: Config, size: int, average: str) -> str:

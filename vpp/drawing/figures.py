@@ -12,7 +12,7 @@ from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
 from vpp.wording.theme import INK, template
 from vpp.wording.tokens import Mode
-from vpp.wording.words import fixed, weight_text
+from vpp.wording.words import fixed, number, weight_text
 
 HEIGHT = 240
 DECIMALS = 4
@@ -328,12 +328,12 @@ def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, na
         **_line(c["ink"]),
         hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
     )
-    now = f"{batch_error[steps[-1]]:.3g} at step {steps[-1]}" if steps else "no step yet"
+    now = f"{number(batch_error[steps[-1]], 3)} at step {steps[-1]}" if steps else "no step yet"
     return Figure(
         chart=chart,
         alt=f"Mean error of the particles on each batch: {now}",
         head=("step", name),
-        rows=tuple((str(s), f"{batch_error[s]:.4g}") for s in steps),
+        rows=tuple((str(s), number(batch_error[s])) for s in steps),
     )
 
 

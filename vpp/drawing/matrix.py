@@ -10,7 +10,7 @@ from vpp.inspection.columns import Column
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
-from vpp.wording.words import listed, weight_text
+from vpp.wording.words import listed, number, weight_text
 
 MOST_INPUTS = 6
 SHADES = (1.5, 2.5, 4.0)
@@ -143,7 +143,7 @@ def _spread(point: Point) -> str:
 
 
 def _number(value: Value | None) -> str:
-    return "none" if value is None else f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+    return "none" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
 def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:

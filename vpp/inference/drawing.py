@@ -97,6 +97,8 @@ async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Propos
         raw=proposal.raw,
         reason=proposal.reason,
         step=step,
+        shown=proposal.shown,
+        thoughts=proposal.thoughts,
     )
     return Outcome(slot=slot, particle=Particle(text=text, parent=slot), events=(event,))
 

@@ -20,8 +20,21 @@ class Plan:
     items: tuple[tuple[str, int], ...]
     """(what, calls) in the order of the work."""
     optimizer_calls: int
+    least_learner_calls: int
+    """Where all particles hold one text throughout: each row is asked about once."""
+    least_optimizer_calls: int
     rounds: int
     """Rounds that must wait for one another."""
+
+    @property
+    def learner_calls(self) -> int:
+        """Of these, the learner's."""
+        return self.calls - self.optimizer_calls
+
+    @property
+    def least_calls(self) -> int:
+        """No run takes fewer, wherever its answers come from."""
+        return self.least_learner_calls + self.least_optimizer_calls
 
     @property
     def calls(self) -> int:
@@ -56,6 +69,8 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
         steps=steps,
         items=items,
         optimizer_calls=sum(calls for what, calls in items if what in OPTIMIZER),
+        least_learner_calls=_calls(config, n_train) + _calls(config, n_test),
+        least_optimizer_calls=_least_optimizer_calls(config, steps, is_continued=is_continued),
         rounds=rounds + growth_rounds(config) * _growths(config, steps) + looks + len(final) + len(ending),
     )
 
@@ -170,6 +185,21 @@ def _growth(config: Config, steps: int, n_train: int) -> _Items:
     first = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
     newcomers = -(-config.largest_size // 2)
     return [("Predictions, for newcomers", growths * first), ("Newcomers, where K grows", growths * newcomers)]
+
+
+def _least_optimizer_calls(config: Config, steps: int, *, is_continued: bool) -> int:
+    """The first hypotheses, and a proposal a particle and step, where not only copies are rewritten."""
+    first = config.size if config.draws_initial and not is_continued else 0
+    least = min(config.size, config.particles_min) if config.particles_max else config.size
+    rewrites_all = config.method != "smc" or config.mutate != "duplicates" or config.is_telescoping
+    return first + least * steps * rewrites_all
+
+
+def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
+    """(learner, optimizer) calls of one step, at most; newcomers and evaluations along the way are not in it."""
+    k = config.largest_size
+    judging = _calls(config, _scored_rows(config, step, n_train)) if config.is_filtered else 0
+    return k * (_scoring_calls(config, step, n_train) + judging), k
 
 
 def _final(config: Config, n_train: int) -> _Items:

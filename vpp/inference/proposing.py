@@ -61,6 +61,8 @@ class Candidate:
             log_alpha=log_alpha,
             u=u,
             origin=self.origin,
+            shown=self.proposal.shown,
+            thoughts=self.proposal.thoughts,
         )
 
 
@@ -94,7 +96,12 @@ async def propose(
     exchange = particle.exchange
     if config.history and proposal.text is not None:
         exchange = Exchange(
-            step=step, slot=slot, hypothesis=particle.text, rows=batch, predictions=predictions, raw=proposal.raw
+            step=step,
+            slot=slot,
+            hypothesis=particle.text,
+            rows=batch[: proposal.shown],
+            predictions=predictions[: proposal.shown],
+            raw=proposal.raw,
         )
     return Candidate(step=step, slot=slot, parent=particle, proposal=proposal, origin="refined", exchange=exchange)
 

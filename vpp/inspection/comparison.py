@@ -16,9 +16,10 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
 from vpp.inspection.behaviour import DIGITS, same_answer
-from vpp.inspection.scores import Score, averages, rows_of, score
+from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.paired import PairedDifference, paired_difference
+from vpp.runs.averages import averages
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -259,7 +260,8 @@ def _setting(run: Candidate) -> Hashable:
     options = tuple((name, value) for name, value in asdict(run.config).items() if name != "seed")
     table = (PurePath(data.provenance.file).name, data.target, data.task, data.inputs, len(data.train), len(data.test))
     started = run.view.started
-    prompts = (spec.learner_template, spec.optimizer_template, *_pairs(started.templates if started else {}))
+    own = (spec.learner_template, spec.optimizer_template, spec.prior_template)
+    prompts = (*own, *_pairs(started.templates if started else {}))
     endpoint = spec.endpoint
     return options, table, prompts, spec.start, endpoint.model, endpoint.optimizer_model or endpoint.model
 

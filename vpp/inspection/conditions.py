@@ -80,6 +80,7 @@ def _data(run: Candidate) -> Iterator[tuple[Condition, str]]:
         "task": data.task,
         "inputs": data.inputs,
         "labels": data.classes,
+        "parted by": file.split,
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
-from vpp.inspection.scores import averages
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
+from vpp.runs.averages import averages
 
 DIGITS = 12
 """Decimals to which shares of weight are told apart: sums of the same weights in another order are equal."""

@@ -1,15 +1,15 @@
 """How right answers are against the rows' targets, and what a constant answer would have reached."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
-from vpp.posterior.likelihood import correct
-from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Value, average
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
+from vpp.runs.averages import averages
 from vpp.settings import Config
 
 
@@ -23,6 +23,10 @@ class Score:
     mse: float | None = None
     """For regression, in squared units of the target; an abstention is off by the range of the training targets."""
     n_abstained: int = 0
+    labels: LabelFigures | None = field(default=None, compare=False)
+    """Accuracy, balanced accuracy and the rows of each label, for classification."""
+    numbers: NumberFigures | None = field(default=None, compare=False)
+    """Squared and absolute errors and R², for regression."""
 
     @property
     def error(self) -> float:
@@ -39,21 +43,14 @@ def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
 
 def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
     """answers: one a row of `rows`, at least one."""
-    targets = [row.target for row in rows]
+    targets = [row.target for row in rows if row.target is not None]
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
-        return Score(n=len(rows), n_correct=int(correct(answers, targets).sum()), n_abstained=n_abstained)
-    mse = mean_squared_error(answers, targets, abstention_error=dataset.target_range)
-    return Score(n=len(rows), mse=mse, n_abstained=n_abstained)
-
-
-def averages(evaluated: Evaluated) -> Votes:
-    """(N,) the averaged predictions as the run made them; made anew for journals that do not tell them."""
-    if evaluated.averaged:
-        return evaluated.averaged
-    is_label = evaluated.metric == "accuracy"
-    by_row = zip(*evaluated.predictions, strict=True)
-    return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
+        labels = label_figures(answers, targets)
+        n_correct = sum(each.n_correct for each in labels.by_label)
+        return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, labels=labels)
+    numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
+    return Score(n=len(rows), mse=numbers.mse.value, n_abstained=n_abstained, numbers=numbers)
 
 
 def averages_asked(answers: Answers, config: Config) -> Votes:

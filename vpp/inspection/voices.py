@@ -11,8 +11,9 @@ import numpy as np
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.camps import heaviest_first
-from vpp.inspection.scores import Score, averages, rows_of, score
+from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value
+from vpp.runs.averages import averages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

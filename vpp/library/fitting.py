@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from vpp.cli import surroundings
 from vpp.data.build import build_dataset
+from vpp.data.read_as import AS_FOUND, ReadAs
+from vpp.data.split_rule import SplitRule
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
@@ -35,21 +37,25 @@ def fit(
     exclude: list[str] | None = None,
     train_size: int = 100,
     test_size: int = 60,
+    split: str = "random",
     endpoint: EndpointSpec | str = "demo",
     preset_name: Preset = "recommended",
     name: str = "",
+    read_as: ReadAs = AS_FOUND,
     **config: Any,
 ) -> Posterior:
     """Learns a posterior over sentences that predict `target`, in a worker process of its own.
 
-    data: a CSV's path, a frame, or a Table. endpoint: "demo" for the built-in demo model, the base URL of an
-    OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of `settings.Config`.
+    data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
+    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, the
+    base URL of an OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of
+    `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()
     settings = _settings(preset_name, config)
     dataset = build_dataset(
-        table_of(data),
+        table_of(data, read_as=read_as),
         target=target,
         task=task,  # type: ignore[arg-type]
         inputs=inputs,
@@ -57,6 +63,7 @@ def fit(
         seed=settings.seed,
         train_size=train_size,
         test_size=test_size,
+        split=SplitRule.read(split),
     )
     preparation = Preparation(dataset=dataset, config=settings, endpoint=_endpoint(endpoint, environment), name=name)
     directory = preparation.create(environment.runs_dir)

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpp.data.dataset import Row, Task
+from vpp.data.read_as import AS_FOUND, ReadAs
 from vpp.data.table import Table
 from vpp.errors import InputError
 from vpp.events import Votes
@@ -17,8 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
-    """A CSV's path, a frame, or a Table as a Table.
+AS_WRITTEN = ReadAs(encoding="utf-8", delimiter=",", header=True, skip_lines=0)
+"""How a frame becomes a table: as it was just written, with nothing left to find."""
+
+
+def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = AS_FOUND) -> Table:
+    """A file's path, a frame, or a Table as a Table; `read_as` tells how a file is read.
 
     Raises InputError where a path cannot be read, and for a frame's row without a value: a CSV has no such line, so
     that later rows would lose their places.
@@ -28,7 +34,7 @@ def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
     if isinstance(data, str | Path):
         path = Path(data)
         try:
-            return Table.read(path.read_bytes(), name=path.name)
+            return Table.read(path.read_bytes(), name=path.name, read_as=read_as)
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
     empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_is_told, line))]
@@ -36,7 +42,7 @@ def table_of(data: "Table | str | Path | pd.DataFrame") -> Table:
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
     text = StringIO()
     data.to_csv(text, index=False)
-    return Table.read(text.getvalue().encode(), name="frame")
+    return replace(Table.read(text.getvalue().encode(), name="frame", read_as=AS_WRITTEN), read_as=AS_FOUND)
 
 
 def _is_told(cell: object) -> bool:

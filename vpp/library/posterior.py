@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from vpp.cli import surroundings
 from vpp.data.inputs import unlabelled_rows
+from vpp.data.recast import read_like
 from vpp.data.table import Table
 from vpp.errors import RunError
 from vpp.inspection.genealogy import Ancestor, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.inspection.pointwise import weighed_log_likelihoods
 from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import averages, averages_asked, rows_of
+from vpp.inspection.scores import averages_asked, rows_of
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_html
@@ -21,6 +22,7 @@ from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.notebook import posterior_html, posterior_text
 from vpp.runs.asking import Answers, ask
+from vpp.runs.averages import averages
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
@@ -108,7 +110,8 @@ class Posterior:
 
         Not from inside a running event loop: use `await vpp.runs.asking.ask(...)` there.
         """
-        rows = unlabelled_rows(table_of(table), self._reader.refresh().spec.dataset["inputs"])
+        dataset = self._reader.dataset()
+        rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
         environment = surroundings.environment()
         return asyncio.run(ask(self.directory, rows, keys=surroundings.keys(), cache_dir=environment.cache_dir))
 

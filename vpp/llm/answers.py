@@ -1,21 +1,22 @@
 r"""Reads what a model answered: a label, a number, or a new rule. Pure text in, a value or a reason out; never raises.
 
-A learner's answer is looked for in its `Output:` lines, then in JSON `{"output": …}`, then in `\boxed{}`, then in lines
-such as `Label: …`, then in an answer of one line: in each form the last that can be read wins. All of it is linear in
-the text's length; of each form only the last 20 are tried. An answer about several inputs is looked for in the lines
-`Output [2]: …` that carry each input's number.
+A learner's answer is looked for in its `Output:` lines, then in JSON `{"output": …}`, in `<output>…</output>`, in
+`\boxed{}`, then under other names (`Label: …`, `Ausgabe: …`, `{"answer": …}`), then in an answer of one line: in each
+form the last that can be read wins. All of it is linear in the text's length; of each form only the last 20 are tried.
+An answer about several inputs is looked for in the lines `Output [2]: …` that carry each input's number.
 """
 
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from vpp.llm.prompts import one_line
+from vpp.data.labels import match_label
+from vpp.data.layers import peel, unsaid
+from vpp.data.lines import cut_thinking
+from vpp.data.numerals import read_float
 
 RULE_LIMIT = 8_000
 """Characters of a rule."""
@@ -39,12 +40,12 @@ class Parsed(Generic[T]):
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
     """The one known class that the answer gives; a label inside a sentence is none."""
-    return _parse(text, lambda value: _match(value, classes))
+    return _parse(text, lambda value: _label(value, classes))
 
 
-def parse_number(text: str) -> Parsed[float]:
-    """The finite number that the answer gives."""
-    return _parse(text, _number)
+def parse_number(text: str, *, unit: str = "") -> Parsed[float]:
+    """The finite number that the answer gives, alone or with the target's own unit."""
+    return _parse(text, lambda value: _number(value, unit))
 
 
 P = TypeVar("P", bound=Parsed[Any])
@@ -60,6 +61,8 @@ def parse_pack(text: str, numbers: Iterable[int], parse: Callable[[str], P]) -> 
     marks = _marks(answer)
     if len(asked) == 1 and all(mark.number is None for mark in marks):
         return {asked[0]: parse(text)}
+    if not marks:
+        return _parse_objects(answer, asked, parse)
     outputs, explanations = _by_number(marks, "output"), _by_number(marks, "explanation")
     return {
         number: _parse_numbered(number, outputs.get(number, ()), explanations.get(number, ()), parse)
@@ -68,25 +71,18 @@ def parse_pack(text: str, numbers: Iterable[int], parse: Callable[[str], P]) -> 
 
 
 def parse_rule(text: str) -> Parsed[str]:
-    """The text after the last `New rule:` heading, without code fences and control characters."""
+    """The text after the last `New rule:` heading, or else in JSON `{"new_rule": …}`, without code fences."""
     answer = _answer(text)
     heading = _last(_RULE_HEADING.finditer(answer))
-    if heading is None:
-        return Parsed(reason="there is no 'New rule:' heading")
-    rule = _plain(answer[heading.end() :])
+    given = answer[heading.end() :] if heading else next(_json_values(answer, _JSON_RULE), None)
+    if given is None:
+        return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
+    rule = _plain(given)
     if not rule:
         return Parsed(reason="nothing follows 'New rule:'")
     if len(rule) > RULE_LIMIT:
         return Parsed(reason=f"the new rule has {len(rule)} characters, at most {RULE_LIMIT} are taken")
     return Parsed(value=rule)
-
-
-def cut_thinking(text: str) -> str:
-    """`text` without what was thought aloud: all up to the last `</think>`, all from a line that leaves one open."""
-    return _THINKING.split(text.rpartition("</think>")[2], maxsplit=1)[0]
-
-
-_THINKING = re.compile(r"^[ \t]*+<think>", re.MULTILINE)
 
 
 def _answer(text: str) -> str:
@@ -112,30 +108,44 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
 
 # --- where an answer's value may stand ---------------------------------------------------------------------------
 
+_UNSEEN = r"\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+_LEAD = rf"[ \t>#*_\-`•→{_UNSEEN}]{{0,12}} (?:<\w{{1,8}}>){{0,3}} (?:\d{{1,2}}[.)][ ])? [*_`]{{0,3}}"
+_COLON = r"[*_`]{0,3} (?:</\w{1,8}>){0,3} [ \t]{0,4} [:：=] (?:</\w{1,8}>){0,3} (?:[*_`]{1,3}(?=\s|$))?"
 _OUTPUT = re.compile(
-    r"""(?: ^ [ \t>#*_\-`]{0,12} | (?<=[.!?]) [ \t]{1,4} [*_`]{0,3} )
-        (?: (?:final|predicted|the) [ \t] )? output
-        [*_`]{0,3} [ \t]{0,4} [:：=] (?:[*_`]{1,3}(?=\s|$))? (?P<value> .*+ )""",
+    rf"""(?: ^ {_LEAD} | (?<=[.!?]) [ \t]{{1,4}} [*_`]{{0,3}} )
+        (?: (?:final|predicted|the) [ \t] )? output {_COLON} (?P<value> .*+ )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _OTHER_HEADING = re.compile(
-    r"""^ [ \t>#*_\-`]{0,12} (?: (?:final|predicted) [ \t] )? (?:label|class|answer|prediction) [*_`]{0,3}
-        [ \t]{0,4} [:：=] (?:[*_`]{1,3}(?=\s|$))? (?P<value> .*+ )""",
+    rf"""^ {_LEAD} (?: (?:final|predicted) [ \t] )?
+        (?:label|class|answer|prediction|ausgabe|antwort|sortie|réponse|salida|respuesta|saída|uscita|вывод|输出|答案|出力)
+        {_COLON} (?P<value> .*+ )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_BOXED = re.compile(r"\\boxed[ ]{0,4}\{(?:\\(?:text|textbf|mathrm|mathbf)\{)?(?P<value>[^{}\n]{1,400})\}")
+_TAGGED = re.compile(r"<(?P<tag>output|answer|label)>(?P<value>[^<]{1,2100})</(?P=tag)>", re.IGNORECASE)
+_BOXED = re.compile(r"\\boxed[ ]{0,4}(?=\{)")
+_BOX_LIMIT = 400
+"""Characters of a box."""
 _NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
+_AFTERTHOUGHT = re.compile(r"[ \t][*_`(]{0,3}(?:explanation|reasoning|because)\b.*+", re.IGNORECASE)
 _JSON_OUTPUT = re.compile(r'"output"\s*+:\s*+', re.IGNORECASE)
+_JSON_OTHER = re.compile(r'"(?:answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
+_JSON_NUMBER = re.compile(r'"number"\s*+:\s*+"?(?P<number>\d{1,6})', re.IGNORECASE)
+_JSON_RULE = re.compile(r'"(?:new|revised|updated|improved)[ _](?:rule|hypothesis)"\s*+:\s*+', re.IGNORECASE)
 _JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
 _JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
+_LITERAL = re.compile(r"'output'[ ]{0,4}:[ ]{0,4}(?:'(?P<text>[^'\n]{1,2100})'|(?P<bare>[^',{}\[\]\n]{1,400}))", re.I)
 
 
 def _candidates(answer: str) -> Iterator[str]:
     """Values in the order of trust."""
     yield from _headed(answer)
     yield from _json_values(answer, _JSON_OUTPUT)
-    yield from (boxed["value"] for boxed in _latest(_BOXED.finditer(answer)))
+    yield from ((found["text"] or found["bare"]) for found in _latest(_LITERAL.finditer(answer)))
+    yield from (tagged["value"] for tagged in _latest(_TAGGED.finditer(answer)))
+    yield from _boxed(answer)
     yield from (headed["value"][:VALUE_LIMIT] for headed in _latest(_OTHER_HEADING.finditer(answer)))
+    yield from _json_values(answer, _JSON_OTHER)
     whole = _plain(answer)
     if "\n" not in whole and len(whole) <= VALUE_LIMIT:
         yield whole
@@ -146,7 +156,21 @@ def _headed(answer: str) -> Iterator[str]:
     for headed in _latest(_OUTPUT.finditer(answer)):
         value = headed["value"].strip()
         below = None if value.strip("`$") else _NEXT_LINE.match(answer, headed.end("value"))
-        yield (below["value"] if below else value)[:VALUE_LIMIT]
+        given = (below["value"] if below else value)[:VALUE_LIMIT]
+        yield given
+        if afterthought := _AFTERTHOUGHT.search(given):
+            yield given[: afterthought.start()].rstrip(" \t,;.-–—")
+
+
+def _boxed(answer: str) -> Iterator[str]:
+    r"""What stands in each `\boxed{…}`, braces in it included."""
+    for box in _latest(_BOXED.finditer(answer)):
+        depth = 0
+        for place in range(box.end(), min(len(answer), box.end() + _BOX_LIMIT)):
+            depth += {"{": 1, "}": -1}.get(answer[place], 0)
+            if depth == 0:
+                yield answer[box.end() + 1 : place]
+                break
 
 
 def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[str]:
@@ -245,6 +269,20 @@ def _parse_numbered(number: int, outputs: Sequence[str], explanations: Sequence[
     return replace(best, explanation=_shown(explanations[0]) if explanations else "")
 
 
+def _parse_objects(answer: str, asked: Sequence[int], parse: Callable[[str], P]) -> dict[int, P]:
+    """What stands in JSON objects that each begin with their number."""
+    outputs: dict[int, list[str]] = {}
+    explanations: dict[int, list[str]] = {}
+    found = list(_JSON_NUMBER.finditer(answer))
+    ends = [match.start() for match in found[1:]] + [len(answer)] * bool(found)
+    for match, end in reversed(list(zip(found, ends, strict=True))):
+        number, said = int(match["number"]), answer[match.end() : end]
+        if number in asked and len(outputs.get(number, ())) < CANDIDATES:
+            outputs.setdefault(number, []).extend(_json_values(said, _JSON_OUTPUT))
+            explanations.setdefault(number, []).extend(_json_values(said, _JSON_EXPLANATION))
+    return {n: _parse_numbered(n, outputs.get(n, ()), explanations.get(n, ()), parse) for n in asked}
+
+
 def _value_in(said: str) -> str:
     """The first line, or the next where that is bare."""
     value, _, _ = said.strip(" \t").partition("\n")
@@ -252,91 +290,57 @@ def _value_in(said: str) -> str:
     return (below["value"] if below else value)[:VALUE_LIMIT]
 
 
-# --- layers around a value: bold, quotes, boxes, a full stop, a word that says what it is -------------------------
-
-_WRAPPED = re.compile(
-    r"""\*\*(?P<bold>.+)\*\* | __(?P<strong>.+)__ | \*(?P<star>.+)\* | _(?P<under>.+)_ | `{1,3}(?P<code>[^`]+)`{1,3}
-      | "(?P<double>.+)" | '(?P<single>.+)' | “(?P<curly>.+)” | ‘(?P<curled>.+)’ | «(?P<angled>.+)»
-      | \$(?P<dollar>[^$]+)\$ | \\\((?P<math>.+)\\\) | \[(?P<square>.+)\] | \((?P<round>.+)\) | <(?P<less>.+)>
-      | \\boxed\s?\{(?P<boxed>.+)\} | \\(?:text|textbf|mathrm|mathbf)\{(?P<text>.+)\}
-      | (?P<stopped>.+)[.,;!] | [=≈~:](?P<told>.+)
-      | (?P<closed>.*[^*_`])(?:\*{1,3}|_{1,3}|`{1,3}) | [*_`]{1,3}(?P<opened>[^*_`].*)""",
-    re.VERBOSE,
-)
-_SAID = re.compile(
-    r"(?:the )?(?:predicted |final )?(?:class|label|category|output|answer|prediction|value|number)(?: label)?"
-    r"(?: is\b)?(?:\s*[:=#]\s*|\s+)(?P<value>\S.*)",
-    re.IGNORECASE,
-)
-_LAYERS = 8
+# --- labels and numbers --------------------------------------------------------------------------------------------
 
 
-def _peel(value: str) -> list[str]:
-    """`value`, then what is left after each layer of markup is taken off."""
-    layers = [value.strip()]
-    while len(layers) <= _LAYERS and (wrapped := _WRAPPED.fullmatch(layers[-1])):
-        layers.append((wrapped[wrapped.lastgroup or 0]).strip())
-    return layers
-
-
-def _unsaid(layers: list[str]) -> list[str]:
-    """The layers left of `Class 1` or `label: 1` once the word is gone; none where there is no such word."""
-    said = [match["value"] for layer in layers if (match := _SAID.fullmatch(layer))]
-    return [layer for value in said for layer in _peel(value)]
-
-
-# --- labels -------------------------------------------------------------------------------------------------------
-
-
-def _squashed(label: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", label).casefold().split())
-
-
-def _bare(label: str) -> str:
-    return _squashed(_peel(label)[-1])
-
-
-def _numeric(label: str) -> str:
-    """Equal for 1, 1.0 and +1; '' for what is no number."""
-    number = _float(_peel(label)[-1])
-    return "" if number is None or not math.isfinite(number) else repr(number + 0.0)
-
-
-def _nameless(label: str) -> str:
-    """`Class 1` without its word."""
-    return _bare((_unsaid(_peel(label)) or [label])[-1])
-
-
-_NORMS = (one_line, _squashed, _bare, _numeric)
-
-
-@lru_cache(maxsize=256)
-def _named(classes: tuple[str, ...], norm: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
-    """The classes that share a normal form, by that form."""
-    named: dict[str, tuple[str, ...]] = {}
-    for label in classes:
-        named[norm(label)] = (*named.get(norm(label), ()), label)
-    named.pop("", None)
-    return named
-
-
-def _match(value: str, classes: tuple[str, ...]) -> str:
-    """The class that `value` names, under the strictest norm by which it names any. Raises _Unreadable."""
-    if value in classes:
-        return value
-    layers = _peel(value)
-    for candidates, norms in ((layers, _NORMS), (_unsaid(layers), _NORMS), (layers, (_nameless,))):
-        for norm in norms:
-            for candidate in candidates:
-                if named := _named(classes, norm).get(norm(candidate)):
-                    return _only(named, value)
-    raise _Unreadable(f"{_quoted(value)} is none of the labels {_listed(classes)}")
-
-
-def _only(named: tuple[str, ...], value: str) -> str:
+def _label(value: str, classes: tuple[str, ...]) -> str:
+    """The class that `value` names. Raises _Unreadable."""
+    named = match_label(value, classes)
+    if not named:
+        raise _Unreadable(f"{_quoted(value)} is none of the labels {_listed(classes)}")
     if len(named) > 1:
         raise _Unreadable(f"{_quoted(value)} could be any of the labels {_listed(named)}")
     return named[0]
+
+
+def _number(value: str, unit: str) -> float:
+    """The number that `value` writes. Raises _Unreadable."""
+    layers = peel(value)
+    for layer in (*layers, *unsaid(layers)):
+        number = _read_with(layer, unit)
+        if number is not None:
+            return _finite(number, value)
+    raise _Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
+
+
+def _read_with(layer: str, unit: str) -> float | None:
+    """The number of a layer, a word of doubt before it and its unit left aside."""
+    bare = _HEDGE.sub("", layer)
+    found = read_float(bare)
+    if found is None and unit:
+        stripped = bare.removesuffix(unit).removeprefix(unit).strip()
+        signed = re.sub(rf"^([+\-−]){re.escape(unit)}\s*", r"\1", bare)
+        found = next((n for n in map(read_float, (stripped, signed)) if n is not None), None)
+    return found
+
+
+_HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+", re.ASCII)
+_WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII)
+
+
+def _why(value: str) -> str:
+    """How a value that was nearly one can become one."""
+    layer = peel(value)[-1]
+    if _DECIMAL_COMMA.fullmatch(layer):
+        return ": write a point before the decimals"
+    return " alone: write nothing after it" if _WITH_WORDS.fullmatch(layer) else ""
+
+
+def _finite(number: float, value: str) -> float:
+    if not math.isfinite(number):
+        raise _Unreadable(f"{_quoted(value)} is not a finite number")
+    return number
 
 
 def _listed(labels: tuple[str, ...]) -> str:
@@ -351,43 +355,6 @@ def _quoted(value: str) -> str:
 def _shortened(text: str, limit: int) -> str:
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[:limit] + "…"
-
-
-# --- numbers ------------------------------------------------------------------------------------------------------
-
-_MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
-_SUPERSCRIPT = re.compile("[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<mark>[,_' ’])\d{3}(?:(?P=mark)\d{3})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
-_POWER = re.compile(r"\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-
-
-def _number(value: str) -> float:
-    """The number that `value` writes. Raises _Unreadable."""
-    layers = _peel(value)
-    for layer in (*layers, *_unsaid(layers)):
-        number = _float(layer)
-        if number is not None:
-            return _finite(number, value)
-    raise _Unreadable(f"{_quoted(value)} is not a number")
-
-
-def _finite(number: float, value: str) -> float:
-    if not math.isfinite(number):
-        raise _Unreadable(f"{_quoted(value)} is not a finite number")
-    return number
-
-
-def _float(text: str) -> float | None:
-    """Reads 1,234.5, 1.2e-5, 1.2 × 10^-5, 1.2 × 10⁻⁵, −3; inf and nan as such; None for anything else."""
-    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0], text[:400])
-    plain = _POWER.sub(r"e\1", unicodedata.normalize("NFKC", raised).translate(_MINUS))
-    if _THOUSANDS.fullmatch(plain):
-        plain = _GROUPED.sub("", plain)
-    if _DECIMAL.fullmatch(plain):
-        return float(plain)
-    return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
 
 
 # --- rules --------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from vpp.llm.answers import Parsed
+from vpp.llm.structure import Structure
 from vpp.llm.wire import Completion, Message, Messages
 
 ASKS = 3
@@ -17,7 +18,15 @@ P = TypeVar("P", bound=Parsed[Any])
 class Chat(Protocol):
     """What a role needs of an endpoint."""
 
-    async def complete(self, messages: Messages, *, temperature: float, seed: int, max_tokens: int) -> Completion:
+    async def complete(
+        self,
+        messages: Messages,
+        *,
+        temperature: float,
+        seed: int,
+        max_tokens: int,
+        structured: Structure | None = None,
+    ) -> Completion:
         """One answer. Raises EndpointError."""
         ...
 
@@ -47,4 +56,11 @@ def told_of_cut(parsed: P, completion: Completion) -> P:
     """What was read, its reason naming the cut where nothing could be read of an answer that was cut off."""
     if parsed.value is not None or not completion.cut_off:
         return parsed
-    return replace(parsed, reason=f"{parsed.reason} (the answer was cut off at its limit of tokens)")
+    return replace(parsed, reason=f"{parsed.reason} ({cut_off_words(completion)})")
+
+
+def cut_off_words(completion: Completion) -> str:
+    """What it means that an answer stopped at its limit, and the mend."""
+    if completion.reasoning and not completion.text.strip():
+        return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
+    return "the answer was cut off at its limit of tokens; a higher limit gives it room"

@@ -1,8 +1,13 @@
 """Counts what a run asks of its models, while it asks."""
 
 from dataclasses import asdict
+from typing import Any
 
 from vpp.usage import Usage
+
+MOST_KINDS = 20
+"""Kinds of fault that are told apart, and refused fields that are named."""
+OTHER = "something else"
 
 
 class Counters:
@@ -13,17 +18,49 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self.restore(Usage())
+        self._counts: dict[str, Any] = asdict(Usage())
 
     def restore(self, usage: Usage) -> None:
-        """Goes on from `usage`, as a resumed run does."""
+        """Goes on from `usage`, as a resumed run does; what was sent and paid stays so."""
+        sent, cost = self.sent, self.cost
         self._counts = asdict(usage)
+        self.keep_spent(sent=sent, cost=cost)
+
+    def keep_spent(self, *, sent: int, cost: float) -> None:
+        """Knows of so much sent and paid at the least."""
+        self._counts |= {"sent": max(self.sent, sent), "cost": max(self.cost, cost)}
+
+    @property
+    def sent(self) -> int:
+        """Requests sent."""
+        return int(self._counts["sent"])
+
+    @property
+    def cost(self) -> float:
+        """Money paid."""
+        return float(self._counts["cost"])
+
+    def pay(self, cost: float) -> None:
+        """Adds what an answer cost."""
+        self._counts["cost"] += cost
 
     def add(self, **counts: int) -> None:
         """Adds to the named counts. Raises KeyError on a name that `Usage` does not have."""
         for name, count in counts.items():
             self._counts[name] += count
 
+    def fault(self, kind: str) -> None:
+        """Counts an attempt that gave no answer as asked for."""
+        faults = self._counts["faults"]
+        name = kind if kind in faults or len(faults) < MOST_KINDS - 1 else OTHER
+        faults[name] = faults.get(name, 0) + 1
+
+    def refuse(self, field: str) -> None:
+        """Notes, once, an optional field that a server would not take."""
+        noted = tuple(self._counts["refused_fields"])
+        if field not in noted and len(noted) < MOST_KINDS:
+            self._counts["refused_fields"] = (*noted, field)
+
     def snapshot(self) -> Usage:
         """The counts so far."""
-        return Usage(**self._counts)
+        return Usage(**{**self._counts, "faults": dict(self._counts["faults"])})

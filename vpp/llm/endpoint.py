@@ -5,19 +5,25 @@ The only module that knows `openai`, which it imports when the first call is mad
 
 import asyncio
 import random
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable
+from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key, is_loopback
+from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.counters import Counters
+from vpp.llm.faults import BodyTooLarge, Fault, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OptionalFields
+from vpp.llm.structure import Structure, is_kept
 from vpp.llm.wire import (
     Completion,
     Messages,
+    NoAnswer,
     OddReply,
     ServedModel,
     read_completion,
@@ -38,10 +44,13 @@ KEEPALIVE_S = 3.0
 """uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
-PROBE_TOKENS = 64
-MEND_DOWN = "check that the server is up and its address right"
-MEND_SLOW = "give it more time, or ask it for less at once"
-MEND_BUSY = "it is overloaded or failing: go on when it has recovered"
+PROBE_TOKENS = 256
+"""Room for a model that thinks before it says a word."""
+MAX_ATTEMPTS = 6
+EMPTY_ATTEMPTS = 2
+"""Of a call that gets no text from a server that answers others: then it is an answer that cannot be read."""
+EFFORTS = ("none", "low", "medium", "high")
+"""How much a thinking model is to think."""
 
 T = TypeVar("T")
 
@@ -65,14 +74,22 @@ class Probe:
 
 
 class _Failed(Exception):
-    """An attempt that another may mend: what happened, and what a person can do should it stay so."""
+    """An attempt that another may mend."""
 
-    def __init__(self, reason: str, *, mend: str, wait_s: float | None = None, overloaded: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.mend = mend
+    def __init__(
+        self, fault: Fault, *, wait_s: float | None = None, overloaded: bool = False, empty: Completion | None = None
+    ) -> None:
+        super().__init__(fault.words)
+        self.fault = fault
         self.wait_s = wait_s
         self.overloaded = overloaded
+        self.empty = empty
+        """What came, of a reply in order that holds no text."""
+
+    @property
+    def words(self) -> str:
+        """What happened, and what a person can do should it stay so."""
+        return f"{self.fault.words}: {self.fault.mend}"
 
 
 class _FieldsRefused(Exception):
@@ -90,16 +107,20 @@ class Endpoint:
         api_key: str | None = None,
         concurrency: int = 512,
         timeout_s: float = 120,
-        max_attempts: int = 6,
+        max_attempts: int = MAX_ATTEMPTS,
         backoff_s: float = 0.5,
         cache: ResponseCache | None = None,
         cache_address: str | None = None,
         counters: Counters | None = None,
+        effort: str = "",
+        budget: Budget | None = None,
+        price: Price = FREE,
     ) -> None:
         """`timeout_s` bounds a whole attempt, body included; `backoff_s` is the first wait's upper bound.
 
         `cache_address` stands for the address in cache keys. The cache stays the caller's to close.
-        Raises InputError for an address or a key that no request can carry.
+        `effort` is one of EFFORTS, or empty: the model's own. `budget` is shared with the run's other endpoints;
+        `price` is this model's. Raises InputError for an address or a key that no request can carry.
         """
         self.base_url = checked_address(base_url)
         self.model = model
@@ -111,11 +132,15 @@ class Endpoint:
         self._backoff_s = backoff_s
         self._cache = cache
         self._cache_address = cache_address or self.base_url
+        self._effort = effort_options(effort)
         self._fields = OptionalFields()
+        self._budget = budget or Budget(self.counters)
+        self._price = price
         self._slots = asyncio.Semaphore(concurrency)
         self._gate = asyncio.Event()
         self._gate.set()
         self._successes = 0
+        self._has_answered = False
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -146,9 +171,11 @@ class Endpoint:
         seed: int,
         max_tokens: int,
         response_format: dict[str, Any] | None = None,
+        structured: Structure | None = None,
     ) -> Completion:
-        """One answer, from the cache or the server.
+        """One answer, from the cache or the server; its text is empty where the model gives none, time and again.
 
+        structured: what the server is to hold the answer to, and perhaps does not.
         Raises EndpointRefused where the server says no, EndpointUnreachable where no attempt got a usable answer.
         """
         options = {
@@ -156,14 +183,17 @@ class Endpoint:
             "temperature": temperature,
             "seed": seed,
             "response_format": response_format,
+            **({"structured": structured} if structured else {}),
+            **self._effort,
         }
         key = self._cache_key(messages, options)
         completion = await self._cache.get(key) if self._cache else None
         if completion is None:
             completion = await self._ask(messages, options)
-            if self._cache:
+            if self._cache and completion.text:
                 self._cache.put(key, completion)
-        self._count(completion)
+        self._has_answered = True
+        self._count(completion, structured)
         return completion
 
     async def models(self) -> list[ServedModel]:
@@ -171,7 +201,7 @@ class Endpoint:
         try:
             return self._read(read_models, await self._get("/models"))
         except _Failed as failure:
-            raise EndpointUnreachable(self._message(f"{failure.reason}: {failure.mend}")) from None
+            raise EndpointUnreachable(self._message(failure.words)) from None
 
     async def probe(self) -> Probe:
         """Looks once at the list of models and asks the model for a word; raises nothing on purpose."""
@@ -186,7 +216,7 @@ class Endpoint:
         except EndpointRefused as refusal:
             reachable, reason = True, str(refusal)
         except _Failed as failure:
-            reason = self._message(f"{failure.reason}: {failure.mend}")
+            reason = self._message(failure.words)
         return Probe(
             reachable=reachable or reason is None,
             models=models,
@@ -212,7 +242,10 @@ class Endpoint:
             {"address": self._cache_address, "model": self.model, "messages": list(map(dict, messages)), **options}
         )
 
-    def _count(self, completion: Completion) -> None:
+    def _count(self, completion: Completion, structured: Structure | None) -> None:
+        is_held = "structured_outputs" not in self.dropped_fields
+        if structured and is_held and not is_kept(structured, completion.text):
+            self.counters.fault("not as structured")
         self.counters.add(
             cached=int(completion.cached),
             prompt_tokens=completion.prompt_tokens,
@@ -227,7 +260,10 @@ class Endpoint:
             try:
                 return await self._attempt_in_turn(messages, options)
             except _Failed as failure:
+                self.counters.fault(failure.fault.kind)
                 tries += 1
+                if failure.empty and self._has_answered and tries >= min(EMPTY_ATTEMPTS, self._max_attempts):
+                    return failure.empty
                 strikes = 0 if failure.overloaded and self._successes > successes else strikes + 1
                 successes = self._successes
                 if strikes >= self._max_attempts:
@@ -245,9 +281,8 @@ class Endpoint:
 
     def _given_up(self, failure: _Failed) -> EndpointUnreachable:
         self.counters.add(failed=1)
-        return EndpointUnreachable(
-            self._message(f"{failure.reason}, at the last of {self._max_attempts} attempts: {failure.mend}")
-        )
+        last = f", at the last of {self._max_attempts} attempts" if self._max_attempts > 1 else ""
+        return EndpointUnreachable(self._message(f"{failure.fault.words}{last}: {failure.fault.mend}"))
 
     def _message(self, reason: str) -> str:
         return f"{self.model} at {self.base_url}: {reason}"
@@ -256,23 +291,35 @@ class Endpoint:
         """One attempt, repeated only where the server refuses an optional field. Raises _Failed or EndpointRefused."""
         async with self._slots:
             while True:
-                await self._gate.wait()
+                await self._budget.turn(self._gate)
                 try:
                     return await self._attempt(messages, options)
                 except _FieldsRefused:
                     continue
+                finally:
+                    self._budget.ended()
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options)}
-        completion = self._read(read_completion, await self._post(body))
+        try:
+            completion = self._read(read_completion, await self._post(body))
+        except _Failed as failure:
+            if failure.empty:
+                self._mind_limit(body, failure.empty)
+                self._budget.pay(self._price.charged(messages, failure.empty))
+            raise
+        self._mind_limit(body, completion)
+        self._budget.pay(self._price.charged(messages, completion))
         self._successes += 1
+        self._has_answered = True
         return completion
 
     def _read(self, read: Callable[[bytes], T], reply: bytes) -> T:
         try:
             return read(reply)
         except OddReply as odd:
-            raise _Failed(self._short(str(odd)), mend=odd.mend) from None
+            empty = odd.completion if isinstance(odd, NoAnswer) else None
+            raise _Failed(Fault(odd.kind, self._short(str(odd)), odd.mend), empty=empty) from None
 
     async def _post(self, body: dict[str, Any]) -> bytes:
         import httpx2
@@ -289,6 +336,7 @@ class Endpoint:
     async def _send(self, call: Callable[[], Awaitable[Any]], body: dict[str, Any]) -> bytes:
         """The body of a 2xx. Raises _Failed, _FieldsRefused or EndpointRefused."""
         import aiohttp
+        import httpx2
         import openai
 
         try:
@@ -298,20 +346,35 @@ class Endpoint:
         except openai.APIStatusError as error:
             raise self._refusal(error.response, body) from None
         except TimeoutError:
-            raise _Failed(f"no whole answer within {self._timeout_s:g} s", mend=MEND_SLOW) from None
-        except (openai.APIError, aiohttp.ClientError, OSError) as error:
-            raise _Failed(self._short(_root_words(error)), mend=MEND_DOWN) from None
+            raise _Failed(slow_fault(self._timeout_s)) from None
+        except (openai.APIError, aiohttp.ClientError, httpx2.HTTPError, BodyTooLarge, OSError) as error:
+            fault = transport_fault(error, base_url=self.base_url)
+            raise _Failed(fault._replace(words=self._short(fault.words))) from None
 
     def _refusal(self, response: Any, body: dict[str, Any]) -> Exception:
-        status, words = response.status_code, server_words(response.content)
-        reason = self._short(f"HTTP {status} {words}".rstrip())
+        status, words = response.status_code, self._short(server_words(response.content))
         if status in TRANSIENT or status >= 500:
             wait_s = retry_after_s(response.headers)
-            return _Failed(reason, mend=MEND_BUSY, wait_s=wait_s, overloaded=status in OVERLOADED)
-        if status in (400, 422) and self._fields.learn(response.content, body):
+            return _Failed(http_fault(status, words), wait_s=wait_s, overloaded=status in OVERLOADED)
+        if status in (400, 422) and self._learn(response.content, body):
             return _FieldsRefused()
-        what, mend = _verdict(status)
-        return EndpointRefused(self._message(f"{what} ({reason}): {mend}"))
+        self.counters.fault(f"HTTP {status}")
+        what, mend = _verdict(status, words, response.headers)
+        reason = f"HTTP {status} {words}".rstrip()
+        refused = PromptTooLong if what == DOES_NOT_FIT else EndpointRefused
+        return refused(self._message(f"{what} ({reason}): {mend}"))
+
+    def _learn(self, refusal: bytes, body: dict[str, Any]) -> bool:
+        """Whether the request is worth sending again, without what the server named."""
+        before = len(self.dropped_fields)
+        is_new = self._fields.learn(refusal, body)
+        for name in self.dropped_fields[before:]:
+            self.counters.refuse(f"{name} ({self.model[:60]})")
+        return is_new
+
+    def _mind_limit(self, body: dict[str, Any], completion: Completion) -> None:
+        if self._fields.overran(body, completion.completion_tokens):
+            self.counters.refuse(f"{self.dropped_fields[-1]} ({self.model[:60]})")
 
     def _short(self, words: str) -> str:
         return short_reason(words, secret="" if self._api_key == NO_KEY else self._api_key)
@@ -339,27 +402,51 @@ def _connect(base_url: str, api_key: str, *, window: int) -> "AsyncOpenAI":
     import httpx2
     import openai
 
+    from vpp.llm.body import bound_body
+
     limits = httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S)
     timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
     transport = openai.DefaultAioHttpClient(
-        limits=limits, timeout=timeout, follow_redirects=False, trust_env=not is_loopback(base_url)
+        limits=limits,
+        timeout=timeout,
+        follow_redirects=False,
+        trust_env=not is_loopback(base_url),
+        event_hooks={"response": [bound_body]},
     )
     return openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=timeout, http_client=transport)
 
 
-def _verdict(status: int) -> tuple[str, str]:
+def effort_options(effort: str) -> dict[str, Any]:
+    """What is sent for an effort: `none` also switches a chat template's thinking off."""
+    if not effort:
+        return {}
+    off = {"chat_template_kwargs": {"enable_thinking": False}} if effort == "none" else {}
+    return {"reasoning_effort": effort, **off}
+
+
+_UNKNOWN_MODEL = re.compile(
+    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.I
+)
+DOES_NOT_FIT = "the prompt does not fit"
+_TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
+
+
+def _verdict(status: int, words: str, headers: Mapping[str, str]) -> tuple[str, str]:
     """What a final refusal means, and the mend."""
     if status in (401, 403):
         return "key refused", "give a key this server knows"
+    if status in (400, 404) and _UNKNOWN_MODEL.search(words):
+        return "unknown model", "take one of those it lists"
     if status == 404:
         return "unknown model or address", "check the model's name, and how the address ends (often /v1)"
     if 300 <= status < 400:
-        return "it redirects", "give the address it redirects to"
+        return "it redirects", f"give the address it redirects to{_place(headers)}"
+    if status in (400, 413, 422) and _TOO_LONG.search(words):
+        return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
     return "it did not accept the request", "change what it names, or try another model"
 
 
-def _root_words(error: BaseException) -> str:
-    """The words of the first error of a chain: a transport's say more than the client's 'Connection error.'"""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _place(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads, without what an address may hide."""
+    place = urlsplit(headers.get("location", "")[:300])
+    return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""

@@ -5,15 +5,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
+from vpp.errors import PromptTooLong
 from vpp.hypothesis import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_of_cut, whole_lines
 from vpp.llm.counters import Counters
-from vpp.llm.prompts import learner_answer_form, pack_answer_form, render_input, render_inputs
+from vpp.llm.prompts import render_input, render_inputs, units
+from vpp.llm.structure import Structure, answer_form, structure
 from vpp.llm.templates import Template
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
 
+THOUGHTS_LIMIT = 1_000
+"""Characters of a thinking model's thoughts that are kept beside an answer that can be read."""
 OnAnswer = Callable[[str, Prediction, int], None]
 """Called with a hypothesis' id, what it gave for a row, and how many answers that took."""
 Read = Parsed[str] | Parsed[float]
@@ -50,17 +54,20 @@ class LlmLearner:
         points_per_call: int = 1,
         temperature: float = 0.0,
         on_answer: OnAnswer | None = None,
+        structured: str = "off",
     ) -> None:
         """`max_tokens` is a row's; `on_answer` hears of every new answer once, in the order in which they arrive."""
         self._endpoint = endpoint
         self._template = template
         self._dataset = dataset
+        self._units = units(dataset)
         self._seed = seed
         self._max_tokens = max_tokens
         self._counters = counters
         self._points_per_call = points_per_call
         self._temperature = float(temperature)
         self._on_answer = on_answer
+        self._structured = structured
         self._memo: dict[tuple[str, int], Prediction] = {}
         self._asking: dict[tuple[str, int], _Asking] = {}
 
@@ -78,11 +85,7 @@ class LlmLearner:
 
     def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
         """What is first asked about a row, or about several at once, each under its number from 1."""
-        if len(rows) == 1:
-            filling, form = render_input(rows[0]), learner_answer_form(self._dataset)
-        else:
-            filling, form = render_inputs(rows), pack_answer_form(self._dataset, len(rows))
-        return [question(self._template.fill(hypothesis=hypothesis, input=filling, answer_form=form))]
+        return learner_messages(self._template, self._dataset, hypothesis, rows, self._structured)
 
     async def _fetch(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
         """Waits for every row's answer. A request ends early only when nobody waits for it any more."""
@@ -130,7 +133,11 @@ class LlmLearner:
         given: dict[int, Given] = {}
         left = dict(enumerate(rows, 1))
         for attempt in range(1, ASKS + 1):
-            completion = await self._complete(messages, len(left))
+            asked = structure(self._structured, self._template.style, self._dataset, numbers=tuple(left), of=len(rows))
+            try:
+                completion = await self._complete(messages, len(left), asked)
+            except PromptTooLong as refusal:
+                return self._without_room(rows, given, refusal)
             read = self._read(completion, left, of=len(rows))
             given |= {number: (_prediction(row, read[number], completion), attempt) for number, row in left.items()}
             left = {number: row for number, row in left.items() if read[number].value is None}
@@ -141,9 +148,24 @@ class LlmLearner:
             messages = [*messages, *_complaint(completion.text, faults, of=len(rows))]
         return [given[number] for number in sorted(given)]
 
-    async def _complete(self, messages: list[Message], n_rows: int) -> Completion:
+    def _without_room(self, rows: Sequence[Row], given: Mapping[int, Given], refusal: PromptTooLong) -> list[Given]:
+        """What was given before the conversation outgrew the context; at the first question, abstentions.
+
+        Raises the refusal where nothing was ever answered: then it is not the hypothesis that is too long.
+        """
+        if not given and not self._memo:
+            raise refusal
+        self._counters.add(unparsable=1)
+        none = (Prediction(row=row.id, value=None, raw="", reason=str(refusal)) for row in rows)
+        return [given.get(number, (prediction, 1)) for number, prediction in enumerate(none, 1)]
+
+    async def _complete(self, messages: list[Message], n_rows: int, asked: Structure | None) -> Completion:
         completion = await self._endpoint.complete(
-            messages, temperature=self._temperature, seed=self._seed, max_tokens=self._max_tokens * n_rows
+            messages,
+            temperature=self._temperature,
+            seed=self._seed,
+            max_tokens=self._max_tokens * n_rows,
+            structured=asked,
         )
         self._counters.add(learner=1)
         return completion
@@ -156,15 +178,34 @@ class LlmLearner:
 
     def _parse(self, text: str) -> Read:
         if self._dataset.task == "regression":
-            return parse_number(text)
+            return parse_number(text, unit=self._units.get(self._dataset.target, ""))
         return parse_label(text, self._dataset.classes)
+
+
+def learner_messages(
+    template: Template, dataset: Dataset, hypothesis: str, rows: Sequence[Row], structured: str = "off"
+) -> list[Message]:
+    """What is first asked about a row, or about several at once, each under its number from 1."""
+    filling = render_input(rows[0], units(dataset)) if len(rows) == 1 else render_inputs(rows, units(dataset))
+    form = answer_form(structured, template.style, dataset, len(rows))
+    return [question(template.fill(hypothesis=hypothesis, input=filling, answer_form=form))]
 
 
 def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
     """What was read, or an abstention with the answer in which nothing could be."""
+    thoughts = completion.reasoning or ""
     if read.value is not None:
-        return Prediction(row=row.id, value=read.value, explanation=read.explanation)
-    return Prediction(row=row.id, value=None, explanation=read.explanation, raw=completion.text, reason=read.reason)
+        return Prediction(
+            row=row.id, value=read.value, explanation=read.explanation, thoughts=thoughts[:THOUGHTS_LIMIT]
+        )
+    return Prediction(
+        row=row.id,
+        value=None,
+        explanation=read.explanation,
+        raw=completion.text,
+        reason=read.reason,
+        thoughts=thoughts,
+    )
 
 
 def _complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Message]:

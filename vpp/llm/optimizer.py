@@ -5,22 +5,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Dataset, Row
+from vpp.errors import PromptTooLong
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.conversation import ASKS, Chat, answer, complaint, question
+from vpp.llm.context import fits, most_that_fit
+from vpp.llm.conversation import ASKS, Chat, answer, complaint, cut_off_words, question
 from vpp.llm.counters import Counters
+from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.prompts import (
-    optimizer_answer_form,
     optimizer_task,
-    prior_answer_form,
     render_columns,
     render_inputs,
     render_predictions,
     render_targets,
     seed_sentence,
+    units,
 )
 from vpp.llm.templates import Template
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Exchange, Prediction, Proposal
+
+THOUGHTS_LIMIT = 2_000
+"""Characters of a thinking model's thoughts that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,7 @@ class OptimizerPrompts:
     def about_columns(self) -> list[Message]:
         """The question that shows no row."""
         prompt = self.drawing.fill(
-            hypothesis=self.seed_text, columns=render_columns(self.dataset), answer_form=prior_answer_form()
+            hypothesis=self.seed_text, columns=render_columns(self.dataset), answer_form=prior_form(self.drawing.style)
         )
         return [question(prompt)]
 
@@ -61,23 +66,32 @@ class OptimizerPrompts:
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> str:
         return self.refining.fill(
             hypothesis=hypothesis,
-            inputs=render_inputs(rows),
+            inputs=render_inputs(rows, units(self.dataset)),
             predictions=render_predictions(predictions),
             targets=render_targets(rows),
             task=optimizer_task(self.dataset),
-            answer_form=optimizer_answer_form(),
+            answer_form=optimizer_form(self.refining.style),
         )
 
 
 class LlmOptimizer:
     """f_opt(theta, batch): a model that writes the next hypothesis."""
 
-    def __init__(self, endpoint: Chat, prompts: OptimizerPrompts, *, max_tokens: int, counters: Counters) -> None:
-        """`max_tokens` bounds one answer."""
+    def __init__(
+        self,
+        endpoint: Chat,
+        prompts: OptimizerPrompts,
+        *,
+        max_tokens: int,
+        counters: Counters,
+        context_length: int = 0,
+    ) -> None:
+        """`max_tokens` bounds one answer; `context_length` in tokens, prompt and answer together, 0 where unknown."""
         self._endpoint = endpoint
         self._prompts = prompts
         self._max_tokens = max_tokens
         self._counters = counters
+        self._context_length = context_length
         self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
 
     async def propose(
@@ -90,32 +104,80 @@ class LlmOptimizer:
         seed: int,
         history: Sequence[Exchange] = (),
     ) -> Proposal:
-        """A revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError."""
-        messages = self._prompts.about_batch(hypothesis, rows, predictions, history)
-        return await self._ask(messages, temperature=temperature, seed=seed)
+        """A revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError.
+
+        Where that does not fit the context, earlier exchanges and then the last rows are left out.
+        """
+        messages, shown = self._fitting(hypothesis, rows, predictions, history)
+        while True:
+            try:
+                proposal = await self._ask(messages, temperature=temperature, seed=seed)
+                return replace(proposal, shown=shown)
+            except PromptTooLong as refusal:
+                self._counters.add(unparsable=1)
+                count = len(rows) if shown is None else shown
+                if count == 1:
+                    reason = f"the prompt does not fit, though it shows one row: {refusal}"
+                    return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=reason, shown=1)
+                shown = len(rows) if shown is None and history else count // 2
+                messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown])
+
+    def _fitting(
+        self,
+        hypothesis: str,
+        rows: Sequence[Row],
+        predictions: Sequence[Prediction],
+        history: Sequence[Exchange],
+    ) -> tuple[list[Message], int | None]:
+        """What to ask, and of how many rows where that is not all that was to be shown."""
+
+        def about(count: int) -> list[Message]:
+            return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count])
+
+        def has_room(messages: list[Message]) -> bool:
+            return fits(messages, max_tokens=self._max_tokens, context_length=self._context_length)
+
+        whole = self._prompts.about_batch(hypothesis, rows, predictions, history)
+        if has_room(whole):
+            return whole, None
+        shown = most_that_fit(len(rows), lambda count: has_room(about(count)))
+        return about(shown), shown
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """A hypothesis from the seed sentence and the columns alone. Raises EndpointError."""
         return await self._ask(self._prompts.about_columns(), temperature=temperature, seed=seed)
 
     async def _ask(self, messages: list[Message], *, temperature: float, seed: int) -> Proposal:
-        """The first answer that can be read; a re-ask is sent `seed` plus its number."""
+        """The first answer that can be read; a re-ask is sent `seed` plus its number, where there is room for it."""
         for attempt in range(ASKS):
-            completion = await self._endpoint.complete(
-                messages, temperature=temperature, seed=seed + attempt, max_tokens=self._max_tokens
-            )
+            try:
+                completion = await self._endpoint.complete(
+                    messages, temperature=temperature, seed=seed + attempt, max_tokens=self._max_tokens
+                )
+            except PromptTooLong:
+                if not attempt:
+                    raise
+                break
             self._counters.add(optimizer=1)
             parsed = self._parse(completion)
+            given = Proposal(
+                text=parsed.value,
+                raw=completion.text,
+                temperature=temperature,
+                seed=seed,
+                reason=parsed.reason,
+                thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
+            )
             if parsed.value is not None:
-                return Proposal(text=parsed.value, raw=completion.text, temperature=temperature, seed=seed)
+                break
             self._counters.add(unparsable=1)
             messages = [*messages, *complaint(completion.text, parsed.reason)]
-        return Proposal(text=None, raw=completion.text, temperature=temperature, seed=seed, reason=parsed.reason)
+        return given
 
     def _parse(self, completion: Completion) -> Parsed[str]:
         """The whole hypothesis: the seed sentence, once, and what the model wrote."""
         if completion.cut_off:
-            return Parsed(value=None, reason="the answer was cut off at its limit of tokens")
+            return Parsed(value=None, reason=cut_off_words(completion))
         parsed = parse_rule(completion.text)
         if parsed.value is None:
             return parsed

@@ -1,25 +1,15 @@
 """What goes into a template's slots: rows, answers and instructions as text, a line each."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.kinds import is_number
+from vpp.data.lines import one_line
 from vpp.problem import Prediction
 
-TEXT_LIMIT = 2_000
-"""Characters of a name or cell that a prompt shows."""
-CUT = " […]"
 MISSING = "missing"
 NO_ANSWER = "no answer"
-
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def one_line(text: str) -> str:
-    """`text` with control characters written out and cut at 2,000 characters."""
-    cut = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT
-    return _CONTROL.sub(lambda found: _ESCAPES.get(found[0], f"\\u{ord(found[0]):04x}"), cut)
+NO_UNITS: Mapping[str, str] = {}
 
 
 def render_value(value: Value) -> str:
@@ -30,14 +20,25 @@ def render_value(value: Value) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
 
-def render_input(row: Row) -> str:
-    """`name: value`, a line a column."""
-    return "\n".join(f"{one_line(name)}: {MISSING if cell is None else one_line(cell)}" for name, cell in row.inputs)
+def units(dataset: Dataset) -> dict[str, str]:
+    """The unit of each column whose numbers have one: a currency, %, cm."""
+    return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
 
 
-def render_inputs(rows: Sequence[Row]) -> str:
+def render_input(row: Row, units: Mapping[str, str] = NO_UNITS) -> str:
+    """`name: value`, a line a column; a number's unit after it."""
+    return "\n".join(f"{one_line(name)}: {_cell(cell, units.get(name))}" for name, cell in row.inputs)
+
+
+def _cell(cell: str | None, unit: str | None) -> str:
+    if cell is None:
+        return MISSING
+    return f"{one_line(cell)} {unit}" if unit and is_number(cell) else one_line(cell)
+
+
+def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
     """Each row's input under its number, from 1."""
-    return "\n".join(f"[{number}]\n{render_input(row)}" for number, row in enumerate(rows, 1))
+    return "\n".join(f"[{number}]\n{render_input(row, units)}" for number, row in enumerate(rows, 1))
 
 
 def render_predictions(predictions: Sequence[Prediction]) -> str:
@@ -60,9 +61,9 @@ def learner_answer_form(dataset: Dataset) -> str:
     form = (
         "Answer in exactly this form:\n"
         "Explanation: one or two short sentences\n"
-        f"Output: {_answer_kind(dataset)}, nothing else"
+        f"Output: {answer_kind(dataset)}, nothing else"
     )
-    return _after_labels(dataset, form)
+    return after_labels(dataset, form)
 
 
 def pack_answer_form(dataset: Dataset, count: int) -> str:
@@ -72,28 +73,39 @@ def pack_answer_form(dataset: Dataset, count: int) -> str:
         "one says nothing of another. Answer all of them, in their order, each in exactly this form, with the input's "
         "own number in the brackets:\n"
         "Explanation [1]: one or two short sentences\n"
-        f"Output [1]: {_answer_kind(dataset)}, nothing else"
+        f"Output [1]: {answer_kind(dataset)}, nothing else"
     )
-    return _after_labels(dataset, form)
+    return after_labels(dataset, form)
 
 
-def _answer_kind(dataset: Dataset) -> str:
-    return "one of the labels" if dataset.task == "classification" else "a number"
+def answer_kind(dataset: Dataset) -> str:
+    """What stands for a value in a form that is to be filled in."""
+    if dataset.task == "classification":
+        return "one of the labels"
+    unit = units(dataset).get(dataset.target)
+    return f"a number (in {unit})" if unit else "a number"
 
 
-def _after_labels(dataset: Dataset, text: str) -> str:
+def after_labels(dataset: Dataset, text: str) -> str:
+    """`text` below the labels, where there are such."""
     return f"{_labels(dataset)}\n\n{text}" if dataset.task == "classification" else text
 
 
 def optimizer_task(dataset: Dataset) -> str:
     """What the optimizer is to do."""
     task = (
-        f"The output is {one_line(dataset.target)}. If the current rule already answers this batch well, keep it. "
-        "Otherwise change it so that it gives the correct outputs here and also holds for batches not yet seen: look "
-        "for what the rows have in common, and do not list these rows. Be explicit: give exact values (numbers, "
-        "thresholds, names), so that whoever follows the rule can work out the output from an input alone."
+        f"The output is {one_line(dataset.target)}{_in_unit(dataset)}. If the current rule already answers this batch "
+        "well, keep it. Otherwise change it so that it gives the correct outputs here and also holds for batches not "
+        "yet seen: look for what the rows have in common, and do not list these rows. Be explicit: give exact values "
+        "(numbers, thresholds, names), so that whoever follows the rule can work out the output from an input alone."
     )
     return f"{task}\n\n{_labels(dataset)}" if dataset.task == "classification" else task
+
+
+def _in_unit(dataset: Dataset) -> str:
+    """The unit that its numbers are in, after a comma; empty where there is none."""
+    unit = units(dataset).get(dataset.target)
+    return f", in {unit}" if unit else ""
 
 
 def optimizer_answer_form() -> str:

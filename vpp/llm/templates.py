@@ -2,17 +2,23 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Literal
 
 from vpp.errors import InputError
+from vpp.llm.forms import FORM_SLOTS, Style
 
 Role = Literal["learner", "optimizer", "prior"]
+ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
 SLOTS: dict[Role, frozenset[str]] = {
-    "learner": frozenset({"hypothesis", "input", "answer_form"}),
-    "optimizer": frozenset({"hypothesis", "inputs", "predictions", "targets", "task", "answer_form"}),
-    "prior": frozenset({"hypothesis", "columns", "answer_form"}),
+    "learner": frozenset({"hypothesis", "input"}),
+    "optimizer": frozenset({"hypothesis", "inputs", "predictions", "targets", "task"}),
+    "prior": frozenset({"hypothesis", "columns"}),
 }
+"""What a role's template must hold beside one of the slots that say how to answer (`FORM_SLOTS`)."""
+LENGTH_LIMIT = 20_000
+"""Characters of a template."""
 
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 _BREAK = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -23,20 +29,27 @@ class Template:
     """A role's prompt with its slots: `{name}` is a slot, a doubled brace is a brace, any other brace is itself."""
 
     def __init__(self, text: str, *, role: Role) -> None:
-        """Raises InputError where a slot is missing or unknown."""
+        """Raises InputError for a text that is too long, or in which a slot is missing or unknown."""
         self.text = text
-        self.sha256 = hashlib.sha256(text.encode()).hexdigest()
-        _check_slots(text, role)
+        self.role: Role = role
+        self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        _check_length(text, role)
+        self.style = _check_slots(text, role)
 
     @classmethod
-    def shipped(cls, role: Role) -> "Template":
-        """The template that comes with the package."""
-        return cls((files("vpp.llm") / "templates" / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+    def shipped(cls, role: Role, name: str = "") -> "Template":
+        """A template that comes with the package: the default, or that of a folder."""
+        return cls((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
 
-    def fill(self, **slots: str) -> str:
+    def fill(self, *, answer_form: str, **slots: str) -> str:
         """The prompt, made in one pass. Raises KeyError where a slot of the template is not given."""
-        values = {name: keep_inside_fence(value) for name, value in slots.items()}
+        given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
+        values = {name: keep_inside_fence(value) for name, value in given.items()}
         return _BRACES.sub(lambda brace: values[brace[1]] if brace[1] else brace[0][0], self.text)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What works, but costs more or fails more often than it needs to; a sentence each."""
+        return tuple(_warnings(self))
 
 
 def keep_inside_fence(value: str) -> str:
@@ -44,12 +57,45 @@ def keep_inside_fence(value: str) -> str:
     return _FENCE_LINE.sub(r"\1 ", value)
 
 
-def _check_slots(text: str, role: Role) -> None:
-    found = {brace[1] for brace in _BRACES.finditer(text) if brace[1]}
-    faults = [
-        f"{fault} {', '.join(f'{{{name}}}' for name in sorted(names))}"
-        for fault, names in (("lacks", SLOTS[role] - found), ("has the unknown slot", found - SLOTS[role]))
-        if names
-    ]
+def _check_length(text: str, role: Role) -> None:
+    if len(text) > LENGTH_LIMIT:
+        raise InputError(
+            f"the {role} template has {len(text):,} characters, {LENGTH_LIMIT:,} at most: shorten it, since every "
+            "call sends it"
+        )
+
+
+def _check_slots(text: str, role: Role) -> Style:
+    """The style of answer that the template asks for. Raises InputError."""
+    found = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
+    forms = [name for name in FORM_SLOTS if name in found]
+    missing = sorted({*(SLOTS[role] - set(found)), *(() if forms else ("answer_form",))})
+    unknown = sorted(set(found) - SLOTS[role] - set(FORM_SLOTS), key=lambda name: (found[name], name))
+    faults = [f"lacks {_slots(missing)}"] if missing else []
+    if unknown:
+        faults.append("has the unknown slot " + ", ".join(f"{{{name}}} (line {found[name]})" for name in unknown))
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
+    if len(forms) > 1:
+        raise InputError(f"the {role} template asks for several forms of answer ({_slots(forms)}): keep one of them")
+    return FORM_SLOTS[forms[0]]
+
+
+def _slots(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
+
+
+def _line(text: str, place: int) -> int:
+    return 1 + text.count("\n", 0, place)
+
+
+def _warnings(template: Template) -> Iterable[str]:
+    places = {brace[1]: brace.start() for brace in _BRACES.finditer(template.text) if brace[1]}
+    first = {brace[1]: brace.start() for brace in reversed([*_BRACES.finditer(template.text)]) if brace[1]}
+    if template.role == "learner" and first["input"] < places["hypothesis"]:
+        yield (
+            f"The learner template puts {{input}} (line {_line(template.text, first['input'])}) before {{hypothesis}}: "
+            "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
+        )
+    if not template.text.isprintable() and any(c in template.text for c in "\x00\ufffd"):
+        yield f"The {template.role} template holds characters that are no text: was it saved as UTF-8?"

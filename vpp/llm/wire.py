@@ -1,6 +1,7 @@
 """The chat protocol's JSON: what is asked, and what a reply really says (openai, vLLM, LiteLLM, transformers, Ollama).
 
 OddReply    a 200 that holds no usable answer; asking again may help
+NoAnswer    one of a server in order, whose model gave no text: cut off while it thought, filtered, a tool called
 """
 
 import json
@@ -11,8 +12,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from vpp.data.lines import cut_thinking
+
 TEXT_LIMIT = 200_000
 """Characters of an answer that are kept."""
+REASONING_LIMIT = 20_000
+"""Characters of a thinking model's thoughts that are kept."""
 REASON_LIMIT = 200
 """Characters of a server's words that are repeated to a user."""
 RETRY_AFTER_LIMIT_S = 120.0
@@ -21,11 +26,17 @@ Message = Mapping[str, str]
 Messages = Sequence[Message]
 
 
+MEND_ADDRESS = "check that the address is an OpenAI-compatible one (/v1)"
+MEND_THOUGHTS = "allow more tokens, or switch the model's thinking off"
+
+
 class OddReply(Exception):
     """A reply that is not what was asked for; its text says what it is instead."""
 
-    def __init__(self, reason: str, *, mend: str = "check that the address is an OpenAI-compatible one (/v1)") -> None:
+    def __init__(self, kind: str, reason: str, *, mend: str = MEND_ADDRESS) -> None:
+        """`kind` is out of a fixed vocabulary, to count by."""
         super().__init__(reason)
+        self.kind = kind
         self.mend = mend
 
 
@@ -41,12 +52,20 @@ class Completion:
     completion_tokens: int
     cached: bool = False
     reasoning: str | None = None
-    """What a thinking model thought, where the server keeps it apart from the answer."""
+    """The first 20,000 characters of what a thinking model thought; None where nothing shows that it did."""
 
     @property
     def cut_off(self) -> bool:
         """Whether the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
+
+
+class NoAnswer(OddReply):
+    """A reply in order without any text; `completion` is what it holds."""
+
+    def __init__(self, kind: str, reason: str, *, mend: str, completion: Completion) -> None:
+        super().__init__(kind, reason, mend=mend)
+        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +78,73 @@ class ServedModel:
 
 
 def read_completion(body: bytes) -> Completion:
-    """The answer in a 200's body. Raises OddReply."""
+    """The answer in a 200's body, what was thought apart from it. Raises OddReply."""
     reply = _read_object(body)
     choice = _first_choice(reply)
     message = _object(choice.get("message"))
-    finish_reason = _text(choice.get("finish_reason"))
-    text = _text(message.get("content"))
-    if text is None:
-        raise _no_content(finish_reason)
+    said, thought = _said(message)
+    text = cut_thinking(said)
     usage = _object(reply.get("usage"))
-    return Completion(
-        text=text,
-        finish_reason=finish_reason,
+    completion = Completion(
+        text=text.lstrip("\n") if text != said else said,
+        finish_reason=_text(choice.get("finish_reason")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
-        reasoning=_text(message.get("reasoning")) or _text(message.get("reasoning_content")),
+        reasoning=(thought or ("" if text == said else said.removesuffix(text)))[:REASONING_LIMIT] or None,
     )
+    if not completion.text.strip():
+        _refuse_empty(completion, message, is_told=isinstance(message.get("content"), str) and text == said)
+    return completion
+
+
+def _said(message: dict[str, Any]) -> tuple[str, str]:
+    """The content, a text or a list of parts, and the thoughts kept beside it."""
+    content = message.get("content")
+    parts = [_object(part) for part in content] if isinstance(content, list) else []
+    texts = [_text(part.get("text")) or "" for part in parts if part.get("type", "text") in ("text", "output_text")]
+    thoughts = _text(message.get("reasoning")) or _text(message.get("reasoning_content"))
+    return _text("".join(texts) if parts else content) or "", thoughts or ""
+
+
+def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_told: bool) -> None:
+    """Raises NoAnswer, which says why there is no text; an empty one that the model ended itself is an answer."""
+    finish = completion.finish_reason
+    if finish == "length":
+        kind, reason, mend = "cut off before any answer", "the answer is empty, cut off at its limit of tokens", ""
+    elif finish == "content_filter" or message.get("refusal"):
+        said = _one_line(_text(message.get("refusal")) or "")
+        kind, reason = "answer withheld", f"the server withheld the answer (content filter) {said}".rstrip()
+        mend = "try another model, or rows without what it filters"
+    elif message.get("tool_calls") or message.get("function_call"):
+        kind, reason, mend = "tool called", "the model called a tool instead of answering", "try another model"
+    elif is_told:
+        return
+    else:
+        kind, reason = "no content", f"the answer has no content (finish reason {finish})"
+        mend = "try another model"
+    raise NoAnswer(kind, reason, mend=mend or MEND_THOUGHTS, completion=completion)
 
 
 def _read_object(body: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):
-        raise OddReply(f"answered something that is not whole JSON: {_excerpt(body)}") from None
+        raise _not_json(body) from None
     if not isinstance(reply, dict):
-        raise OddReply(f"answered JSON that is not an object: {_excerpt(body)}")
+        raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body)}")
     return reply
+
+
+def _not_json(body: bytes) -> OddReply:
+    """What a body that is not JSON looks like."""
+    head = body[:1000].lstrip()
+    if head.startswith(b"<"):
+        mend = "check how the address ends (often /v1), and that it is the model's and no page's"
+        return OddReply("web page", f"answered a web page, not JSON: {_excerpt(body)}", mend=mend)
+    if head.startswith((b"data:", b"event:", b": ")):
+        mend = "switch streaming off at the server or the proxy before it"
+        return OddReply("streamed", "answered as a stream, though none was asked for", mend=mend)
+    return OddReply("broken JSON", f"answered something that is not whole JSON: {_excerpt(body)}")
 
 
 def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
@@ -92,15 +152,8 @@ def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return choices[0]
     if reply.get("error"):
-        raise OddReply(f"answered 200 with an error: {_words(reply)}")
-    raise OddReply("answered 200 without any choice")
-
-
-def _no_content(finish_reason: str | None) -> OddReply:
-    if finish_reason == "length":
-        mend = "allow more tokens, or switch the model's thinking off"
-        return OddReply("the answer is empty, cut off at its limit of tokens", mend=mend)
-    return OddReply(f"the answer has no content (finish reason {finish_reason})", mend="try another model")
+        raise OddReply("error under 200", f"answered 200 with an error: {_words(reply)}")
+    raise OddReply("no choices", "answered 200 without any choice")
 
 
 def read_models(body: bytes) -> list[ServedModel]:

@@ -108,12 +108,31 @@ def regression_errors(
 def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:
     """tau from the data: (1.4826 MAD of the errors)^2, at least (0.01 IQR of the targets)^2, never 0.
 
+    Where the IQR is 0, so that most targets are one value, the range stands for it; and where the MAD is 0 too, the
+    mean square of the errors for its square: a MAD sees nothing of the few rows that differ. Where all targets are
+    equal, 1 % of their magnitude is the floor.
+
     errors: (M,) of the best initial particle on the first batch. targets: (N,) of the training rows.
     """
     e = np.asarray(errors, dtype=np.float64)
+    scale = 1.4826 * float(np.median(np.abs(e - np.median(e))))
+    if scale == 0 and _quartile_range(targets) == 0:
+        most = float(np.max(np.abs(e), initial=0.0)) or 1.0
+        scale = most * float(np.sqrt(np.mean(np.square(e / most))))
+    return max(_squared(scale), least_tau(targets))
+
+
+def least_tau(targets: npt.ArrayLike) -> float:
+    """What a tau from the data never falls below. targets: (N,) of the training rows."""
     y = np.asarray(targets, dtype=np.float64)
-    mad = 1.4826 * float(np.median(np.abs(e - np.median(e))))
-    q75, q25 = np.percentile(y, [75, 25])
-    floor = 0.01 * float(q75 - q25) or 0.01 * float(np.ptp(y)) or 1e-6
-    # Between these bounds the square is a positive float.
-    return min(max(mad, floor, 1e-150), 1e150) ** 2
+    return _squared(0.01 * (_quartile_range(y) or float(np.ptp(y)) or float(np.max(np.abs(y)))) or 1e-6)
+
+
+def _quartile_range(targets: npt.ArrayLike) -> float:
+    q75, q25 = np.percentile(np.asarray(targets, dtype=np.float64), [75, 25])
+    return float(q75 - q25)
+
+
+def _squared(scale: float) -> float:
+    """Between these bounds the square is a positive float."""
+    return min(max(scale, 1e-150), 1e150) ** 2

@@ -1,11 +1,66 @@
-"""How far answers are from targets: accuracy for labels, mean squared error for numbers (Eq. 1)."""
+"""How far answers are from targets: shares of right labels, and errors of numbers (Eq. 1), with standard errors.
 
+A standard error tells how much a figure would vary over other rows of the same kind. It is None where the rows cannot
+tell: with one row, or one of a label.
+"""
+
+import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A figure made from rows."""
+
+    value: float
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRows:
+    """The rows of one label."""
+
+    label: Value
+    n: int
+    n_correct: int
+
+    @property
+    def recall(self) -> float:
+        """Share of them that was told right."""
+        return self.n_correct / self.n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelFigures:
+    """Of answers to rows with labels."""
+
+    accuracy: Estimate
+    balanced: Estimate
+    """Mean over the labels that the rows have of the share told right."""
+    by_label: tuple[LabelRows, ...]
+    """In sort order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberFigures:
+    """Of answers to rows with numbers."""
+
+    mse: Estimate
+    """In squared units of the target."""
+    mae: Estimate
+    """In the target's unit."""
+    r2: Estimate | None
+    """1 less the squared errors over those of the rows' own mean; None where all targets are equal."""
 
 
 def accuracy(answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
@@ -20,3 +75,66 @@ def mean_squared_error(
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
     with np.errstate(over="ignore"):
         return float(np.mean(np.square(errors)))
+
+
+def label_figures(answers: Sequence[Value | None], targets: Sequence[Value]) -> LabelFigures:
+    """An abstention is wrong. answers, targets: (N,), N at least 1."""
+    right = correct(answers, targets).tolist()
+    n, hits = Counter(targets), Counter(target for target, hit in zip(targets, right, strict=True) if hit)
+    by_label = tuple(
+        LabelRows(label=label, n=n[label], n_correct=hits[label]) for label in sorted(n, key=lambda each: str(each))
+    )
+    return LabelFigures(accuracy=_share(sum(right), len(right)), balanced=_balanced(by_label), by_label=by_label)
+
+
+def _share(k: int, n: int) -> Estimate:
+    # var = p (1 - p) / (n - 1), the binomial's unbiased estimate
+    return Estimate(value=k / n, standard_error=math.sqrt(k / n * (1 - k / n) / (n - 1)) if n > 1 else None)
+
+
+def _balanced(by_label: Sequence[LabelRows]) -> Estimate:
+    value = math.fsum(each.recall for each in by_label) / len(by_label)
+    if any(each.n < 2 for each in by_label):
+        return Estimate(value=value)
+    # Labels' rows are drawn apart from each other: the variance of a mean of C shares is the sum of theirs over C^2.
+    variances = (_share(each.n_correct, each.n).standard_error or 0.0 for each in by_label)
+    return Estimate(value=value, standard_error=math.sqrt(math.fsum(v * v for v in variances)) / len(by_label))
+
+
+def number_figures(
+    answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float
+) -> NumberFigures:
+    """An abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
+    errors = regression_errors(answers, targets, abstention_error=abstention_error)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return NumberFigures(
+            mse=_mean(np.square(errors)),
+            mae=_mean(np.abs(errors)),
+            r2=_r2(errors, np.array([float(target) for target in targets])),
+        )
+
+
+def _mean(values: Floats) -> Estimate:
+    """With its standard error: the sample standard deviation (ddof = 1) over the root of N."""
+    n = len(values)
+    spread = float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else None
+    return Estimate(value=float(np.mean(values)), standard_error=spread)
+
+
+def _r2(errors: Floats, targets: Floats) -> Estimate | None:
+    """With the jackknife's standard error: each row left out once. None where one row makes half of the spread."""
+    n, unit = len(targets), float(np.ptp(targets))
+    if unit == 0 or not math.isfinite(unit):
+        return None
+    # In units of the range, so that no square leaves a float's.
+    e, d = np.square(errors / unit), targets / unit - np.mean(targets / unit)
+    total = float(np.sum(np.square(d)))
+    value = 1 - float(np.sum(e)) / total
+    # Without row i the targets' squares about their own mean are total - n/(n-1) d_i^2.
+    rest = total - n / max(1, n - 1) * np.square(d)
+    if n < 3 or float(rest.min()) < total / 2 or not math.isfinite(value):
+        return Estimate(value=value)
+    without = 1 - (np.sum(e) - e) / rest
+    return Estimate(
+        value=value, standard_error=math.sqrt((n - 1) * float(np.mean(np.square(without - without.mean()))))
+    )

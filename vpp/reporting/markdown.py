@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import left_out_text
 from vpp.inspection.baselines import Baselines, Name, baselines
+from vpp.inspection.by_label import by_label
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.reporting.glossary import glossary
@@ -21,8 +22,10 @@ from vpp.reporting.markdown_steps import steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES
 from vpp.wording.brief import Measure, headline, measures
+from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.escaping import markdown_table, markdown_text
+from vpp.wording.estimates import beside_text
 from vpp.wording.sizes import sizes_text
 from vpp.wording.steps import steps_text
 from vpp.wording.words import capitalised, score_text
@@ -141,6 +144,7 @@ def _moment(unix_time: float) -> str:
 def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
     found = measures(snapshot, dataset, ideas)
     yield markdown_table(("measure", "value", "in words"), [_measure(each) for each in found], right=(1,))
+    yield from _by_label(snapshot, dataset)
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
     elif simple_models:
@@ -152,11 +156,19 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
         )
 
 
+def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """The test rows of each label, where there are more than two."""
+    lines = by_label(snapshot.view.evaluated.get("test"), dataset)
+    if lines:
+        yield "The averaged prediction, label by label:"
+        yield markdown_table(HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=RIGHT)
+
+
 def _for_scale(simple: Baselines) -> Iterator[str]:
     """What simple models reach on the same rows."""
     yield "For scale, simple models fitted on the same training rows:"
-    rows = [(_SIMPLE[each.name], score_text(each.score), each.about) for each in simple.models]
-    yield markdown_table(("model", "on the test rows", "what it is"), rows, right=(1,))
+    rows = [(_SIMPLE[m.name], score_text(m.score), beside_text(m.score), m.about) for m in simple.models]
+    yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
     if simple.left_out:
         yield markdown_text(left_out_text(simple))
 

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from vpp.data.adding import n_answered
 from vpp.data.dataset import Column, Dataset
+from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.wording.faults import refused_sentence
 from vpp.wording.options import changed_words
+from vpp.wording.splitting import parted_text
 from vpp.wording.words import NBSP, integer, seconds
 
 
@@ -32,6 +35,7 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     if answered := n_answered(dataset):
         yield "answered since", integer(answered)
     yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
+    yield "parted", markdown_text(parted_text(dataset))
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
     yield "left out", _left_out(dataset)
@@ -43,7 +47,7 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
 def _left_out(dataset: Dataset) -> str:
     unlabelled = max(0, dataset.provenance.n_unlabelled - len(dataset.unlabelled))
     beyond = integer(dataset.provenance.n_left_out)
-    return f"{integer(unlabelled)} without a target, {beyond} beyond the sizes asked for"
+    return f"{integer(unlabelled)} without a target, {beyond} in neither part"
 
 
 def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
@@ -77,6 +81,10 @@ def _options(config: Config) -> list[tuple[str, str, str]]:
 def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     endpoint, started = snapshot.spec.endpoint, snapshot.view.started
     yield "endpoint", "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+    if endpoint.structured != "off":
+        yield "structured answers", f"{endpoint.structured}, where the server honours it"
+    if endpoint.reasoning_effort:
+        yield "thinking effort", endpoint.reasoning_effort
     if endpoint.optimizer_base_url:
         yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
     if started is not None:
@@ -94,12 +102,29 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("of these from the cache", integer(usage.cached), ""),
         ("failed", integer(usage.failed), "given up after every retry"),
         ("retried", integer(usage.retried), "extra attempts, not counted above"),
+        ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
         ("answers that could not be read", integer(usage.unparsable), ""),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
+        *_spent(snapshot),
         ("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"),
     )
     yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
+    if usage.faults:
+        kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
+        rows = [(markdown_text(kind), integer(count)) for kind, count in kinds]
+        yield markdown_table(("odd replies, retries included", "how many"), rows, right=(1,))
+    if refused := refused_sentence(usage):
+        yield markdown_text(refused)
+
+
+def _spent(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:
+    """Money and cap, where there are such."""
+    spec = snapshot.spec
+    if spec.prices.are_given:
+        yield "money", markdown_text(money(snapshot.usage.cost, spec.prices.currency)), "at the prices given"
+    if words := cap_words(spec.cap, spec.prices.currency):
+        yield "cap", markdown_text(words), "at which the run pauses"
 
 
 def reproduce(snapshot: Snapshot) -> Iterator[str]:

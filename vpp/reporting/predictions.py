@@ -16,10 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
-from vpp.inspection.scores import averages, averages_asked, rows_of
+from vpp.inspection.scores import averages_asked, rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.runs.asking import Answers
+from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.cells import safe_cell

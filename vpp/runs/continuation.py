@@ -49,8 +49,11 @@ def continuation(
         name=name or f"{spec.name[:LONGEST_NAME]} + {rows}",
         learner_template=spec.learner_template,
         optimizer_template=spec.optimizer_template,
+        prior_template=spec.prior_template,
         start=texts,
         started_from=run,
+        prices=spec.prices,
+        cap=spec.cap,
     )
 
 

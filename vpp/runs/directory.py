@@ -144,7 +144,7 @@ class RunDirectory:
             return self._held_state(view, now)
         if self._is_asked_for(view, now):
             return "queued"
-        if view.has_ended:
+        if view.has_ended or view.is_at_cap:
             return view.phase
         starting = view.phase == "queued" and now - self._changed_at() < STARTING_S
         return "queued" if starting else "interrupted"

@@ -29,7 +29,7 @@ def exchange_of(
     step, slot = address
     at = view.steps[step]
     proposed = at.proposed[slot]
-    shown = [rows[row] for row in (at.finished.batch if at.finished else batch)]
+    shown = [rows[row] for row in (at.finished.batch if at.finished else batch)][: proposed.shown]
     known = {**_said_of(shown, said or {}, proposed.parent), **_scored(at, proposed.parent)}
     return Exchange(
         step=step,

@@ -21,7 +21,7 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
     directory.mark_asked(asked_at)
     with directory.log.open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "vpp", "resume", str(directory.path), "--asked-at", str(asked_at)],
+            [sys.executable, "-m", "vpp", "resume", str(directory.path), "--asked-at", str(asked_at), "--wait-at-cap"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -10,9 +10,14 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
-from vpp.llm.templates import Template
+from vpp.llm.budget import NO_CAP, Cap
+from vpp.llm.endpoint import EFFORTS
+from vpp.llm.gallery import check_templates
+from vpp.llm.structure import KINDS
+from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.session import check_rooms, rooms_of
+from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
 
@@ -28,20 +33,24 @@ class Preparation:
     """Empty: the dataset's."""
     learner_template: str | None = None
     optimizer_template: str | None = None
+    prior_template: str | None = None
     command: tuple[str, ...] = ()
     start: tuple[str, ...] = ()
     """Hypotheses of an earlier run to begin with, one a particle."""
     started_from: str = ""
     """That run's id."""
+    prices: Prices = NO_PRICES
+    cap: Cap = NO_CAP
 
     def __post_init__(self) -> None:
         """Raises InputError for what would fail later."""
         check_size(self.dataset, self.config.batch_size)
         check_endpoint(self.endpoint)
         check_start(self.start, self.config)
-        for text, role in ((self.learner_template, "learner"), (self.optimizer_template, "optimizer")):
-            if text is not None:
-                Template(text, role=role)  # type: ignore[arg-type]
+        check_budget(self.prices, self.cap, self.endpoint)
+        check_templates(self.spec().templates)
+        if length := self.endpoint.context_length:
+            check_rooms(self.spec(), self.dataset, rooms_of(self.endpoint, length, length))
 
     def spec(self) -> RunSpec:
         """What run.json will hold."""
@@ -52,9 +61,12 @@ class Preparation:
             dataset=dataset_spec(self.dataset),
             learner_template=self.learner_template,
             optimizer_template=self.optimizer_template,
+            prior_template=self.prior_template,
             command=self.command,
             start=self.start,
             started_from=self.started_from,
+            prices=self.prices,
+            cap=self.cap,
         )
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
@@ -89,14 +101,23 @@ def check_start(start: Sequence[str], config: Config) -> None:
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:
-    """Raises InputError where no server is named, an address is none or holds a password, or a limit makes no sense."""
+    """Raises InputError where no server is named, or `check_limits` does."""
     if not endpoint.demo and not endpoint.base_url:
         raise InputError("no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo")
     if not endpoint.demo and not endpoint.model:
         raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
+    check_limits(endpoint)
+
+
+def check_limits(endpoint: EndpointSpec) -> None:
+    """Raises InputError where an address is none or holds a password, or an option makes no sense."""
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
+    for name, allowed in {"structured": KINDS, "reasoning_effort": ("", *EFFORTS)}.items():
+        if getattr(endpoint, name) not in allowed:
+            chosen = ", ".join(filter(None, allowed))
+            raise InputError(f"{name} is {getattr(endpoint, name)!r}: choose one of {chosen}")
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
@@ -109,4 +130,5 @@ _LEAST = {
     "demo_latency_ms": 0,
     "learner_max_tokens": 1,
     "optimizer_max_tokens": 1,
+    "context_length": 0,
 }

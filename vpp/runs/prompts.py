@@ -55,7 +55,8 @@ class PromptMaker:
         """Raises RunError where neither the journal nor `said` tells all that was shown."""
         batch = [row.id for row in self._batches.batch(step)]
         shown = exchange_of(view, self._rows, (step, slot), batch=batch, said=said)
-        earlier = remembered(view, step, slot)
+        is_whole = view.steps[step].proposed[slot].shown is None
+        earlier = remembered(view, step, slot) if is_whole else None
         history = () if earlier is None else (exchange_of(view, self._rows, earlier, said=said),)
         return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history)
 

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,18 +15,20 @@ from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.demo import VERSION as DEMO_VERSION
-from vpp.errors import EndpointUnreachable
+from vpp.errors import EndpointError, EndpointUnreachable
 from vpp.events import RunStarted
+from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint, warm_up
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, warm_up
+from vpp.llm.gallery import template_of
 from vpp.llm.learner import LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import Role, Template
+from vpp.llm.room import Room, check_room
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 DEMO_READY_S = 20.0
 
@@ -57,6 +59,8 @@ class Session:
     problem: Problem
     learner: LlmLearner
     endpoints: tuple[Endpoint, ...]
+    budget: Budget
+    """What the endpoints may still send."""
     templates: Mapping[str, str]
     """SHA-256 by role."""
 
@@ -78,30 +82,46 @@ def load_dataset(directory: RunDirectory, spec: RunSpec) -> Dataset:
 
 @asynccontextmanager
 async def open_session(
-    directory: RunDirectory, *, keys: Keys, cache_dir: Path, counters: Counters, on_answer: OnAnswer | None = None
+    directory: RunDirectory,
+    *,
+    keys: Keys,
+    cache_dir: Path,
+    counters: Counters,
+    on_answer: OnAnswer | None = None,
+    cap: Cap = NO_CAP,
 ) -> AsyncIterator[Session]:
     """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all."""
     spec = directory.spec()
+    budget = Budget(counters, cap)
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
         cache = await _cache(stack, cache_dir) if spec.endpoint.cache else None
-        learner_end, optimizer_end = await _endpoints(stack, spec.endpoint, keys, cache, counters)
+        learner_end, optimizer_end = await open_endpoints(
+            stack, spec.endpoint, keys, cache, counters, budget=budget, prices=spec.prices
+        )
         for_learner = template_of(spec.learner_template, role="learner")
         prompts = optimizer_prompts(spec, dataset)
+        rooms = await _rooms(spec.endpoint, learner_end, optimizer_end)
+        check_rooms(spec, dataset, rooms)
         learner = LlmLearner(
             learner_end,
             for_learner,
             dataset,
             seed=spec.config.seed,
-            max_tokens=spec.endpoint.learner_max_tokens,
+            max_tokens=rooms[0].max_tokens,
             counters=counters,
             points_per_call=spec.config.points_per_call,
             temperature=spec.config.learner_temperature,
             on_answer=on_answer,
+            structured=spec.endpoint.structured,
         )
         optimizer = LlmOptimizer(
-            optimizer_end, prompts, max_tokens=spec.endpoint.optimizer_max_tokens, counters=counters
+            optimizer_end,
+            prompts,
+            max_tokens=rooms[1].max_tokens,
+            counters=counters,
+            context_length=rooms[1].context_length,
         )
         problem = Problem(
             dataset=dataset,
@@ -121,6 +141,7 @@ async def open_session(
             problem=problem,
             learner=learner,
             endpoints=(learner_end, optimizer_end),
+            budget=budget,
             templates={
                 "learner": for_learner.sha256,
                 "optimizer": prompts.refining.sha256,
@@ -129,19 +150,52 @@ async def open_session(
         )
 
 
+async def _rooms(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[Room, Room]:
+    """What the two models have room for: as stated, or as their servers say."""
+    if spec.context_length:
+        return rooms_of(spec, spec.context_length, spec.context_length)
+    asked = dict.fromkeys((learner, optimizer))
+    lengths = dict(zip(asked, await asyncio.gather(*map(_context_length, asked)), strict=True))
+    return rooms_of(spec, lengths[learner], lengths[optimizer])
+
+
+def rooms_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[Room, Room]:
+    """The learner's and the optimizer's, of contexts of so many tokens; 0 where nobody knows."""
+    return (
+        Room(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        Room(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+    )
+
+
+def check_rooms(spec: RunSpec, dataset: Dataset, rooms: tuple[Room, Room]) -> None:
+    """Raises InputError where the run's prompts cannot fit."""
+    check_room(
+        dataset,
+        template_of(spec.learner_template, role="learner"),
+        optimizer_prompts(spec, dataset),
+        learner=rooms[0],
+        optimizer=rooms[1],
+        points_per_call=spec.config.points_per_call,
+        structured=spec.endpoint.structured,
+    )
+
+
+async def _context_length(endpoint: Endpoint) -> int:
+    """As the server lists it; 0 where it does not."""
+    with suppress(EndpointError):
+        listed = await endpoint.models()
+        return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
+    return 0
+
+
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     """What the run's optimizer is asked."""
     return OptimizerPrompts(
         dataset=dataset,
         refining=template_of(spec.optimizer_template, role="optimizer"),
-        drawing=Template.shipped("prior"),
+        drawing=template_of(spec.prior_template, role="prior"),
         seed_text=seed_sentence(dataset, spec.config.prior),
     )
-
-
-def template_of(text: str | None, *, role: Role) -> Template:
-    """The user's own text, or the product's template."""
-    return Template(text, role=role) if text else Template.shipped(role)
 
 
 async def _cache(stack: AsyncExitStack, folder: Path) -> ResponseCache:
@@ -150,34 +204,47 @@ async def _cache(stack: AsyncExitStack, folder: Path) -> ResponseCache:
     return cache
 
 
-async def _endpoints(
-    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, cache: ResponseCache | None, counters: Counters
+async def open_endpoints(
+    stack: AsyncExitStack,
+    spec: EndpointSpec,
+    keys: Keys,
+    cache: ResponseCache | None,
+    counters: Counters,
+    *,
+    max_attempts: int = MAX_ATTEMPTS,
+    budget: Budget | None = None,
+    prices: Prices = NO_PRICES,
 ) -> tuple[Endpoint, Endpoint]:
-    """The learner's and the optimizer's: one where both ask the same model."""
+    """The learner's and the optimizer's: one where both ask the same model. The demo model is started for it."""
     base_url = await stack.enter_async_context(demo_server(spec.demo_latency_ms)) if spec.demo else spec.base_url
     address = f"demo:{DEMO_VERSION}" if spec.demo else None
 
-    async def opened(url: str, model: str, key: str | None) -> Endpoint:
+    async def opened(url: str, model: str, key: str | None, price: Price) -> Endpoint:
         endpoint = Endpoint(
             base_url=url,
             model=model,
             api_key=key,
             concurrency=spec.concurrency,
             timeout_s=spec.timeout_s,
+            max_attempts=max_attempts,
             cache=cache,
             cache_address=address,
             counters=counters,
+            effort=spec.reasoning_effort,
+            budget=budget,
+            price=price,
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint
 
     model = "demo" if spec.demo else spec.model
-    learner = await opened(base_url, model, keys.learner)
+    learner = await opened(base_url, model, keys.learner, prices.learner)
     if spec.demo or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", base_url)
     key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
-    optimizer = await opened(spec.optimizer_base_url or base_url, spec.optimizer_model or model, key)
+    url = spec.optimizer_base_url or base_url
+    optimizer = await opened(url, spec.optimizer_model or model, key, prices.of_optimizer)
     return learner, optimizer
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from vpp.llm.budget import FREE, NO_CAP, Cap, Price
+from vpp.llm.templates import Role
 from vpp.settings import Config
 
 
@@ -30,11 +32,41 @@ class EndpointSpec:
     """Whether answers come from and go to the response cache."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
+    context_length: int = 0
+    """Tokens of prompt and answer together that the models take; 0 asks the servers, which may not say."""
+    structured: str = "off"
+    """What the server holds the learner's answers to: off, choice or regex; it may ignore it."""
+    reasoning_effort: str = ""
+    """How much a thinking model thinks: none, low, medium or high; empty leaves it to the model."""
 
     @property
     def is_demo(self) -> bool:
         """Whether the demo model answers, started by the worker or elsewhere."""
         return self.demo or self.model == "demo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What the models of a run charge."""
+
+    learner: Price = FREE
+    optimizer: Price | None = None
+    """None: the learner's."""
+    currency: str = ""
+    """What the user calls it; may be empty."""
+
+    @property
+    def of_optimizer(self) -> Price:
+        """The optimizer's, its own or the learner's."""
+        return self.learner if self.optimizer is None else self.optimizer
+
+    @property
+    def are_given(self) -> bool:
+        """Whether anything is charged."""
+        return self.learner.is_given or self.of_optimizer.is_given
+
+
+NO_PRICES = Prices()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +82,26 @@ class RunSpec:
     learner_template: str | None = None
     """The text of the user's own template; None for the product's."""
     optimizer_template: str | None = None
+    prior_template: str | None = None
     command: tuple[str, ...] = ()
     """Arguments of `python -m vpp` that repeat the run."""
     start: tuple[str, ...] = ()
     """(K,) hypotheses that the run begins with instead of asking for some; empty for a run of its own."""
     started_from: str = ""
     """Id of the run whose last population they are."""
+
+    @property
+    def templates(self) -> dict[Role, str | None]:
+        """The text of each role's template; None for the product's."""
+        return {
+            "learner": self.learner_template,
+            "optimizer": self.optimizer_template,
+            "prior": self.prior_template,
+        }
+
+    prices: Prices = NO_PRICES
+    cap: Cap = NO_CAP
+    """At which the run pauses."""
 
     @property
     def is_continued(self) -> bool:

@@ -3,13 +3,14 @@
 import math
 from typing import Any
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Value
 from vpp.errors import DataError
 from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import first_rounds, growth_rounds, step_rounds
 from vpp.posterior.disagreement import is_uncertain
-from vpp.posterior.metric import accuracy, mean_squared_error
+from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
+from vpp.runs.averages import averages
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
@@ -17,10 +18,11 @@ from vpp.runs.view import RunView
 
 
 def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
-    """Counts are of calls needed, cached or not: only times, ids and `calls.cached` differ between equal runs."""
+    """Counts are of calls needed; only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    own_test, own_train = _individual(directory, spec, view) if view.evaluated else (None, None)
+    dataset = _dataset(directory, spec) if view.evaluated else None
+    own_test, own_train = (own_metrics(dataset, each) if dataset else None for each in (test, train))
     return {
         "run": directory.id,
         "dir": str(directory.path),
@@ -31,6 +33,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "train": _number(train),
             "test": _number(test),
         },
+        "scores": {"train": _scores(dataset, train), "test": _scores(dataset, test)},
         "calls": {
             "learner": usage.learner,
             "optimizer": usage.optimizer,
@@ -38,6 +41,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "failed": usage.failed,
             "unparsable": usage.unparsable,
         },
+        "spent": _spent(spec, view),
         "rounds": rounds(spec, view),
         "wall_s": round(view.wall_s, 3),
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
@@ -53,6 +57,18 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     }
 
 
+def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
+    """What really went out, retries included and none that the cache answered; null where nothing was given."""
+    is_priced = spec.prices.are_given
+    return {
+        "requests": view.usage.sent,
+        "cost": round(view.usage.cost, 6) if is_priced else None,
+        "currency": spec.prices.currency if is_priced else None,
+        "max_calls": spec.cap.calls or None,
+        "max_cost": spec.cap.cost or None,
+    }
+
+
 def _number(evaluated: Evaluated | None) -> float | str | None:
     return None if evaluated is None else _json(evaluated.value)
 
@@ -63,27 +79,59 @@ def _numbers(values: list[float] | None) -> list[float | str] | None:
 
 def _json(value: float) -> float | str:
     """JSON has no infinity: a mean squared error that overflows is written as in the journal."""
-    return value if math.isfinite(value) else "-Infinity" if value < 0 else "Infinity"
+    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
 
 
-def _individual(directory: RunDirectory, spec: RunSpec, view: RunView) -> tuple[list[float] | None, list[float] | None]:
-    """(K,) each particle's own metric on the test and on the training rows.
-
-    None before they are evaluated, and where the rows cannot be read any more.
-    """
+def _dataset(directory: RunDirectory, spec: RunSpec) -> Dataset | None:
+    """None where the rows cannot be read any more."""
     try:
-        dataset = load_dataset(directory, spec)
+        return load_dataset(directory, spec)
     except (OSError, DataError):
-        return None, None
-    return own_metrics(dataset, view.evaluated.get("test")), own_metrics(dataset, view.evaluated.get("train"))
+        return None
+
+
+def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any] | None:
+    """Figures of the averaged prediction, each with its standard error; None before the rows are evaluated, and where
+
+    they cannot be read any more.
+    """
+    if dataset is None or evaluated is None:
+        return None
+    targets, answers = _targets(dataset, evaluated), averages(evaluated)
+    if evaluated.metric == "accuracy":
+        labels = label_figures(answers, targets)
+        return {
+            "n": len(targets),
+            **_estimate("accuracy", labels.accuracy),
+            **_estimate("balanced_accuracy", labels.balanced),
+        }
+    numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
+    return {
+        "n": len(targets),
+        **_estimate("mse", numbers.mse),
+        **_estimate("mae", numbers.mae),
+        **_estimate("r2", numbers.r2),
+    }
+
+
+def _estimate(name: str, found: Estimate | None) -> dict[str, float | str | None]:
+    error = found.standard_error if found else None
+    return {
+        name: None if found is None else _json(found.value),
+        f"{name}_standard_error": None if error is None else _json(error),
+    }
+
+
+def _targets(dataset: Dataset, evaluated: Evaluated) -> list[Value]:
+    by_id = {row.id: row.target for row in (*dataset.train, *dataset.test)}
+    return [target for row in evaluated.rows if (target := by_id[row]) is not None]
 
 
 def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | None:
     """(K,) accuracy, a fraction, or mean squared error of each particle alone; None for None."""
     if evaluated is None:
         return None
-    by_id = {row.id: row.target for row in (*dataset.train, *dataset.test)}
-    targets = [by_id[row] for row in evaluated.rows]
+    targets = _targets(dataset, evaluated)
     if evaluated.metric == "accuracy":
         return [accuracy(answers, targets) for answers in evaluated.predictions]
     return [

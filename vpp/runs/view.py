@@ -78,6 +78,8 @@ class RunView:
     phase: Phase = "queued"
     detail: str = ""
     """Why it paused or failed."""
+    paused_for: Literal["user", "endpoint", "budget"] | None = None
+    """Whose doing the pause was, of a run that paused."""
     failure: Literal["endpoint", "input", "error"] | None = None
     """What failed, of a run that failed."""
     texts: dict[str, str] = field(default_factory=dict)
@@ -102,6 +104,8 @@ class RunView:
     """Seconds from the first event to the last, pauses and interruptions left out."""
     obeyed_at: float | None = None
     """Unix time of the last pause or end: words left before it were heard."""
+    usage_by_step: dict[int, Usage] = field(default_factory=dict)
+    """What had been asked when each whole step ended."""
     recent: list[tuple[int, float]] = field(default_factory=list)
     """(step, wall_s when it ended), for the time left."""
 
@@ -126,12 +130,13 @@ class RunView:
             case StepFinished():
                 self._step(event.step).finished = event
                 self.recent.append((event.step, self.wall_s))
+                self.usage_by_step[event.step] = record.usage
                 self.usage_kept, self.answers_kept = record.usage, record.answers
             case Evaluated():
                 self.evaluations.append((_whole(self.last_step), event))
             case RunPaused():
                 self.obeyed_at = record.at
-                self.phase, self.detail = "paused", event.detail
+                self.phase, self.detail, self.paused_for = "paused", event.detail, event.reason
             case RunResumed():
                 self._resume(event)
             case RunFinished():
@@ -191,6 +196,7 @@ class RunView:
             return
         self.steps = {step: view for step, view in self.steps.items() if step <= last}
         self.recent = [(step, at) for step, at in self.recent if step <= last]
+        self.usage_by_step = {step: usage for step, usage in self.usage_by_step.items() if step <= last}
         self.evaluations = [(after, e) for after, e in self.evaluations if after < last]
         self.final, self.final_scored = None, {}
         if event.step is None:
@@ -206,6 +212,7 @@ class RunView:
             final_scored=dict(self.final_scored),
             evaluations=list(self.evaluations),
             recent=list(self.recent),
+            usage_by_step=dict(self.usage_by_step),
         )
 
     # What follows is read from the fold, never stored.
@@ -288,6 +295,11 @@ class RunView:
     def n_unique(self) -> int:
         """Distinct texts in the last whole population."""
         return len({p.hypothesis for p in self.population})
+
+    @property
+    def is_at_cap(self) -> bool:
+        """Whether it has paused because its cap is reached: with a higher one it goes on, with or without a worker."""
+        return self.phase == "paused" and self.paused_for == "budget"
 
     @property
     def has_ended(self) -> bool:

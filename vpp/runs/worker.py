@@ -19,6 +19,7 @@ from vpp.inference.population import Particle, Population
 from vpp.llm.counters import Counters
 from vpp.problem import Exchange
 from vpp.runs.answers import Answer, AnswerLog, read_answers
+from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.exchanges import Address, exchange_of
 from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
@@ -44,6 +45,8 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
+    waits_at_cap: bool = False
+    """Whether a run whose cap is reached waits for a higher one; else its worker ends."""
     asked_at: float = 0.0
     """Unix time at which this worker was asked for: words left before were for an earlier one."""
     listener: Listener | None = None
@@ -62,6 +65,10 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
 
 class _Stopped(Exception):
     """A user's word to stop."""
+
+
+class _AtCap(Exception):
+    """The cap is reached, and nobody waits for a higher one."""
 
 
 @dataclass(slots=True)
@@ -99,8 +106,8 @@ class _Worker:
         self._view = fold(JournalReader(self._directory.journal).new_records())
         if self._view.phase == "finished":
             return self._view
+        self._know_spent()
         self._beat()
-        self._counters.restore(self._view.usage_kept)
         self._directory.amend(status="running")
         self._listen_to_signals()
         with (
@@ -118,6 +125,13 @@ class _Worker:
         self._directory.amend(status=self._directory.state(self._view))
         return self._view
 
+    def _know_spent(self) -> None:
+        """What an earlier worker sent is spent, whatever became of it; its last sign of life may know of more."""
+        beat = self._directory.last_beat()
+        for usage in (asdict(self._view.usage), beat["usage"] if beat else {}):
+            self._counters.keep_spent(sent=usage.get("sent", 0), cost=usage.get("cost", 0.0))
+        self._counters.restore(self._view.usage_kept)
+
     async def _until_it_ends(self) -> None:
         """Tries until the run ends or the endpoint has been gone for too long."""
         try:
@@ -125,6 +139,8 @@ class _Worker:
             await self._try_until_it_ends()
         except _Stopped:
             self._record(RunFinished(outcome="stopped"))
+        except _AtCap:
+            self._record(self._paused_at_cap())
         except EndpointError as error:
             self._record(RunFailed(reason="endpoint", detail=str(error)))
         except VppError as error:
@@ -173,6 +189,7 @@ class _Worker:
             cache_dir=self._around.cache_dir,
             counters=self._counters,
             on_answer=self._answers.add,
+            cap=self._spec.cap,
         ) as session:
             session.learner.preload((a.hypothesis, a.prediction) for a in read_answers(self._directory.answers))
             self._announce(session)
@@ -197,11 +214,13 @@ class _Worker:
         self._record(RunFinished(outcome="finished"))
 
     async def _conclude_early(self, session: Session) -> None:
-        """Back to the last whole step, for its test rows; a second stop, or an endpoint that is gone, does without."""
+        """Back to the last whole step, for its test rows; a second stop, a lost endpoint, or a cap does without."""
         self._stop_asked.clear()
         self._pause_asked.clear()
         self._record(RunResumed(step=self._view.last_step))
-        with suppress(_Stopped, EndpointError):
+        if session.budget.exhausted.is_set():
+            return
+        with suppress(_Stopped, _AtCap, EndpointError):
             await self._unless_stopped(self._take_slot())
             self._queued = False
             await self._conclude(session)
@@ -229,16 +248,35 @@ class _Worker:
         finally:
             session.go_on()
 
+    async def _pause_or_cap(self, exhausted: asyncio.Event) -> bool:
+        """Waits for a user's pause, or for the cap, and says whether it is the cap.
+
+        Raises _AtCap where nobody waits for a higher one.
+        """
+        while not exhausted.is_set():
+            if self._pause_asked.is_set():
+                return False
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._pause_asked.wait(), POLL_S)
+        if not self._around.waits_at_cap:
+            raise _AtCap
+        return True
+
+    def _paused_at_cap(self) -> RunPaused:
+        return RunPaused(reason="budget", detail=cap_reached(self._directory.spec(), self._view, self._counters))
+
     async def _hold_while_paused(self, session: Session) -> None:
-        """While a user's pause lasts, no call is sent and no event kept, and another run may have the slot."""
+        """While a pause lasts, no call is sent and no event kept, and another run may have the slot."""
         while True:
-            await self._pause_asked.wait()
+            is_at_cap = await self._pause_or_cap(session.budget.exhausted)
+            self._pause_asked.set()
             session.pause()
             self._going.clear()
-            self._record(RunPaused(reason="user"))
+            self._record(self._paused_at_cap() if is_at_cap else RunPaused(reason="user"))
             self._slots.give_back()
             while self._pause_asked.is_set():
                 await asyncio.sleep(POLL_S)
+            session.budget.renew(self._directory.spec().cap)
             await self._take_slot()
             self._record(RunResumed(step=self._view.total_steps))
             self._queued = False

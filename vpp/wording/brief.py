@@ -9,11 +9,13 @@ from vpp.events import Evaluated
 from vpp.inspection.ensemble import Ensemble, ensemble
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
+from vpp.posterior.metric import Estimate
 from vpp.posterior.weights import ess
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence, uncertain_points
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.estimates import error_text, r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, voices_sentence
@@ -99,7 +101,9 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
     view, config = snapshot.view, snapshot.spec.config
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test:
-        yield _test(test, dataset, voting(config, len(test.weights)))
+        score = averaged_score(test, dataset)
+        yield _test(score, dataset, voting(config, len(test.weights)))
+        yield from _beside(score, dataset)
     if train:
         yield _train(train, dataset)
     if test:
@@ -149,8 +153,7 @@ def _metric(dataset: Dataset) -> str:
     return "accuracy" if dataset.task == "classification" else "mean squared error"
 
 
-def _test(test: Evaluated, dataset: Dataset, voting: str) -> Measure:
-    score = averaged_score(test, dataset)
+def _test(score: Score, dataset: Dataset, voting: str) -> Measure:
     voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
     return Measure(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
 
@@ -159,7 +162,46 @@ def _test_words(score: Score) -> str:
     if score.n_correct is not None:
         return f"{share_sentence(score.n_correct, score.n)} (Wilson, 95 %)"
     root = number(math.sqrt(score.mse or 0.0))
-    return f"Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
+    error = error_text(score.numbers.mse) if score.numbers else ""
+    within = f"{capitalised(error.strip())}, one standard error. " if error else ""
+    return f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
+
+
+def _beside(score: Score, dataset: Dataset) -> Iterator[Measure]:
+    """The other figures of the same answers."""
+    if score.labels:
+        balanced = score.labels.balanced
+        words = "Mean over the labels of the share told right, so that a rare label counts as much as a common one."
+        there, known = len(score.labels.by_label), len(dataset.classes)
+        if there < known:
+            words += f" The test rows have {in_words(there)} of {in_words(known)} labels."
+        yield Measure(
+            name="Test balanced accuracy",
+            value=percent(balanced.value, decimals=1),
+            words=f"{_within(f'{fixed(100 * (balanced.standard_error or 0), 1)} points', balanced)}{words}",
+        )
+    if score.numbers:
+        mae, r2 = score.numbers.mae, score.numbers.r2
+        within = _within(number(mae.standard_error or 0, 2), mae)
+        words = f"{within}How far off the prediction is on average, in the target's unit."
+        yield Measure(name="Test mean absolute error", value=number(mae.value), words=words)
+        yield _r2(r2)
+
+
+def _r2(r2: Estimate | None) -> Measure:
+    if r2 is None:
+        return Measure(
+            name="Test R²", value="undefined", words="All test targets are equal: there is no spread to tell."
+        )
+    words = "1 is best; 0 is no better than the test targets' own mean, which nobody knew beforehand."
+    if r2.standard_error is not None:
+        words = f"± {number(r2.standard_error, 2)}, one standard error by the jackknife. {words}"
+    return Measure(name="Test R²", value=r2_text(r2.value), words=words)
+
+
+def _within(error: str, found: Estimate) -> str:
+    """`± 2.3 points, one standard error. `; empty where the rows tell none."""
+    return f"± {error}, one standard error. " if found.standard_error else ""
 
 
 def _train(train: Evaluated, dataset: Dataset) -> Measure:

@@ -1,17 +1,22 @@
 """How far to trust a run: what a reader should know before believing it. Sentences of our own, without outside text."""
 
+import math
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
+from vpp.inspection.settling import tau_of
+from vpp.posterior.likelihood import least_tau
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.wording.brief import accuracy_interval
+from vpp.wording.room import room_words
+from vpp.wording.splitting import rows_sentence
 from vpp.wording.steps import steps_text
 from vpp.wording.target import target_words
 from vpp.wording.verdicts import DEFAULTS
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, percent
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
@@ -24,7 +29,9 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
         *target_words(snapshot.spec.config, dataset.task),
         *_nominal(snapshot),
         *_unread(snapshot),
+        *room_words(view),
         *_rows(dataset),
+        *_tau(snapshot, dataset),
         "This is one run with one seed: other seeds show how much of it is luck.",
     )
 
@@ -109,7 +116,20 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
         yield f"{capitalised(began)}: the optimizer's first answer could not be read."
 
 
+def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """Where tau was found so small that it stands at its floor."""
+    config = snapshot.spec.config
+    tau = tau_of(snapshot.view, config)
+    if tau is None or dataset.task != "regression" or config.fixed_tau is not None:
+        return
+    if math.isclose(tau, least_tau([float(row.target) for row in dataset.train if row.target is not None])):
+        yield (
+            "τ is at its floor: the best first hypothesis left no spread of errors on its first batch, so misses of "
+            f"more than about {number(math.sqrt(tau))}, in the target's unit, decide. Give --tau where its noise is "
+            "larger."
+        )
+
+
 def _rows(dataset: Dataset) -> Iterator[str]:
-    provenance = dataset.provenance
-    if provenance.n_left_out:
-        yield f"{counted(provenance.n_left_out, 'labelled row')} of the file took no part: sizes are limited."
+    if dataset.provenance.n_left_out:
+        yield rows_sentence(dataset)

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from vpp.data.tasks import TASKS, generate
+from vpp.llm.gallery import DEFAULT, name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
@@ -17,6 +18,7 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
 """What the rows that a person added are called, where they came from no file."""
+LIMITS = ("context_length", "learner_max_tokens", "optimizer_max_tokens")
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""
 
@@ -86,9 +88,30 @@ def _reconstructed(spec: RunSpec) -> Iterator[str]:
     yield from (f"--target={dataset['target']}", f"--task={dataset['task']}")
     if _can_be_listed(dataset["inputs"]):
         yield f"--inputs={','.join(dataset['inputs'])}"
-    yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
+    for column in dataset["columns"]:
+        if column.get("is_chosen"):
+            yield f"--kind={column['name']}={column['kind']}"
+    for name, said in dataset["provenance"].get("read_as", {}).items():
+        yield _option(name.replace("_", "-"), said)
+    yield from _split_options(dataset)
     yield from _config_options(spec.config)
     yield from _endpoint_options(spec.endpoint)
+    yield from _template_options(spec)
+
+
+def _split_options(dataset: dict[str, Any]) -> Iterator[str]:
+    """A split by group is made again from the sizes asked for, any other from those that came out as well."""
+    provenance = dataset["provenance"]
+    rule = provenance.get("split", "random")
+    if rule.startswith("group:"):
+        yield from (f"--train-size={provenance['train_size']}", f"--test-size={provenance['test_size']}")
+        yield f"--test-fraction={provenance['test_fraction']}"
+    else:
+        yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
+    if rule not in ("random", "file"):
+        yield f"--split={rule}"
+    if provenance.get("test_file"):
+        yield f"--test={provenance['test_file']}"
 
 
 def _not_an_option(file: str) -> str:
@@ -123,10 +146,19 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
         "--model": endpoint.model,
         "--optimizer-base-url": endpoint.optimizer_base_url,
         "--optimizer-model": endpoint.optimizer_model,
+        "--structured": "" if endpoint.structured == "off" else endpoint.structured,
+        "--reasoning-effort": endpoint.reasoning_effort,
+        **{f"--{name.replace('_', '-')}": _unusual(endpoint, name) for name in LIMITS},
     }
     for option, value in named.items():
         if value:
             yield f"{option}={value}"
+
+
+def _unusual(endpoint: EndpointSpec, name: str) -> str:
+    """An option's value where it is not the usual one."""
+    value = getattr(endpoint, name)
+    return "" if value == getattr(EndpointSpec(), name) else str(value)
 
 
 def _names_endpoint(words: Sequence[str]) -> bool:
@@ -159,8 +191,11 @@ def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterat
 
 
 def _own_templates(spec: RunSpec) -> list[str]:
-    given: dict[str, Any] = {
-        "learner_template": spec.learner_template,
-        "optimizer_template": spec.optimizer_template,
-    }
-    return [name for name, text in given.items() if text is not None]
+    return [f"{role}_template" for role, text in spec.templates.items() if name_of(text, role) is None]
+
+
+def _template_options(spec: RunSpec) -> Iterator[str]:
+    """Those out of the gallery."""
+    for role, text in spec.templates.items():
+        if (name := name_of(text, role)) not in (None, DEFAULT):
+            yield f"--{role}-template={name}"

@@ -163,6 +163,24 @@ GLOSSARY: tuple[Entry, ...] = (
         also=("Mean squared error", "test MSE"),
     ),
     Entry(
+        "balanced accuracy",
+        "The share told right of each label’s rows, averaged over the labels: a rare label counts as much as a common "
+        "one. It is lower than the accuracy where rare labels are missed.",
+        also=("Balanced accuracy", "Test balanced accuracy"),
+    ),
+    Entry(
+        "mean absolute error",
+        "How far the prediction is off, averaged over rows, in the target’s unit; large misses weigh less in it than "
+        "in the mean squared error.",
+        also=("Mean absolute error", "MAE", "Test mean absolute error"),
+    ),
+    Entry(
+        "R²",
+        "1 less the squared errors over those of the rows’ own mean: 1 is best, 0 no better than that mean, below 0 "
+        "worse.",
+        also=("Test R²",),
+    ),
+    Entry(
         "95 % interval",
         "Where the true share may lie, by Wilson’s method: with few rows it is wide.",
         also=("test accuracy",),

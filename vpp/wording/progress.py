@@ -11,10 +11,13 @@ from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
 from vpp.runs.directory import State
+from vpp.runs.estimate import outlook
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.faults import faults_sentence, refused_sentence
 from vpp.wording.markup import Metric
+from vpp.wording.planned import expected_words
 from vpp.wording.sizes import sizes_told
 from vpp.wording.steps import steps_done, steps_text
 from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence
@@ -53,6 +56,8 @@ def _state(snapshot: Snapshot) -> str:
     view = snapshot.view
     if snapshot.state == "running":
         return f"Running: {_activity(view)}"
+    if snapshot.state == "paused" and view.is_at_cap:
+        return "Paused at its cap"
     return snapshot.state.capitalize()
 
 
@@ -284,6 +289,9 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     cached = cached_words(usage.cached, of=usage.calls)
     told = f"{cached}, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."
     words = f"Whole run: {told}" if is_whole else capitalised(told)
+    expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
+    words = " ".join(filter(None, (words, expected_words(spec, usage, expected))))
+    words = " ".join(filter(None, (words, faults_sentence(usage), refused_sentence(usage))))
     return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 

@@ -17,6 +17,8 @@ NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "
 MAJORITY = 0.5
 EQUAL = 1e-9
 """Weights closer than this are called equal."""
+USUAL_DIGITS = 4
+THOUSAND, TEN_THOUSAND, MILLION, MILLIARD = 1e3, 1e4, 1e6, 1e9
 
 
 # Numbers
@@ -42,13 +44,23 @@ def cached_words(cached: int, *, of: int) -> str:
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
 
 
-def number(value: float, digits: int = 4) -> str:
-    """To `digits` significant digits, with a true minus sign; infinite and undefined values in words or signs."""
+def number(value: float, digits: int = USUAL_DIGITS) -> str:
+    """To `digits` significant digits, and below a milliard never fewer than the whole ones: `1.234`, `12,346`, `3e−9`.
+
+    From four digits on, a thousand or more has one decimal where it is not whole: 2007.5 is no year. With
+    a true minus sign; infinite and undefined values in words or signs.
+    """
     if math.isnan(value):
         return "undefined"
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
-    return f"{value:.{digits}g}".replace("-", MINUS)
+    if digits >= USUAL_DIGITS and THOUSAND <= abs(value) < MILLION and not float(value).is_integer():
+        shown = f"{value:,.1f}" if abs(value) >= TEN_THOUSAND else f"{value:.1f}"
+        return shown.removesuffix(".0").replace("-", MINUS)
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    if exponent and 1 <= abs(value) < MILLIARD:
+        return integer(round(value))
+    return (f"{mantissa}e{int(exponent)}" if exponent else mantissa).replace("-", MINUS)
 
 
 def fixed(value: float, decimals: int = 2) -> str:

@@ -1,0 +1,112 @@
+"""What a run will take, and what it may cost at most: the plan beside the form, prices, the cap, and a new cap."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.parts.keeping import at_first
+from vpp.data.dataset import Dataset
+from vpp.llm.budget import Cap, Price
+from vpp.runs.directory import RunDirectory
+from vpp.runs.estimate import Pace, estimate
+from vpp.runs.reader import Snapshot
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.wording import markup
+from vpp.wording.planned import ESTIMATES, HEAD, call_rows, demo_pace, estimate_rows, plan_words
+
+FIELD_PX = 280
+NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out", "max_cost")
+
+
+def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
+    """Asks for the cap and the prices, folded away."""
+    with st.expander("Prices and a cap"):
+        words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
+        st.html(markup.block(markup.caption(words)))
+        left, right = st.columns(2)
+        price = _price(left, right, "", "")
+        optimizer = None
+        if endpoint.optimizer_model or endpoint.optimizer_base_url:
+            optimizer = _price(left, right, "optimizer_", ", optimizer")
+        key = at_first("new.currency", "")
+        currency = left.text_input("Currency, as you call it", key=key, max_chars=12, persist_state="session")
+        prices = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
+        key = at_first("new.max_calls", 0)
+        calls = right.number_input("Calls at most", 0, key=key, persist_state="session")
+        cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
+    return prices, Cap(calls=int(calls), cost=cost)
+
+
+def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> Price:
+    """Of the learner, or of the optimizer."""
+    prompt = _amount(left, f"Price of a million tokens in{of}", f"{role}price_in")
+    return Price(prompt=prompt, completion=_amount(right, f"Price of a million tokens out{of}", f"{role}price_out"))
+
+
+def _amount(place: DeltaGenerator, label: str, name: str) -> float:
+    key = at_first(f"new.{name}", 0.0)
+    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", key=key, persist_state="session"))
+
+
+def fill(spec: RunSpec) -> None:
+    """Fills the fields with a run's."""
+    learner, optimizer = spec.prices.learner, spec.prices.of_optimizer
+    amounts = (learner.prompt, learner.completion, optimizer.prompt, optimizer.completion, spec.cap.cost)
+    for name, amount in zip(NUMBERS, amounts, strict=True):
+        st.session_state[f"new.{name}"] = amount
+    st.session_state["new.max_calls"] = spec.cap.calls
+    st.session_state["new.currency"] = spec.prices.currency
+
+
+def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
+    """The plan, before it costs anything."""
+    found, pace = estimate(spec, dataset), pace_of(spec.endpoint)
+    st.html(
+        markup.block(
+            '<div class="plan">',
+            markup.heading("What it will take"),
+            markup.table(HEAD[:2], call_rows(found), right=(1,)),
+            markup.table(ESTIMATES, estimate_rows(found, spec, pace), right=(1, 2)),
+            *map(markup.caption, plan_words(found, spec, dataset, pace)),
+            "</div>",
+        )
+    )
+
+
+def pace_of(endpoint: EndpointSpec) -> Pace | None:
+    """As the test of the endpoint measured it; the demo model's is known roughly."""
+    if endpoint.demo:
+        return demo_pace(endpoint)
+    round_trip_s = st.session_state.get("new.round_trip_s")
+    if round_trip_s is None:
+        return None
+    return Pace(round_trip_s=round_trip_s, calls_per_s=st.session_state.get("new.calls_per_s"))
+
+
+def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
+    """What one can do with a run that has paused at its cap; whether it is to go on with a worker of its own."""
+    is_held = directory.is_held()
+    asked = _raise_cap(directory, snapshot.spec)
+    if asked and is_held:
+        directory.say("go on")
+    if is_held and st.button("Stop and keep", key="watch.stop"):
+        directory.say("stop")
+    return asked and not is_held
+
+
+def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
+    """The fields and the button; whether a new cap was given."""
+    name = f"watch.cap.{directory.id}"
+    with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
+        calls = int(
+            st.number_input(
+                "Calls at most, 0 for no cap", 0, value=2 * spec.cap.calls, key=f"{name}.calls", width=FIELD_PX
+            )
+        )
+        cost = spec.cap.cost
+        if cost:
+            label = "Money at most, 0 for no cap"
+            cost = float(st.number_input(label, 0.0, value=2 * cost, step=0.1, key=f"{name}.cost", width=FIELD_PX))
+        asked = bool(st.form_submit_button("Raise the cap and go on", type="primary"))
+    if asked:
+        directory.amend(cap=Cap(calls=calls, cost=cost))
+    return asked

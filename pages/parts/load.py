@@ -1,0 +1,25 @@
+"""What a run's servers tell of their load while it runs, where they tell it: one short line a server."""
+
+import streamlit as st
+
+from vpp.llm.gauges import Gauge, load_words
+from vpp.runs.reader import Snapshot
+from vpp.wording import markup
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def gauge(base_url: str) -> Gauge:
+    """One a server, shared by every watcher: it reads in a thread of its own, so that no page waits."""
+    return Gauge(base_url)
+
+
+def line(snapshot: Snapshot) -> str:
+    """HTML; empty for the demo model, for a run that is not at work, and for a server that tells nothing."""
+    endpoint = snapshot.spec.endpoint
+    if endpoint.demo or snapshot.state != "running":
+        return ""
+    servers = {endpoint.base_url: "Server"}
+    if endpoint.optimizer_base_url not in ("", endpoint.base_url):
+        servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
+    told = ((name, gauge(url).latest()) for url, name in servers.items())
+    return "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in told if load)

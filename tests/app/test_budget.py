@@ -1,0 +1,111 @@
+"""The plan panel of New run, and a run that has paused at its cap, without a browser."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame
+from pages.parts.endpoint import SERVER
+from tests.app.drawn import app_over, opened, shown
+from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
+from tests.reporting.builders import run
+from vpp.events import Evaluated, RunFinished, RunPaused
+from vpp.llm.budget import Cap, Price
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+from vpp.runs.spec import Prices
+
+TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    return app_over(tmp_path, monkeypatch)
+
+
+def uploaded(app: AppTest) -> AppTest:
+    app.run()
+    app.file_uploader(key="new.upload").set_value(("table.csv", TABLE, "text/csv"))
+    return app.run()
+
+
+def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
+    told = shown(uploaded(app))
+    assert not app.exception
+    assert "40 labelled rows of the table take no part." in told
+    assert "Calls are an upper bound" in told
+    assert "at least 370" in told
+    assert "Tokens are estimates" in told
+    assert "rounds must wait for one another. Time, an estimate: about" in told
+    assert "Money" not in told
+    assert "It pauses" not in told
+
+
+def test_prices_and_a_cap_are_told_and_kept_in_the_run(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[RunDirectory] = []
+    monkeypatch.setattr(frame, "start", started.append)
+    uploaded(app)
+    app.number_input(key="new.price_in").set_value(2.0)
+    app.text_input(key="new.currency").set_value("<EUR>")
+    app.number_input(key="new.max_calls").set_value(300).run()
+    app.number_input(key="new.max_cost").set_value(1.5).run()
+    assert not app.exception
+    told = shown(app)
+    assert "Money, an estimate: about" in told
+    assert "It pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps all it has" in told
+    assert "That is below the 370 calls that any such run needs" in told
+    app.button(key="new.start").click().run()
+    assert not app.exception
+    (directory,) = started
+    assert directory.spec().cap == Cap(calls=300, cost=1.5)
+    assert directory.spec().prices == Prices(learner=Price(prompt=2.0), currency="<EUR>")
+
+
+def test_no_time_is_claimed_before_the_endpoint_is_tested(app: AppTest) -> None:
+    uploaded(app)
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert not app.exception
+    assert "Test the endpoint to see how long that takes." in shown(app)
+    assert "Time, an estimate" not in shown(app)
+
+
+def at_cap(folder: Path) -> RunReader:
+    """A run of two whole steps that has paused at its cap; its worker has ended."""
+    events = [event for event in label_events() if not isinstance(event, RunFinished | Evaluated)]
+    detail = "the cap of 60 calls is reached: 60 calls sent; go on with a higher cap"
+    paused = RunPaused(reason="budget", detail=detail)
+    prices = Prices(learner=Price(prompt=1.0), currency="EUR")
+    return run(folder, *events, paused, data=LABELS, config=LABEL_CONFIG, cap=Cap(calls=60), prices=prices)
+
+
+def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(frame, "start", started.append)
+    reader = at_cap(tmp_path)
+    opened(app, reader, "watch")
+    told = shown(app)
+    assert "The cap is reached" in told
+    assert "The cap of 60 calls is reached: 60 calls sent" in told
+    assert "0 sent, cap 60 calls" in told
+    assert "0.00 EUR so far" in told
+    assert "The endpoint does not answer" not in told
+    field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
+    assert field.value == 120
+    field.set_value(500)
+    next(button for button in app.button if button.label == "Raise the cap and go on").click().run()
+    assert not app.exception
+    assert reader.directory.spec().cap == Cap(calls=500)
+    assert [each.path for each in started] == [reader.directory.path]
+
+
+def test_a_finished_run_tells_nothing_of_caps_and_prices(app: AppTest, tmp_path: Path) -> None:
+    opened(app, labels(tmp_path), "watch")
+    assert "Calls" in shown(app)
+    assert "so far" not in shown(app)
+    assert ", cap" not in shown(app)

@@ -1,0 +1,124 @@
+"""The part of the form that names a server, and what is shown of one while a run goes on."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import load
+from tests.app.drawn import shown
+from tests.inspected import labels
+from tests.llm.stub import refusal
+from tests.processes import free_port, model
+from vpp.llm.gauges import Load
+from vpp.runs.reader import Snapshot
+from vpp.runs.spec import EndpointSpec
+
+WITHIN_S = 60
+
+
+def form() -> None:
+    import streamlit as st
+
+    from pages.parts.endpoint import choose_endpoint
+
+    st.session_state["chosen"] = choose_endpoint(0)
+
+
+@pytest.fixture
+def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The form's third part, with a server of one's own chosen."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    app = AppTest.from_function(form, default_timeout=WITHIN_S)
+    app.session_state["new.who"] = "My endpoint"
+    return app.run()
+
+
+def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
+    with model() as served:
+        field.text_input(key="new.url").set_value(served.base_url).run()
+        assert not field.selectbox(key="new.structured").disabled
+        field.button(key="new.test_endpoint").click().run()
+        assert "the server lists demo" in shown(field)
+        field.selectbox(key="new.model.listed").set_value("demo").run()
+        assert field.text_input(key="new.model").value == "demo"
+        field.button(key="new.test_endpoint").click().run()
+    assert not field.exception
+    told = shown(field)
+    assert "<b>learner prompt</b>: read: wug, as the rule says" in told
+    assert told.count("</i>works</span>") > 5
+    assert field.session_state["new.round_trip_s"] > 0
+    assert field.session_state["new.calls_per_s"] > 0
+
+
+def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field: AppTest) -> None:
+    with model() as learner, model() as optimizer:
+        learner.key, optimizer.key = "one", "two"
+        field.text_input(key="new.url").set_value(learner.base_url)
+        field.text_input(key="new.model").set_value("demo")
+        field.text_input(key="new.optimizer_url").set_value(optimizer.base_url).run()
+        keys = [each for each in field.text_input if each.label.startswith("Key")]
+        assert [each.label for each in keys] == ["Key, where the server wants one", "Key of the optimizer’s server"]
+        keys[0].set_value("one")
+        keys[1].set_value("two").run()
+        field.button(key="new.test_endpoint").click().run()
+    told = shown(field)
+    assert "<b>learner prompt</b>: read" in told
+    assert "<b>optimizer prompt</b>: read" in told
+    assert "fails" not in told
+
+
+def test_what_a_server_says_stays_text_and_a_refusal_is_told(field: AppTest) -> None:
+    with model() as served:
+        served.refusal = refusal(400, "<script>alert(1)</script>")
+        field.text_input(key="new.url").set_value(served.base_url)
+        field.text_input(key="new.model").set_value("demo").run()
+        field.button(key="new.test_endpoint").click().run()
+    assert "&lt;script&gt;" in shown(field)
+    assert "<script>" not in shown(field)
+    assert field.session_state["new.round_trip_s"] is None
+
+
+def test_what_was_found_of_another_endpoint_is_not_shown(field: AppTest) -> None:
+    field.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
+    field.text_input(key="new.model").set_value("m").run()
+    field.button(key="new.test_endpoint").click().run()
+    assert "nothing listens at" in shown(field)
+    field.text_input(key="new.model").set_value("n").run()
+    assert "nothing listens at" not in shown(field)
+
+
+def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
+    field.selectbox(key="new.structured").set_value("regex")
+    field.selectbox(key="new.effort").set_value("none").run()
+    chosen: EndpointSpec = field.session_state["chosen"]
+    assert (chosen.structured, chosen.reasoning_effort) == ("regex", "none")
+
+
+class Told:
+    """A gauge that has read."""
+
+    def __init__(self, base_url: str) -> None:
+        self.load = Load(running=12, waiting=3, kv_use=0.5, prefix_hits=0.9) if "learner" in base_url else None
+
+    def latest(self) -> Load | None:
+        return self.load
+
+
+def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "gauge", Told)
+    snapshot = labels(tmp_path).refresh()
+
+    def of(state: str, endpoint: EndpointSpec) -> str:
+        at_work: Snapshot = replace(snapshot, state=state, spec=replace(snapshot.spec, endpoint=endpoint))
+        return load.line(at_work)
+
+    both = EndpointSpec(base_url="http://learner/v1", model="m", optimizer_base_url="http://optimizer/v1")
+    words = "12 running, 3 waiting, KV cache 50 % used, 90 % of prompt tokens from its prefix cache"
+    assert of("running", both) == f'<p class="cap">Learner’s server: {words}</p>'
+    assert of("paused", both) == ""
+    assert of("running", EndpointSpec(demo=True, model="demo")) == ""
+    assert of("running", EndpointSpec(base_url="http://other/v1", model="m")) == ""

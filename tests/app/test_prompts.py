@@ -1,0 +1,53 @@
+"""The form's prompts: a set out of the gallery, or files of one's own, checked before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.drawn import shown
+from tests.app.test_states import LABELS, app, upload
+from vpp.llm.gallery import shipped
+
+__all__ = ["app"]
+
+OWN = b"{input}\n{hypothesis}\n{answer_form}"
+
+
+def previewed(app: AppTest) -> str:
+    return "\n".join(block.value for block in app.code)
+
+
+@pytest.fixture
+def form(app: AppTest) -> AppTest:
+    return upload(app, LABELS)
+
+
+def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(form: AppTest) -> None:
+    assert shipped("learner").text in previewed(form)
+    form.selectbox(key="new.templates").set_value("terse").run()
+    assert not form.exception
+    assert shipped("optimizer", "terse").text in previewed(form)
+    assert "Output: one of the labels, nothing else" in previewed(form)
+    assert "tokens, estimated from above" in shown(form)
+
+
+def test_an_own_template_is_checked_in_place(form: AppTest) -> None:
+    form.selectbox(key="new.templates").set_value("my own files").run()
+    form.file_uploader(key="new.template.learner").set_value(("mine.txt", OWN, "text/plain")).run()
+    assert not form.exception
+    assert "puts {input} (line 1) before {hypothesis}" in shown(form)
+    assert OWN.decode() in previewed(form)
+    form.file_uploader(key="new.template.learner").set_value(("mine.txt", OWN + b"{odd}", "text/plain")).run()
+    assert "the learner template has the unknown slot {odd} (line 3)" in shown(form)
+    form.file_uploader(key="new.template.learner").set_value(("mine.txt", b"\xff\xfe", "text/plain")).run()
+    assert "the learner template is not a UTF-8 text: save it as UTF-8" in shown(form)
+
+
+def test_the_chosen_templates_reach_the_run(form: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.parts.frame.start", lambda directory: None)
+    form.selectbox(key="new.templates").set_value("json").run()
+    form.button(key="new.start").click().run()
+    assert not form.exception
+    (record,) = tmp_path.glob("*/run.json")
+    assert "answer_form_json" in record.read_text("utf-8")

@@ -1,0 +1,56 @@
+"""How an upload was read is shown on the form, and can be changed there."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.keeping import FILE
+from tests.app.drawn import app_over, shown
+
+ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
+NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    return app_over(tmp_path, monkeypatch)
+
+
+def test_each_decision_stands_in_its_field(app: AppTest) -> None:
+    begin(app, NAMED)
+    assert [field(app, NAMED, name).format_func(None) for name in ("encoding", "delimiter", "header")] == [
+        "Windows-1252 (Western), as found",
+        "semicolon, as found",
+        "first line, as found",
+    ]
+    assert "not UTF-8: taken for Windows-1252" in shown(app)
+
+
+def test_a_choice_reads_the_table_anew(app: AppTest) -> None:
+    begin(app, NAMED)
+    field(app, NAMED, "header").set_value(False).run()
+    assert "column_1" in shown(app)
+    assert "größe</td>" in shown(app)
+
+
+def test_what_cannot_be_read_as_found_can_be_read_as_said(app: AppTest) -> None:
+    content = b"made;by hand\n" + ROWS.encode()
+    begin(app, content)
+    assert "This table cannot be read" in shown(app)
+    app.number_input(key=f"{key(content)}.skip").set_value(1).run()
+    assert "40 rows, 3 columns" in shown(app)
+
+
+def begin(app: AppTest, content: bytes) -> None:
+    app.session_state[FILE] = ("mine.csv", content)
+    app.run()
+    assert not app.exception
+
+
+def key(content: bytes) -> str:
+    return f"new.read.mine.csv.{len(content)}"
+
+
+def field(app: AppTest, content: bytes, name: str):  # type: ignore[no-untyped-def]
+    return app.selectbox(key=f"{key(content)}.{name}")

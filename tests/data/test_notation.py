@@ -1,0 +1,164 @@
+"""Numbers as people write them: each notation reads back to the same number, and what is ambiguous is decided once."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.dataset import Notation
+from vpp.data.notation import is_written_number, read_notation, read_number, told_decimal, write_number
+
+MARKS = [
+    (".", ""),
+    (",", ""),
+    (".", ","),
+    (",", "."),
+    (".", "'"),
+    (".", "’"),
+    (",", " "),
+    (".", "\u202f"),
+    (",", "\xa0"),
+]
+UNITS = ["", "€", "$", "CHF", "%", "kr", "US$"]
+NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=2)
+
+
+def written(number: Decimal, marks: tuple[str, str], unit: str, *, before: bool, minus: str) -> str:
+    """With two decimals, as a person would."""
+    decimal, grouping = marks
+    digits = f"{abs(number):,.2f}".replace(",", "\0").replace(".", decimal).replace("\0", grouping)
+    sign = "" if number >= 0 else minus
+    if not unit:
+        return f"({digits})" if sign == "(" else f"{sign}{digits}"
+    told = f"{unit} {digits}" if before else f"{digits} {unit}"
+    return f"({told})" if sign == "(" else f"{sign}{told}"
+
+
+@settings(deadline=None)
+@given(
+    numbers=st.lists(NUMBERS, min_size=1, max_size=6),
+    marks=st.sampled_from(MARKS),
+    unit=st.sampled_from(UNITS),
+    before=st.booleans(),
+    minus=st.sampled_from(["-", "−", "("]),
+)
+def test_every_notation_reads_back_to_the_same_numbers(numbers, marks, unit, before, minus):
+    numbers = [*numbers, Decimal("0.25")]
+    before = before and unit not in ("%",)
+    cells = [written(number, marks, unit, before=before, minus=minus) for number in numbers]
+    read, notation = read_notation([*cells, None])
+    assert [Decimal(cell or "") for cell in read[:-1]] == numbers
+    assert read[-1] is None
+    assert notation is None or (notation.unit, notation.decimal) == (unit, marks[0])
+    assert [read_number(cell, notation) for cell in cells] == list(read[:-1])
+
+
+@settings(deadline=None)
+@given(NUMBERS, st.sampled_from(MARKS))
+def test_what_is_written_for_a_field_is_read_back(number, marks):
+    notation = Notation(decimal=marks[0], grouping={"’": "'", "\u202f": " ", "\xa0": " "}.get(marks[1], marks[1]))
+    assert Decimal(read_number(write_number(str(number), notation), notation) or "") == number
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), st.text(max_size=12)), max_size=5), st.sampled_from([None, ".", ","]))
+def test_any_cells_are_read_or_left_as_they_are(cells, decimal):
+    read, notation = read_notation(cells, decimal=decimal)
+    assert notation is not None or list(read) == cells
+    assert [cell is None for cell in read] == [cell is None for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["1,5e-3", "2"], ["1.5e-3", "2"]),
+        (["5-", "1.000,5"], ["-5", "1000.5"]),
+        (["+5 %", "7 %"], ["5", "7"]),
+        (["900.–", "12.--"], ["900", "12"]),
+        (["12.345.678", "9"], ["12345678", "9"]),
+        (["0,123", "1,234"], ["0.123", "1.234"]),
+        (["1234,5", "1.234,5"], ["1234.5", "1234.5"]),
+        ([",5", "1,5"], ["0.5", "1.5"]),
+        (["20 °C", "-3 °C"], ["20", "-3"]),
+    ],
+)
+def test_digits_are_kept(cells, read):
+    assert list(read_notation(cells)[0]) == read
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["$5", "€7"],
+        ["1.234,5", "1,234.5"],
+        ["5", "5 €"],
+        ["+49 170 123", "+49 171 456"],
+        ["(1)", "(2)"],
+        ["12:30", "13:00"],
+        ["1.2.2024", "3.4.2024"],
+        ["192.168.0.1", "10.0.0.1"],
+        ["A-1", "A-2"],
+        ["3,4,0,7", "1,2,3,4"],
+        ["1e999 €", "2 €"],
+        ["١", "٢"],
+    ],
+)
+def test_what_is_no_one_notation_is_left_as_it_is(cells):
+    assert read_notation(cells) == (tuple(cells), None)
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "read", "is_doubtful"),
+    [
+        (["1,234"], {}, "1234", True),
+        (["1,234"], {"likely": ","}, "1.234", True),
+        (["1,234"], {"decimal": ","}, "1.234", False),
+        (["1.234"], {}, "1.234", None),
+        (["1.234"], {"likely": ","}, "1234", True),
+        (["1.234"], {"decimal": "."}, "1.234", None),
+        (["1,234", "5,6"], {}, "1.234", False),
+        (["1,234", "5.6"], {}, "1234", False),
+    ],
+)
+def test_a_mark_that_could_be_either_is_decided_and_the_doubt_is_kept(cells, options, read, is_doubtful):
+    found, notation = read_notation(cells, **options)
+    assert found[0] == read
+    assert (notation.is_doubtful if notation else None) == is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["2.5", "1.234"], "."),
+        (["1.234"], None),
+        (["1", "2"], None),
+        (["1.234.567"], ","),
+        (["1,5"], ","),
+        (["x"], None),
+    ],
+)
+def test_a_column_tells_its_decimal_mark_only_without_doubt(cells, mark):
+    assert told_decimal(cells) == mark
+
+
+def test_a_typed_number_may_be_plain_or_as_in_the_file():
+    euros = Notation(decimal=",", grouping=".", unit="€")
+    typed = ["1.234,50 €", "1.234,50", "1234.5", "1.234", "12", "€ 5", "5 $", "x"]
+    assert [read_number(text, euros) for text in typed] == [
+        "1234.50",
+        "1234.50",
+        "1234.5",
+        "1234",
+        "12",
+        "5",
+        None,
+        None,
+    ]
+    assert read_number("7,5", None) is None
+
+
+def test_what_looks_like_a_number_is_told_from_what_does_not():
+    assert [is_written_number(text) for text in ("1.234,5", "$5", "(3)", "7 km", "abc", "1.2.3")] == [True] * 4 + [
+        False
+    ] * 2

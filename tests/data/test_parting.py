@@ -1,0 +1,201 @@
+"""Splits by group and by time, test files, and what is said of each."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.split_rule import SplitRule
+from vpp.data.table import Table
+from vpp.errors import InputError
+
+
+def read(text: str, name: str = "some.csv") -> Table:
+    return Table.read(text.encode(), name=name)
+
+
+def stores(n: int, groups: int) -> Table:
+    """Rows of `groups` stores in turn, labels a and b by half."""
+    return read("store,x,y\n" + "".join(f"store {i % groups},{i}.5,{'ab'[i // groups % 2]}\n" for i in range(n)))
+
+
+def days(moments: list[str], column: str = "day") -> Table:
+    return read(f"{column},x,y\n" + "".join(f'"{day}",{i % 7}.5,{i}.25\n' for i, day in enumerate(moments)))
+
+
+def split_by(table: Table, rule: str, **options) -> Dataset:
+    return build_dataset(table, target="y", split=SplitRule.read(rule), **options)
+
+
+def parts(dataset: Dataset, table: Table, column: str) -> tuple[set, set]:
+    cells = table.cells(column)
+    return {cells[row.id] for row in dataset.train}, {cells[row.id] for row in dataset.test}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.sampled_from("pqrstuvw"), min_size=6, max_size=120), st.integers(0, 9), st.integers(1, 60))
+def test_no_group_both_trains_and_tests(groups, seed, size):
+    table = read("g,x,y\n" + "".join(f"{g},{i}.5,{i}.25\n" for i, g in enumerate(["p", "q", *groups])))
+    dataset = split_by(table, "group:g", seed=seed, train_size=size, test_size=size)
+    train, test = parts(dataset, table, "g")
+    assert train
+    assert test
+    assert not train & test
+    assert len(dataset.train) <= size
+    assert len(dataset.test) <= size
+
+
+def test_groups_are_parted_in_the_sizes_asked_for():
+    dataset = split_by(stores(1000, 50), "group:store")
+    assert (len(dataset.train), len(dataset.test), dataset.provenance.n_left_out) == (100, 60, 840)
+    assert "split by 'store': 29 groups train, 19 test, and none does both" in dataset.provenance.notes
+
+
+def test_labels_keep_their_proportions_within_groups():
+    dataset = split_by(stores(1000, 50), "group:store")
+    assert sum(row.target == "a" for row in dataset.train) == 50
+
+
+def test_a_group_of_most_rows_is_said():
+    table = read("g,x,y\n" + "".join(f"{'big' if i % 5 else 'small'},{i}.5,{i}.25\n" for i in range(50)))
+    dataset = split_by(table, "group:g")
+    assert (len(dataset.train), len(dataset.test)) == (40, 10)
+    assert "the group 'big' has 40 of 50 rows, so the parts are uneven" in dataset.provenance.notes
+
+
+def test_groups_of_one_row_are_said():
+    table = read("g,x,y\n" + "".join(f"k{i},{i}.5,{i}.25\n" for i in range(20)))
+    notes = split_by(table, "group:g").provenance.notes
+    assert "each row has a 'g' of its own, so this split is one by chance" in notes
+
+
+def test_equal_seeds_part_groups_equally_and_others_do_not():
+    table = stores(200, 20)
+    assert split_by(table, "group:store", seed=1) == split_by(table, "group:store", seed=1)
+    assert split_by(table, "group:store", seed=1).test != split_by(table, "group:store", seed=2).test
+
+
+@pytest.mark.parametrize(
+    ("moments", "column"),
+    [
+        ([f"2024-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(84)], "day"),
+        ([f"{i % 28 + 1:02}.{i % 12 + 1:02}.2023" for i in range(84)], "day"),
+        ([f"{i * 37 % 84 - 40}" for i in range(84)], "hour"),
+    ],
+)
+def test_the_latest_rows_test(moments, column):
+    """Dates in two notations and numbers, all distinct and in no order."""
+    table = days(moments, column)
+    dataset = split_by(table, f"time:{column}")
+    key = {m: m.split(".")[::-1] if "." in m else float(m) if column == "hour" else m for m in moments}
+    latest = sorted(range(84), key=lambda i: key[moments[i]])[-32:]
+    assert [row.id for row in dataset.test] == latest
+    assert len(dataset.train) == 52
+
+
+def test_training_rows_of_a_split_by_time_are_drawn_from_all_earlier_ones():
+    dataset = split_by(days([str(i) for i in range(1000)], "t"), "time:t")
+    assert {row.id for row in dataset.test} == set(range(940, 1000))
+    assert min(row.id for row in dataset.train) < 100
+    assert (len(dataset.train), dataset.provenance.n_left_out) == (100, 840)
+
+
+def test_equal_times_are_parted_by_the_files_order_and_said():
+    dataset = split_by(days(["2024-01-01"] * 10 + ["2024-01-02"] * 10), "time:day")
+    assert [row.id for row in dataset.test] == list(range(12, 20))
+    assert dataset.provenance.notes[-2:] == (
+        "split by 'day': the latest rows test, 8 rows from '2024-01-02' on",
+        "2 more rows have that very 'day': of equal ones, those further down in the file test",
+    )
+
+
+@pytest.mark.parametrize("rule", ["group:g", "time:g"])
+def test_rows_without_the_column_take_no_part(rule):
+    table = read("g,x,y\n" + "".join(f"{'' if i < 3 else i % 6},{i}.5,{i}.25\n" for i in range(30)))
+    dataset = split_by(table, rule)
+    assert {row.id for row in (*dataset.train, *dataset.test)} <= set(range(3, 30))
+    assert "3 rows have a target and no 'g': they take no part" in dataset.provenance.notes
+    assert dataset.provenance.n_left_out == 30 - len(dataset.train) - len(dataset.test)
+
+
+def test_the_column_that_parts_the_rows_is_no_input_unless_named():
+    table = stores(60, 6)
+    dataset = split_by(table, "group:store")
+    assert dataset.inputs == ("x",)
+    why = "it parts the rows into groups, and a new group is none of those"
+    assert f"column 'store' was left out: {why}" in dataset.provenance.notes
+    assert split_by(table, "group:store", inputs=["store", "x"]).inputs == ("store", "x")
+    assert split_by(days([str(i) for i in range(40)], "t"), "time:t").inputs == ("x",)
+
+
+def test_the_split_is_kept_with_the_rows():
+    dataset = split_by(stores(60, 6), "group:store")
+    assert dataset.provenance.split == "group:store"
+    assert dataset_from_csv(rows_csv(dataset), header=spec(dataset)) == dataset
+    old = spec(dataset)
+    del old["provenance"]["split"]
+    assert dataset_from_csv(rows_csv(dataset), header=old).provenance.split == "random"
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("group", "split 'group' is none: give random, group:COLUMN or time:COLUMN"),
+        ("random:x", "split 'random:x' is none"),
+        ("group:stor", "some.csv has no column 'stor': did you mean 'store'?"),
+        ("group:y", "column 'y' is the target and cannot part the rows"),
+        ("group:one", "column 'one' of some.csv has one group only"),
+        ("time:one", "column 'one' of some.csv has one time only"),
+        ("time:store", "column 'store' of some.csv cannot order the rows in time: it holds categories"),
+        ("time:blank", "too few rows have a value in 'y' and 'blank': 0 in some.csv"),
+    ],
+)
+def test_what_cannot_part_the_rows_is_refused_in_one_line(rule, said):
+    table = read("store,one,blank,x,y\n" + "".join(f"s{i % 4},1,,{i}.5,{i}.25\n" for i in range(20)))
+    with pytest.raises(InputError) as caught:
+        split_by(table, rule)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_test_file_leaves_nothing_to_part():
+    table = stores(40, 4)
+    with pytest.raises(InputError, match="are the test rows: leave out the split by 'store'"):
+        split_by(table, "group:store", test_table=table)
+
+
+def test_rows_of_the_test_file_that_also_train_are_said():
+    table = read("x,z,y\n" + "".join(f"{i}.5,{i % 3},{'ab'[i % 2]}\n" for i in range(20)))
+    other = read("z,x,y\n0,0.5,a\n1,1.5,b\n1,1.5,a\n2,77.5,a\n", "more.csv")
+    notes = build_dataset(table, target="y", test_table=other).provenance.notes
+    assert any(n.startswith("2 rows of the 4 of more.csv are in some.csv word for word") for n in notes)
+
+
+def test_labels_that_do_not_train_are_said():
+    table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(20)))
+    other = read("x,y\n7.25,a\n8.25,c\n9.25,c\n", "more.csv")
+    notes = build_dataset(table, target="y", test_table=other).provenance.notes
+    assert "no training row has the label 'c': 2 test rows with it can hardly be told right" in notes
+    assert "no test row has the label 'b', so nothing tells how well such a row is told" in notes
+
+
+def test_a_test_file_of_too_many_new_labels_is_refused():
+    table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(20)))
+    other = read("x,y\n" + "".join(f"{i}.25,new {i}\n" for i in range(60)), "more.csv")
+    with pytest.raises(InputError, match=r"more.csv has 60 labels in 'y' that some.csv lacks, and 50 in all"):
+        build_dataset(table, target="y", test_table=other)
+
+
+def test_a_label_of_one_row_trains_and_is_said():
+    table = read("x,y\n" + "".join(f"{i}.5,{'rare' if i == 7 else 'ab'[i % 2]}\n" for i in range(2000)))
+    dataset = build_dataset(table, target="y")
+    assert [row.id for row in dataset.train if row.target == "rare"] == [7]
+    assert "no test row has the label 'rare', so nothing tells how well such a row is told" in dataset.provenance.notes
+
+
+def test_training_targets_that_are_all_equal_are_said():
+    table = read("x,y\n" + "".join(f"{i}.5,{'9.5' if i == 3 else '0.5'}\n" for i in range(400)))
+    notes = build_dataset(table, target="y", task="regression", train_size=10, seed=1).provenance.notes
+    assert "every training row has the target 0.5: there is nothing to learn from them" in notes

@@ -1,0 +1,70 @@
+"""Columns read anew: as a person says, and as those of the run that rows are asked of."""
+
+import pytest
+
+from vpp.data.build import build_dataset
+from vpp.data.fields import input_fields, typed_row
+from vpp.data.recast import read_like, with_kinds
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.table import Table
+from vpp.errors import DataError
+
+ROWS = [f"{i + 1}.000,5{i} €;0{i % 3}7;{('Mild', 'None', 'Severe')[i % 3]};{i % 2}" for i in range(9)]
+GERMAN = Table.read("\n".join(["preis;code;note;y", *ROWS]).encode(), name="haus.csv")
+
+
+def test_a_chosen_kind_takes_the_cells_as_they_are_written():
+    table = with_kinds(GERMAN, {"preis": "text", "code": "number"})
+    assert [column.kind for column in table.columns] == ["text", "number", "category", "category"]
+    assert [column.is_chosen for column in table.columns] == [True, True, False, False]
+    assert (table.cells("preis")[0], table.cells("code")[0]) == ("1.000,50 €", "007")
+    assert "column 'preis': '1.000,50 €' is read as 1000.50 €" not in table.notes
+    assert with_kinds(GERMAN, {}) is GERMAN
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ({"note": "number"}, "column 'note' cannot be read as numbers in one notation: row 0 holds 'Mild'"),
+        ({"note": "date"}, "column 'note' cannot be read as dates in one form: row 0 holds 'Mild'"),
+        ({"code": "sequence"}, "column 'code' cannot be read as sequences of integers: row 0 holds '007'"),
+        ({"price": "text"}, "haus.csv has no column 'price': did you mean 'preis'?"),
+    ],
+)
+def test_a_kind_that_cells_are_not_of_is_refused(kinds, said):
+    with pytest.raises(DataError) as caught:
+        with_kinds(GERMAN, kinds)
+    assert said in str(caught.value)
+
+
+def test_rows_to_be_asked_about_are_read_as_the_runs_were():
+    few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
+    assert few.cells("note") == (None, None, "Mild")
+    like = read_like(few, GERMAN.columns)
+    assert like.cells("preis") == ("1234", "7.5", "free")
+    assert like.cells("note") == ("None", None, "Mild")
+    assert like.notes == ("column 'preis': row 2 holds 'free', which is no number; it is taken as written",)
+
+
+def test_a_test_file_is_read_as_the_training_file_was():
+    tested = Table.read(b"preis;code;note;y\n2.500;1;None;1\n", name="test.csv")
+    assert dict(build_dataset(GERMAN, target="y", test_table=tested).test[0].inputs)["preis"] == "2500"
+
+
+def test_a_dataset_keeps_how_its_columns_were_read():
+    dataset = build_dataset(with_kinds(GERMAN, {"code": "number"}), target="y")
+    assert dataset_from_csv(rows_csv(dataset), header=spec(dataset)) == dataset
+    assert dict(dataset.train[0].inputs)["preis"] in GERMAN.cells("preis")
+
+
+def test_a_number_may_be_typed_as_the_file_writes_it():
+    fields = input_fields(build_dataset(GERMAN, target="y"))
+    assert [field.unit for field in fields] == ["€", "", ""]
+    assert typed_row(fields, ["1.234,5 €", "007", "None"]).inputs == (
+        ("preis", "1234.5"),
+        ("code", "007"),
+        ("note", "None"),
+    )
+    assert fields[0].written("1000.50") == "1000,50"
+    with pytest.raises(DataError, match=r"'preis' takes a number, such as \d000,5\d: 'cheap' is none"):
+        typed_row(fields, ["cheap", "", ""])

@@ -1,0 +1,128 @@
+"""The cap on calls and money, call by call."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.llm.stub import Reply, Request, chat, refusal, script, serving
+from vpp.llm.budget import Budget, Cap, Price
+from vpp.llm.cache import ResponseCache
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint
+from vpp.usage import Usage
+
+DEAR = Price(prompt=100_000.0, completion=1_000_000.0)
+"""The stub's answers, 7 tokens in and 3 out, cost 3.7 each."""
+
+
+def asked(behave: Any, cap: Cap, scene: Any, *, price: Price = DEAR, **options: Any) -> Counters:
+    """A scene with an endpoint, a budget and a function that asks `n` questions at once."""
+    counters = Counters()
+
+    async def play() -> None:
+        budget = Budget(counters, cap)
+        async with serving(behave) as stub:
+            endpoint = Endpoint(
+                base_url=stub.base_url,
+                model="m",
+                backoff_s=0.001,
+                counters=counters,
+                budget=budget,
+                price=price,
+                **options,
+            )
+
+            def ask(n: int) -> list[asyncio.Task[Any]]:
+                return [
+                    asyncio.create_task(
+                        endpoint.complete([{"role": "user", "content": str(i)}], temperature=0, seed=0, max_tokens=9)
+                    )
+                    for i in range(n)
+                ]
+
+            try:
+                await scene(ask, budget)
+            finally:
+                await endpoint.aclose()
+
+    asyncio.run(play())
+    return counters
+
+
+async def reached(budget: Budget) -> None:
+    await asyncio.wait_for(budget.exhausted.wait(), 10)
+
+
+def test_at_the_cap_no_call_leaves_those_in_flight_end_and_a_higher_cap_lets_the_rest_go() -> None:
+    sent: list[str] = []
+
+    async def behave(request: Request) -> Reply:
+        sent.append(request.path)
+        await asyncio.sleep(0.01)
+        return chat()
+
+    async def scene(ask: Any, budget: Budget) -> None:
+        tasks = ask(20)
+        await reached(budget)
+        assert len(sent) == sum(task.done() for task in tasks) == 7
+        budget.renew(Cap(calls=9))
+        await reached(budget)
+        assert len(sent) == 9
+        budget.renew(Cap())
+        await asyncio.gather(*tasks)
+
+    assert asked(behave, Cap(calls=7), scene).sent == len(sent) == 20
+
+
+def test_a_cap_on_money_is_not_passed_though_many_wait() -> None:
+    async def behave(request: Request) -> Reply:
+        await asyncio.sleep(0.01)
+        return chat()
+
+    async def scene(ask: Any, budget: Budget) -> None:
+        tasks = ask(20)
+        await reached(budget)
+        assert sum(task.done() for task in tasks) == 5
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    counters = asked(behave, Cap(cost=20.0), scene)
+    assert (counters.sent, counters.cost) == (5, pytest.approx(5 * 3.7))
+
+
+def test_retries_and_refused_fields_count_as_sent_and_cost_nothing() -> None:
+    async def scene(ask: Any, _: Budget) -> None:
+        await asyncio.gather(*ask(1))
+
+    counters = asked(script(refusal(503), refusal(400, "unknown field seed", param="seed"), chat()), Cap(), scene)
+    assert (counters.sent, counters.cost) == (3, pytest.approx(3.7))
+
+
+def test_what_the_cache_answers_is_neither_sent_nor_paid(tmp_path: Any) -> None:
+    async def scene(ask: Any, _: Budget) -> None:
+        await asyncio.gather(*ask(1))
+        await asyncio.gather(*ask(1))
+
+    cache = ResponseCache(tmp_path)
+    counters = asked(script(chat()), Cap(calls=1), scene, cache=cache)
+    cache.close()
+    assert (counters.sent, counters.snapshot().cached) == (1, 1)
+
+
+def test_an_answer_whose_tokens_nobody_counted_is_paid_by_its_length() -> None:
+    async def scene(ask: Any, _: Budget) -> None:
+        await asyncio.gather(*ask(1))
+
+    uncounted = Reply(b'{"choices": [{"finish_reason": "stop", "message": {"content": "Output: 1"}}]}')
+    assert asked(script(uncounted), Cap(), scene).cost > 3
+
+
+def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> None:
+    counters = Counters()
+    counters.add(sent=9, learner=8)
+    counters.pay(1.5)
+    counters.restore(Usage(learner=3, sent=4, cost=0.5))
+    assert counters.snapshot() == Usage(learner=3)
+    assert (counters.sent, counters.cost) == (9, 1.5)

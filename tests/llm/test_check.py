@@ -1,0 +1,180 @@
+import asyncio
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from vpp.llm.check import Finding, Trial, check
+from vpp.llm.endpoint import Endpoint
+
+from .stub import Behaviour, Reply, Request, as_json, chat, refusal, serving
+
+METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
+PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
+MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-chat"}]})
+
+
+def answer(body: dict[str, Any]) -> Reply:
+    """As an obedient model would."""
+    asked = body["messages"][-1]["content"]
+    if structured := body.get("structured_outputs"):
+        return chat(structured["choice"][0])
+    if "random digits" in asked:
+        return chat(str(random.Random(body.get("seed")).random()))
+    if "New rule:" in asked:
+        return chat("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
+    return chat("Explanation: it is long.\nOutput: wug")
+
+
+def server(
+    say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Reply | None = MODELS, **pages: Reply
+) -> Behaviour:
+    async def behave(request: Request) -> Reply | None:
+        if request.path == "/v1/chat/completions":
+            return say(request.body)
+        return models if request.path == "/v1/models" else {**PAGES, **pages}.get(request.path, refusal(404))
+
+    return behave
+
+
+def found(behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4) -> dict[str, Finding]:
+    async def scene() -> dict[str, Finding]:
+        async with serving(behaviour) as stub:
+            endpoint = Endpoint(base_url=stub.base_url, model=model, max_attempts=1, timeout_s=20)
+            try:
+                return {one.name: one async for one in check(endpoint, Trial(concurrency=concurrency))}
+            finally:
+                await endpoint.aclose()
+
+    return asyncio.run(scene())
+
+
+def test_a_good_server_is_said_to_do_all_of_it() -> None:
+    told = found(server())
+    assert list(told) == [
+        *("reachable", "key", "models", "context length", "answers", "structured output", "seed", "throughput"),
+        *("learner prompt", "optimizer prompt", "optional fields", "/health", "/version", "/metrics"),
+    ]
+    assert {one.mark for one in told.values()} == {"works"}
+    assert told["context length"].words.startswith("2,048 tokens")
+    assert "as the rule says" in told["learner prompt"].words
+    assert told["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
+    assert re.match(r"4 short calls at once: 4 answered, [\d.]+ a second; half", told["throughput"].words)
+    assert told["/version"].words == '\'{"version": "0.32.0"}\''
+    assert told["/metrics"].words == "2 running, 0 waiting"
+
+
+def without(*fields: str) -> Callable[[dict[str, Any]], Reply]:
+    """Refuses these fields."""
+
+    def say(body: dict[str, Any]) -> Reply:
+        refused = [field for field in fields if field in body]
+        return refusal(400, f"Unsupported parameter: '{refused[0]}'") if refused else answer(body)
+
+    return say
+
+
+def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
+    """Ignores these fields in silence."""
+    seeds = iter(range(10_000))
+
+    def say(body: dict[str, Any]) -> Reply:
+        kept = {name: value for name, value in body.items() if name not in fields}
+        return answer({"seed": next(seeds), **kept})
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("say", "name", "words", "value"),
+    [
+        (without("structured_outputs"), "structured output", "refused: leave --structured off", "refused"),
+        (lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
+         "structured output", "refused", "refused"),
+        (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
+        (without("seed"), "seed", "refused: no seed is sent", "refused"),
+        (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
+        (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
+    ],
+)  # fmt: skip
+def test_what_a_server_does_with_an_option_is_told_apart(
+    say: Callable[[dict[str, Any]], Reply], name: str, words: str, value: str
+) -> None:
+    finding = found(server(say))[name]
+    assert (finding.mark, finding.values[name.split()[0]]) == ("note", value)
+    assert words in finding.words
+
+
+def test_refused_fields_are_named() -> None:
+    told = found(server(without("max_completion_tokens", "temperature")))
+    assert told["optional fields"].mark == "note"
+    assert told["optional fields"].values["refused"] == ["max_completion_tokens", "temperature"]
+
+
+def test_prompts_that_cannot_be_read_are_shown() -> None:
+    told = found(server(lambda body: chat("pink elephants")))
+    for name in ("learner prompt", "optimizer prompt"):
+        assert told[name].mark == "note"
+        assert "could not be read" in told[name].words
+        assert "it said 'pink elephants'" in told[name].words
+
+
+def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
+    told = found(server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b)))
+    assert told["throughput"].mark == "note"
+    assert "1 failed (HTTP 500: 1)" in told["throughput"].words
+    assert told["throughput"].values["answered"] == 3
+
+
+def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
+    assert found(server(), concurrency=4096)["throughput"].values["calls"] == 64
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("tinny", "tinny is not listed: did you mean tiny"),
+        ("gpt", "gpt is not listed: the server lists tiny, tiny-chat"),
+    ],
+)
+def test_a_model_that_is_not_listed_is_told_with_near_names(model: str, words: str) -> None:
+    assert words in found(server(), model=model)["models"].words
+
+
+def test_without_a_model_the_list_is_all_there_is() -> None:
+    told = found(server(), model="")
+    assert list(told) == ["reachable", "key", "models", "context length"]
+    assert told["models"].values["models"] == ["tiny", "tiny-chat"]
+
+
+def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
+    pages = dict.fromkeys(("/health", "/version", "/metrics"), refusal(404))
+    told = found(server(models=refusal(404), **pages))
+    assert told["models"].mark == "note"
+    assert told["learner prompt"].mark == "works"
+    assert "/health" not in told
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "last", "words"),
+    [
+        (server(models=refusal(401, "no")), "key", "key refused"),
+        (server(lambda body: refusal(404, "The model `tiny` does not exist")), "answers", "unknown model"),
+        (server(lambda body: refusal(400, "Invalid model name passed", code="400")), "answers", "unknown model"),
+        (server(lambda body: None, models=None), "reachable", "cut without an answer"),
+        (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
+    ],
+)  # fmt: skip
+def test_what_no_run_can_live_with_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
+    told = found(behaviour)
+    assert list(told)[-1] == last
+    assert told[last].mark == "fails"
+    assert words in told[last].words
+
+
+def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
+    told = found(server(models=Reply(b"<html></html>")))
+    assert told["answers"].mark == "works"
+    assert "fails" not in {one.mark for one in told.values()}

@@ -1,0 +1,190 @@
+"""Prompts and the context: shortened by rule, or refused, and never the end of a run that has begun."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpp.data.dataset import Dataset
+from vpp.errors import InputError, PromptTooLong
+from vpp.llm.context import fits, most_that_fit, prompt_tokens, tokens_at_most
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.gallery import shipped
+from vpp.llm.learner import LlmLearner, learner_messages
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.room import Room, check_room
+from vpp.problem import Exchange, Prediction
+
+from .stub import Reply, Request, as_json, chat, script, serving
+from .tables import PARITY, row, table
+
+RULE = "The label is 1 if the sum is even."
+TABLE = table(
+    "classification",
+    tuple(row(n, str(n % 2), a=str(n), b="x" * 30) for n in range(8)),
+    target="even",
+    classes=("0", "1"),
+)
+ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
+
+
+def prompts(dataset: Dataset = TABLE) -> OptimizerPrompts:
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=shipped("optimizer"),
+        drawing=shipped("prior"),
+        seed_text=seed_sentence(dataset),
+    )
+
+
+def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
+    """As vLLM: refuses what has more than `limit` characters."""
+
+    async def answer(request: Request) -> Reply:
+        if sum(len(message["content"]) for message in request.body["messages"]) > limit:
+            words = "This model's maximum context length is 99 tokens. However, you requested 120 input tokens."
+            error = {"message": words, "type": "BadRequestError", "param": "input_tokens", "code": 400}
+            return as_json({"error": error}, 400)
+        return chat("New rule: Output 1.")
+
+    return answer
+
+
+def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple[Any, list[str], Counters]:
+    """A proposal, the prompts that were sent for it, and the counts."""
+
+    async def scene() -> tuple[Any, list[str], Counters]:
+        async with serving(behaviour) as stub:
+            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            optimizer = LlmOptimizer(
+                endpoint, prompts(), max_tokens=64, counters=endpoint.counters, context_length=context_length
+            )
+            proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
+            await endpoint.aclose()
+            return proposal, [body["messages"][-1]["content"] for body in stub.bodies], endpoint.counters
+
+    return asyncio.run(scene())
+
+
+def asked_about(count: int) -> str:
+    return prompts().about_batch(RULE, TABLE.train[:count], ANSWERS[:count])[0]["content"]
+
+
+def test_nothing_is_left_out_where_there_is_room() -> None:
+    proposal, asked, _ = propose(script(chat("New rule: Output 1.")), context_length=32_000)
+    assert (proposal.shown, asked) == (None, [asked_about(8)])
+
+
+def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
+    room = prompt_tokens([{"role": "user", "content": asked_about(5)}]) + 64
+    proposal, asked, counters = propose(script(chat("New rule: Output 1.")), context_length=room)
+    assert (proposal.shown, asked) == (5, [asked_about(5)])
+    assert proposal.text is not None
+    assert counters.snapshot().unparsable == 0
+
+
+def test_an_earlier_exchange_is_left_out_before_any_row() -> None:
+    room = prompt_tokens([{"role": "user", "content": asked_about(8)}]) + 64
+    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
+    proposal, asked, _ = propose(script(chat("New rule: Output 1.")), context_length=room, history=(earlier,))
+    assert (proposal.shown, asked) == (8, [asked_about(8)])
+
+
+def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
+    proposal, asked, counters = propose(too_long(len(asked_about(3))))
+    assert (proposal.shown, asked) == (2, [asked_about(8), asked_about(4), asked_about(2)])
+    assert proposal.text is not None
+    assert counters.snapshot().unparsable == 2
+
+
+def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
+    proposal, asked, counters = propose(too_long(10))
+    assert proposal.text is None
+    assert "the prompt does not fit, though it shows one row" in proposal.reason
+    assert len(asked) == 4
+    assert counters.snapshot().unparsable == 4
+
+
+def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
+    async def scene() -> None:
+        short = learner_messages(shipped("learner"), PARITY, RULE, PARITY.train[:1])[0]["content"]
+
+        async def behaviour(request: Request) -> Reply:
+            reply = await too_long(len(short) + 10)(request)
+            return reply if reply.status == 400 else chat("Output: 1")
+
+        async with serving(behaviour) as stub:
+            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            learner = LlmLearner(
+                endpoint, shipped("learner"), PARITY, seed=1, max_tokens=64, counters=endpoint.counters
+            )
+            with pytest.raises(PromptTooLong, match="does not fit"):
+                await learner.predict(RULE * 9, PARITY.train[:1])
+            assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
+            (abstained,) = await learner.predict(RULE * 9, PARITY.train[:1])
+            assert abstained.value is None
+            assert "the prompt does not fit" in (abstained.reason or "")
+            assert endpoint.counters.snapshot().unparsable == 1
+            await endpoint.aclose()
+
+    asyncio.run(scene())
+
+
+ROOMY = Room(context_length=8_000, max_tokens=512)
+
+
+def check(*, learner: Room = ROOMY, optimizer: Room = ROOMY, points: int = 1) -> None:
+    check_room(TABLE, shipped("learner"), prompts(), learner=learner, optimizer=optimizer, points_per_call=points)
+
+
+def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
+    check()
+    check(learner=replace(ROOMY, context_length=0))
+    with pytest.raises(
+        InputError, match=r"learner's prompt about row 1 takes up to \d+ tokens and its answer up to 512"
+    ):
+        check(learner=replace(ROOMY, context_length=600))
+    with pytest.raises(InputError, match=r"learner's prompt about the 4 longest rows .* fewer points a call"):
+        check(learner=replace(ROOMY, context_length=1_500), points=4)
+    with pytest.raises(InputError, match="optimizer's prompt about row 1 alone"):
+        check(optimizer=replace(ROOMY, context_length=700))
+
+
+def test_an_answer_takes_half_of_a_known_context_at_most() -> None:
+    assert Room(context_length=1_000, max_tokens=1_536).bounded().max_tokens == 500
+    assert Room(context_length=0, max_tokens=1_536).bounded().max_tokens == 1_536
+
+
+@given(st.integers(1, 50), st.integers(0, 60))
+def test_the_most_that_fit_is_found(count: int, room: int) -> None:
+    assert most_that_fit(count, lambda n: n <= room) == max(1, min(count, room))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("The label is 1 if the sum of a and b is even, and 0 otherwise.", 18),
+        ("height: 181.5\nweight: 74.25\nname: Østergård", 24),
+        ("身長は百八十センチです。", 11),
+        ("", 0),
+    ],
+)
+def test_the_estimate_is_above_what_tokenizers_count(text: str, tokens: int) -> None:
+    """tokens: what a tokenizer of 128,000 words takes, rounded up."""
+    assert tokens_at_most(text) >= tokens
+
+
+@given(st.text(), st.text())
+def test_the_estimate_grows_with_the_text_and_never_passes_its_bytes(one: str, other: str) -> None:
+    assert tokens_at_most(one + other) >= max(tokens_at_most(one), tokens_at_most(other))
+    assert tokens_at_most(one) <= len(one.encode("utf-8", "replace"))
+
+
+def test_an_unknown_context_has_room_for_everything() -> None:
+    assert fits([{"role": "user", "content": "x" * 10**6}], max_tokens=10**6, context_length=0)

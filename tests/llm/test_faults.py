@@ -1,0 +1,127 @@
+import asyncio
+import errno
+import socket
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from vpp.errors import EndpointUnreachable
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.faults import transport_fault
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+URL = "http://model.example:8000/v1"
+
+
+def told(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
+    """What a person is told of a server that talks like that, and what it counts as."""
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await talk(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def scene() -> tuple[str, dict[str, int]]:
+        server = await asyncio.start_server(speak, "127.0.0.1", 0)
+        url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        endpoint = Endpoint(base_url=url, model="tiny", max_attempts=1, timeout_s=timeout_s)
+        with pytest.raises(EndpointUnreachable) as caught:
+            await endpoint.complete([{"role": "user", "content": "x"}], temperature=0, seed=0, max_tokens=5)
+        await endpoint.aclose()
+        server.close()
+        return str(caught.value), endpoint.counters.snapshot().faults
+
+    return asyncio.run(scene())
+
+
+async def asked(reader: asyncio.StreamReader) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+
+
+async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A byte of a long answer now and then, for ever."""
+    await asked(reader)
+    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+    while not writer.is_closing():
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def chatter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Another protocol."""
+    await asked(reader)
+    writer.write(b"220 mail.example ESMTP\r\n")
+    await writer.drain()
+
+
+async def at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """What a plain server says to a client's hello."""
+    await reader.read(10)
+    writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+
+
+async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A reply without a length or an end."""
+    await asked(reader)
+    writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+    while not writer.is_closing():
+        writer.write(b" " * 2**20)
+        await writer.drain()
+
+
+async def bad_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await asked(reader)
+    writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n")
+    await writer.drain()
+
+
+@pytest.mark.parametrize(
+    ("talk", "words", "kind"),
+    [
+        (chatter, "does not speak HTTP", "not HTTP"),
+        (flood, "the reply is longer than 8,192 KiB", "reply too long"),
+        (bad_chunks, "does not speak HTTP", "not HTTP"),
+    ],
+)
+def test_a_server_that_talks_nonsense_is_told_in_plain_words(talk: Talk, words: str, kind: str) -> None:
+    message, faults = told(talk)
+    assert words in message
+    assert faults == {kind: 1}
+
+
+def test_a_reply_that_drips_is_given_up_in_time() -> None:
+    message, faults = told(drip, timeout_s=0.2)
+    assert "no whole answer within 0.2 s: give it more time" in message
+    assert faults == {"no answer in time": 1}
+
+
+def test_https_before_a_server_without_tls_says_so() -> None:
+    message, faults = told(at_once, scheme="https")
+    assert "TLS with https://127.0.0.1:" in message
+    assert "write http:// where the server speaks no TLS" in message
+    assert faults == {"TLS failed": 1}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "name not found", "no machine called model.example"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "nothing listens", "at http://model.example:8000"),
+        (OSError("Multiple exceptions: [Errno 111] Connect call failed"), "nothing listens", "nothing listens at"),
+        (OSError(errno.EHOSTUNREACH, "No route"), "no route", "no way to model.example"),
+        (ConnectionResetError(), "connection cut", "cut without an answer"),
+        (RuntimeError("odd"), "connection failed", "RuntimeError: odd"),
+        (RuntimeError(), "connection failed", "RuntimeError"),
+    ],
+)  # fmt: skip
+def test_a_connections_error_is_told_in_plain_words_however_deep(error: Exception, kind: str, words: str) -> None:
+    outer = RuntimeError("Connection error.")
+    outer.__cause__ = error
+    fault = transport_fault(outer, base_url=URL)
+    assert fault.kind == kind
+    assert words in fault.words

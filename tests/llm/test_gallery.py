@@ -1,0 +1,133 @@
+"""Every shipped set of templates is whole, is read by the demo model, and its answers are read back."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from vpp.demo.chat import read_request, respond
+from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PackQuestion, PriorQuestion, read_prompt
+from vpp.errors import InputError
+from vpp.llm.answers import parse_label, parse_number, parse_pack, parse_rule
+from vpp.llm.forms import FORM_SLOTS
+from vpp.llm.gallery import GALLERY, check_templates, gallery_text, name_of, shipped
+from vpp.llm.learner import learner_messages
+from vpp.llm.optimizer import OptimizerPrompts
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.templates import LENGTH_LIMIT, ROLES, Role, Template
+from vpp.llm.wire import Message
+from vpp.problem import Prediction
+
+from .tables import LINE, PARITY
+
+RULE = "The label is 1 if the sum is even, and 0 otherwise."
+STYLES = {"default": "text", "terse": "brief", "json": "json"}
+
+
+def prompts_of(name: str) -> OptimizerPrompts:
+    return OptimizerPrompts(
+        dataset=PARITY,
+        refining=shipped("optimizer", name),
+        drawing=shipped("prior", name),
+        seed_text=seed_sentence(PARITY),
+    )
+
+
+def said(messages: Sequence[Message]) -> str:
+    """What the demo model answers."""
+    body = {"model": "demo", "messages": list(messages), "temperature": 0.0, "seed": 1}
+    return respond(read_request(json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_shipped_template_is_whole_and_known_by_its_text(name: str, role: Role) -> None:
+    template = shipped(role, name)
+    assert template.style == STYLES[name]
+    assert template.warnings() == ()
+    assert name_of(gallery_text(name, role), role) == name
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_the_demo_model_answers_about_a_row_in_the_asked_form(name: str) -> None:
+    messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train[:1])
+    assert isinstance(read_prompt(messages[0]["content"]), LearnerQuestion)
+    answered = said(messages)
+    assert parse_label(answered, PARITY.classes).value == "1"
+    assert answered.startswith({"default": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name])
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_the_demo_model_answers_about_several_rows_in_the_asked_form(name: str) -> None:
+    messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train)
+    assert isinstance(read_prompt(messages[0]["content"]), PackQuestion)
+    read = parse_pack(said(messages), (1, 2, 3), lambda text: parse_label(text, PARITY.classes))
+    assert [read[number].value for number in (1, 2, 3)] == ["1", "0", "1"]
+    assert [bool(read[number].explanation) for number in (1, 2, 3)] == [name != "terse"] * 3
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_number_is_answered_in_the_asked_form(name: str) -> None:
+    messages = learner_messages(shipped("learner", name), LINE, "y = 2 * x + 1", LINE.train[:1])
+    assert parse_number(said(messages)).value is not None
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
+    prompts = prompts_of(name)
+    wrong = [Prediction(row=row.id, value="0") for row in PARITY.train]
+    about_batch, about_columns = prompts.about_batch(RULE, PARITY.train, wrong), prompts.about_columns()
+    assert isinstance(read_prompt(about_batch[0]["content"]), OptimizerQuestion)
+    assert isinstance(read_prompt(about_columns[0]["content"]), PriorQuestion)
+    plain = {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
+    in_default = prompts_of("default")
+    usual = (in_default.about_batch(RULE, PARITY.train, wrong), in_default.about_columns())
+    assert plain == {parse_rule(said(asked)).value for asked in usual}
+    assert None not in plain
+
+
+def test_a_rule_in_json_is_read() -> None:
+    assert parse_rule('```json\n{"reasoning": "x", "new_rule": "If x > 3,\\noutput 1."}\n```').value == (
+        "If x > 3,\noutput 1."
+    )
+    assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
+
+
+def test_objects_of_json_are_told_apart_by_their_number() -> None:
+    text = '{"number": 2, "explanation": "b", "output": 5}\n{"number": 1, "output": "4"}\n{"number": 9, "output": 1}'
+    read = parse_pack(text, (1, 2, 3), parse_number)
+    assert [read[number].value for number in (1, 2, 3)] == [4.0, 5.0, None]
+    assert read[2].explanation == "b"
+    assert read[3].reason == "there is no 'Output [3]:' line"
+
+
+def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
+    text = "A\n{input}\n{hypothesis}\n{answer_form}"
+    (warning,) = check_templates({"learner": text})
+    assert "puts {input} (line 2) before {hypothesis}" in warning
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{hypothesis} {input} {answer_form} {answer_form_json}", "asks for several forms of answer"),
+        ("{hypothesis} {input} {answer_form}" + "x" * LENGTH_LIMIT, "at most: shorten it"),
+        ("", "lacks {answer_form}, {hypothesis}, {input}"),
+        ("{hypothesis}\n{inptu}\n{input} {answer_form}", "has the unknown slot {inptu} (line 2)"),
+    ],
+)
+def test_a_template_that_cannot_be_is_refused_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        check_templates({"learner": text})
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("slot", FORM_SLOTS)
+def test_any_of_the_forms_of_answer_will_do(slot: str) -> None:
+    assert Template(f"{{hypothesis}} {{input}} {{{slot}}}", role="learner").style == FORM_SLOTS[slot]
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="take one of default, terse, json"):
+        shipped("learner", "curt")

@@ -1,0 +1,114 @@
+"""Figures of answers: by hand, against scikit-learn, and their standard errors against resampling."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, mean_squared_error, r2_score
+
+from vpp.posterior.metric import Estimate, LabelRows, accuracy, label_figures, number_figures
+
+LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=40)
+NUMBERS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=40)
+SCALES = st.sampled_from([1e-9, 1.0, 1e12, 1e150])
+
+
+def test_a_rare_label_counts_as_much_as_a_common_one():
+    found = label_figures(["a"] * 10, ["a"] * 8 + ["b"] * 2)
+    assert (found.accuracy.value, found.balanced.value) == (0.8, 0.5)
+    assert found.by_label == (LabelRows(label="a", n=8, n_correct=8), LabelRows(label="b", n=2, n_correct=0))
+
+
+def test_an_abstention_is_wrong_in_both():
+    found = label_figures(["a", None, "b", "b"], ["a", "a", "b", "b"])
+    assert (found.accuracy.value, found.balanced.value) == (0.75, 0.75)
+
+
+def test_standard_errors_of_shares_by_hand():
+    """3 of 4 and 2 of 5: variances 0.75 * 0.25 / 3 and 0.4 * 0.6 / 4; together 5 of 9."""
+    found = label_figures([*"aaab", *"bbaaa"], [*"aaaa", *"bbbbb"])
+    assert found.accuracy.standard_error == pytest.approx(math.sqrt(5 / 9 * 4 / 9 / 8))
+    assert found.balanced.standard_error == pytest.approx(math.sqrt(0.0625 + 0.06) / 2)
+
+
+def test_a_label_of_one_row_tells_no_spread():
+    found = label_figures(["a", "a", "b"], ["a", "a", "b"])
+    assert found.balanced == Estimate(value=1.0, standard_error=None)
+    assert label_figures(["a"], ["a"]).accuracy.standard_error is None
+
+
+@given(LABELS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_balanced_accuracy_is_scikit_learns(pairs):
+    answers, targets = zip(*pairs, strict=True)
+    found = label_figures(answers, targets)
+    assert found.balanced.value == pytest.approx(balanced_accuracy_score(targets, answers))
+    assert found.accuracy.value == pytest.approx(accuracy(answers, targets))
+
+
+@given(NUMBERS, SCALES)
+def test_errors_of_numbers_are_scikit_learns_at_any_scale(pairs, scale):
+    answers, targets = ([scale * v for v in each] for each in zip(*pairs, strict=True))
+    found = number_figures(answers, targets, abstention_error=1.0)
+    assert found.mse.value == pytest.approx(mean_squared_error(targets, answers), rel=1e-9)
+    assert found.mae.value == pytest.approx(mean_absolute_error(targets, answers), rel=1e-9)
+    if len(set(targets)) == 1:
+        assert found.r2 is None
+    elif scale < 1e100:
+        assert found.r2 is not None
+        assert found.r2.value == pytest.approx(r2_score(targets, answers), rel=1e-9, abs=1e-9)
+
+
+@given(NUMBERS, SCALES)
+def test_r2_and_its_error_do_not_depend_on_the_unit(pairs, scale):
+    answers, targets = zip(*pairs, strict=True)
+    plain = number_figures(answers, targets, abstention_error=1.0).r2
+    scaled = number_figures([scale * a for a in answers], [scale * t for t in targets], abstention_error=1.0).r2
+    assert (plain is None) == (scaled is None)
+    if plain and scaled:
+        assert scaled.value == pytest.approx(plain.value, rel=1e-6, abs=1e-9)
+        assert (scaled.standard_error or 0) == pytest.approx(plain.standard_error or 0, rel=1e-6, abs=1e-9)
+
+
+def test_an_abstention_is_off_by_the_range():
+    found = number_figures([1.0, None], [1.0, 5.0], abstention_error=4.0)
+    assert (found.mse.value, found.mae.value) == (8.0, 2.0)
+    assert found.r2 is not None
+    assert found.r2.value == -1.0
+
+
+def test_standard_errors_of_means_by_hand():
+    """Squared errors 0, 0, 4, 4; absolute 0, 0, 2, 2."""
+    found = number_figures([0.0, 1.0, 4.0, 5.0], [0.0, 1.0, 2.0, 3.0], abstention_error=1.0)
+    assert found.mse == Estimate(value=2.0, standard_error=pytest.approx(math.sqrt(16 / 3) / 2))
+    assert found.mae == Estimate(value=1.0, standard_error=pytest.approx(math.sqrt(4 / 3) / 2))
+
+
+def test_the_error_of_r2_is_the_jackknifes():
+    rng = np.random.default_rng(0)
+    targets = rng.normal(5, 3, 12)
+    answers = targets + rng.normal(0, 1, 12)
+    left = [r2_score(np.delete(targets, i), np.delete(answers, i)) for i in range(12)]
+    found = number_figures(answers.tolist(), targets.tolist(), abstention_error=1.0).r2
+    assert found is not None
+    assert found.standard_error == pytest.approx(math.sqrt(11 * np.var(left)))
+
+
+def test_the_error_of_r2_is_none_where_one_row_makes_all_the_spread():
+    found = number_figures([1.0, 1.0, 1.0, 3.0], [1.0, 1.0, 1.0, 9.0], abstention_error=1.0).r2
+    assert found is not None
+    assert found.standard_error is None
+
+
+def test_standard_errors_are_near_the_spread_over_samples():
+    """400 samples of 60 rows: a standard deviation over 400 is within 20 % of the truth (5.6 of its own deviations)."""
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(400):
+        targets = rng.normal(0, 2, 60)
+        found.append(number_figures((targets + rng.normal(0, 1, 60)).tolist(), targets.tolist(), abstention_error=1.0))
+    for name in ("mse", "mae", "r2"):
+        each = [getattr(one, name) for one in found]
+        assert np.mean([one.standard_error for one in each]) == pytest.approx(np.std([o.value for o in each]), rel=0.2)

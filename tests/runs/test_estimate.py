@@ -1,0 +1,174 @@
+"""What the plan says of tokens, time and money: by hand on small cases, and against what a run really sent."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.inference import scripted
+from tests.processes import PENGUINS
+from tests.reporting.builders import dataset as small
+from tests.reporting.builders import drawn, finished, started
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.table import Table
+from vpp.demo import chat
+from vpp.events import ParticleDrawn, Proposed
+from vpp.inference import sample
+from vpp.inference.evaluation import conclude
+from vpp.inference.plan import plan, step_calls
+from vpp.llm.budget import NO_CAP, Cap, Price
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LlmLearner
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.templates import Template
+from vpp.llm.wire import Messages, read_completion
+from vpp.problem import Problem
+from vpp.runs.budget import cap_words, money
+from vpp.runs.estimate import HYPOTHESIS, Pace, Span, Texts, estimate, learner_size, optimizer_size, outlook, time_s
+from vpp.runs.journal import Record
+from vpp.runs.session import optimizer_prompts
+from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.usage import Usage
+
+DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
+CONFIG = Config(method="smc", particles=2, batch_size=2, epochs=1, buffer_size=4, final_weights="paper")
+
+
+def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:
+    rows: dict[str, Any] = {"n_train": len(data.train), "n_test": len(data.test)}
+    return RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset=rows, prices=prices, cap=cap)
+
+
+def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
+    """T = 2: first batch 2 and 2 drawn; 2 and 4 rows by 2 particles; 2 proposals a step; 2 x (2 + 4) rows."""
+    whole = plan(CONFIG, n_train=4, n_test=2)
+    assert whole.calls == (2 + 2) + 2 * (2 + 4) + 2 * 2 + 2 * (2 + 4)
+    assert (whole.least_learner_calls, whole.least_optimizer_calls) == (4 + 2, 2 + 2 * 2)
+    assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
+
+
+def test_only_copies_that_are_rewritten_are_not_among_the_fewest() -> None:
+    copies = Config(method="smc", particles=2, batch_size=2, epochs=1, mutate="duplicates")
+    assert plan(copies, n_train=4, n_test=2).least_optimizer_calls == 2
+
+
+def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:
+    whole = plan(CONFIG, n_train=4, n_test=2)
+    assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
+    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=1000)) == whole.rounds * 0.5
+    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.calls / 2
+    assert (
+        time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True)) == whole.rounds * 0.5 + whole.calls / 2
+    )
+
+
+def test_money_is_tokens_at_each_roles_price() -> None:
+    found = estimate(spec(prices=Prices(learner=Price(prompt=1.0), optimizer=Price(completion=2.0))), DATA)
+    learner = sum(line.prompt for line in found.lines if line.what not in ("First hypotheses", "Proposals"))
+    assert found.cost is not None
+    assert found.cost.about == pytest.approx((learner + 2 * (2 + 4) * 250) / 1e6)
+    assert found.cost.low < found.cost.about < found.cost.high
+    assert estimate(spec(), DATA).cost is None
+
+
+def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
+    long = small(["yes", "no", "yes", "no"], ["yes", "no"], name="a" * 400)
+    assert estimate(spec(), long).prompt.about > estimate(spec(), DATA).prompt.about + 100 * (24 + 12)
+    longer = Span(low=HYPOTHESIS.low, about=HYPOTHESIS.about + 400, high=HYPOTHESIS.high)
+    calls = plan(CONFIG, n_train=4, n_test=2).calls
+    grown = estimate(spec(), DATA, hypothesis=longer).prompt.about - estimate(spec(), DATA).prompt.about
+    assert grown == pytest.approx(calls * 400 / 4)
+
+
+def test_an_amount_is_told_in_the_users_own_currency() -> None:
+    assert [money(cost, "EUR") for cost in (0.0, 0.0123, 0.5, 1234.5)] == [
+        "0.00 EUR", "0.012 EUR", "0.50 EUR", "1,234.50 EUR"
+    ]  # fmt: skip
+    assert money(3.0, "") == "3.00"
+    assert cap_words(Cap(calls=4000, cost=2.5), "EUR") == "4,000 calls or 2.50 EUR"
+
+
+def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_needed() -> None:
+    """Step 1 needed half of its 8 + 2; the one text at the end is asked about 8 + 2 rows; three steps are left."""
+    data = small(["yes", "no"] * 4, ["yes", "no"])
+    view, made = RunView(), spec(CONFIG, data=data)
+    texts = ("one rule", "one rule")
+    events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
+    for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
+        usage = Usage(learner=calls, prompt_tokens=100 * calls, cost=0.1 * calls)
+        view.apply(Record(at=0.0, usage=usage, answers=0, event=event))
+    found = outlook(made, view, view.usage)
+    assert found is not None
+    assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
+    assert found.tokens == pytest.approx(100 * found.calls)
+    assert found.cost == pytest.approx(0.1 * found.calls)
+
+
+@dataclass
+class Listening:
+    """The demo model without a network, which keeps the size of every prompt and the sizes of the hypotheses."""
+
+    sizes: list[int] = field(default_factory=list)
+
+    async def complete(self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, **_: Any) -> Any:
+        self.sizes.append(sum(len(message["content"]) for message in messages))
+        body = {
+            "model": "demo",
+            "messages": messages,
+            "temperature": temperature,
+            "seed": seed,
+            "max_tokens": max_tokens,
+        }
+        request = chat.read_request(json.dumps(body).encode())
+        return read_completion(json.dumps(chat.completion(request, chat.respond(request))).encode())
+
+
+async def played(made: RunSpec, data: Dataset) -> tuple[Listening, Listening, list[str]]:
+    """The learner's and the optimizer's side of a whole run, and every hypothesis that was drawn or proposed."""
+    asked, rewriting, counters = Listening(), Listening(), Counters()
+    prompts = optimizer_prompts(made, data)
+    problem = Problem(
+        dataset=data,
+        learner=LlmLearner(asked, Template.shipped("learner"), data, seed=0, max_tokens=512, counters=counters),
+        optimizer=LlmOptimizer(rewriting, prompts, max_tokens=1536, counters=counters),
+        seed_text=prompts.seed_text,
+        batch_size=made.config.batch_size,
+        epochs=made.config.epochs,
+        seed=0,
+    )
+    events = await scripted.collect(sample(problem, made.config))
+    events += await scripted.collect(conclude(problem, made.config, scripted.populations(events)[-1]))
+    texts = [e.text for e in events if isinstance(e, ParticleDrawn | Proposed) and e.text]
+    return asked, rewriting, [text.removeprefix(prompts.seed_text) for text in texts]
+
+
+@pytest.mark.parametrize("method", ["smc", "mh", "vml"])
+def test_what_a_demo_run_really_sends_lies_within_the_range(method: Any) -> None:
+    made, data = penguins(method)
+    asked, rewriting, _ = asyncio.run(played(made, data))
+    found = estimate(made, data)
+    assert found.plan.least_calls <= len(asked.sizes) + len(rewriting.sizes) <= found.plan.calls
+    assert found.size.low <= sum(asked.sizes) + sum(rewriting.sizes) <= found.size.high
+
+
+def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
+    made, data = penguins("smc")
+    asked, rewriting, texts = asyncio.run(played(made, data))
+    long = sum(map(len, texts)) / len(texts)
+    hypotheses = Texts(optimizer_prompts(made, data).seed_text, Span(low=long, about=long, high=long))
+    learner = learner_size(made, data, hypotheses).size
+    assert learner.about == pytest.approx(sum(asked.sizes) / len(asked.sizes), rel=0.1)
+    optimizer = optimizer_size(made.config, data, optimizer_prompts(made, data), hypotheses).size
+    assert optimizer.about == pytest.approx(sum(rewriting.sizes) / len(rewriting.sizes), rel=0.1)
+
+
+def penguins(method: Any) -> tuple[RunSpec, Dataset]:
+    data = build_dataset(
+        Table.read(PENGUINS.read_bytes(), name=PENGUINS.name), target="species", train_size=30, test_size=10
+    )
+    return spec(Config(method=method, particles=3, epochs=1), data=data), data

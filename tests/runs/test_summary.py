@@ -1,0 +1,39 @@
+"""The figures of a run's result, by hand from the two hand-made runs (tests/inspected.py)."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import run
+from vpp.runs.summary import result
+
+
+def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
+    """The vote is wrong on the last of six rows, a no: 3 of 3 and 2 of 3."""
+    reader = inspected.labels(tmp_path)
+    scores = result(reader.directory, reader.refresh().view)["scores"]
+    assert scores["test"] == {
+        "n": 6,
+        "accuracy": pytest.approx(5 / 6),
+        "accuracy_standard_error": pytest.approx(math.sqrt(5 / 36 / 5)),
+        "balanced_accuracy": pytest.approx(5 / 6),
+        "balanced_accuracy_standard_error": pytest.approx(math.sqrt(2 / 9 / 2) / 2),
+    }
+    assert scores["train"]["accuracy"] == 1.0
+
+
+def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:
+    """Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2: off by 0, 0, −0.5, 2/3; the truths' squares about 2.75 sum to 8.75."""
+    reader = inspected.numbers(tmp_path)
+    test = result(reader.directory, reader.refresh().view)["scores"]["test"]
+    assert test["mse"] == pytest.approx((0.5**2 + 4 / 9) / 4)
+    assert test["mae"] == pytest.approx((0.5 + 2 / 3) / 4)
+    assert test["r2"] == pytest.approx(1 - (0.5**2 + 4 / 9) / 8.75)
+    assert test["r2_standard_error"] is None  # the row of truth 5 makes more than half of the spread
+
+
+def test_nothing_is_told_before_rows_are_evaluated(tmp_path: Path) -> None:
+    reader = run(tmp_path)
+    assert result(reader.directory, reader.refresh().view)["scores"] == {"train": None, "test": None}

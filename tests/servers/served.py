@@ -1,0 +1,159 @@
+"""Servers of other makers as processes on 127.0.0.1, from environments that `make test-servers` installs."""
+
+import json
+import os
+import secrets
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.processes import ROOT, free_port
+
+ENVIRONMENTS = Path(os.environ.get("SERVERS_DIR") or ROOT / ".servers")
+TINY = ENVIRONMENTS / "tiny"
+"""The model that knows nothing: tests/servers/tiny_model.py made it."""
+UP_WITHIN_S = 400.0
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""Threads of a small model wait for each other more than they work where a machine does other things beside."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """A server that is up."""
+
+    base_url: str
+    """Ends in /v1."""
+    model: str
+    """The name to ask for."""
+    log: Path
+    key: str = field(default="", repr=False)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For `python -m vpp`, where the server asks for a key."""
+        return {"OPENAI_API_KEY": self.key} if self.key else {}
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """For `python -m vpp`."""
+        return ("--base-url", self.base_url, "--model", self.model)
+
+    def get(self, path: str) -> str:
+        """What the server answers at a path beside /v1."""
+        with urllib.request.urlopen(self.base_url.removesuffix("/v1") + path, timeout=30) as reply:
+            return str(reply.read().decode())
+
+
+@contextmanager
+def serving(
+    environment: str, command: list[str], *, port: int, model: str, ready: str, log: Path, **variables: str
+) -> Iterator[Served]:
+    """Runs a command of an installed environment until the block ends; `ready` is a path that answers once it is up."""
+    program = ENVIRONMENTS / environment / "bin"
+    assert program.is_dir(), f"{program} is not there: run `make test-servers`"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    path = f"{program}{os.pathsep}{os.environ['PATH']}"
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            [str(program / command[0]), *command[1:]],
+            cwd=log.parent,
+            env={**inherited, **OFFLINE, **ONE_THREAD, "PATH": path, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            served = Served(base_url=f"http://127.0.0.1:{port}/v1", model=model, log=log)
+            _wait_for(served, process, ready)
+            yield served
+        finally:
+            _end(process)
+
+
+def _wait_for(served: Served, process: "subprocess.Popen[bytes]", ready: str) -> None:
+    deadline = time.monotonic() + UP_WITHIN_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"the server ended with {process.returncode}:\n{tail(served.log)}"
+        try:
+            served.get(ready)
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(f"not up within {UP_WITHIN_S:.0f} s:\n{tail(served.log)}")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """With all that it started: vLLM's engine is a process of its own."""
+    process.terminate()
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        process.wait()
+
+
+def tail(log: Path, *, lines: int = 60) -> str:
+    """The end of a server's log."""
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+
+@contextmanager
+def vllm(*options: str, log: Path) -> Iterator[Served]:
+    """`vllm serve` of the tiny model, on the processor. Its build goes by another name, which it is told here."""
+    port, names = free_port(), log.parent / "vllm-name"
+    metadata = names / "vllm-0.32.0+cpu.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True, exist_ok=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n")
+    command = [
+        *("vllm", "serve", str(TINY), "--served-model-name", "tiny", "--host", "127.0.0.1", "--port", str(port)),
+        *("--max-model-len", "2048", "--dtype", "bfloat16", "--enforce-eager", *options),
+    ]
+    cpu = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1", "PYTHONPATH": str(names)}
+    with serving("vllm", command, port=port, model="tiny", ready="/health", log=log, **cpu) as served:
+        yield served
+
+
+@contextmanager
+def transformers(*options: str, log: Path) -> Iterator[Served]:
+    """`transformers serve` of the tiny model, on the processor. Without a cache of models its list answers 500."""
+    port = free_port()
+    command = [
+        *("transformers", "serve", str(TINY), "--device", "cpu", "--dtype", "float32"),
+        *("--host", "127.0.0.1", "--port", str(port), *options),
+    ]
+    nowhere = {"HF_HUB_CACHE": str(log.parent / "no-cache")}
+    with serving("tf", command, port=port, model=str(TINY), ready="/health", log=log, **nowhere) as served:
+        yield served
+
+
+@contextmanager
+def litellm(answers: dict[str, str], *, log: Path) -> Iterator[Served]:
+    """LiteLLM's proxy, which does not start without a key, with a model a name: each always gives its one answer."""
+    port, config = free_port(), log.parent / "litellm.yaml"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(_models_yaml(answers), encoding="utf-8")
+    command = ["litellm", "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    key = f"sk-{secrets.token_hex(16)}"
+    offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False", "LITELLM_MASTER_KEY": key}
+    first = next(iter(answers))
+    with serving("litellm", command, port=port, model=first, ready="/health/liveliness", log=log, **offline) as served:
+        yield replace(served, key=key)
+
+
+def _models_yaml(answers: dict[str, str]) -> str:
+    """JSON strings are YAML strings."""
+    entries = [
+        f"  - model_name: {json.dumps(name)}\n    litellm_params:\n"
+        f"      model: openai/none\n      api_key: none\n      mock_response: {json.dumps(answer)}\n"
+        for name, answer in answers.items()
+    ]
+    return "model_list:\n" + "".join(entries) + "litellm_settings:\n  telemetry: false\n  num_retries: 0\n"

@@ -1,0 +1,51 @@
+"""Whole runs and single answers against a server."""
+
+import asyncio
+from pathlib import Path
+
+from tests.processes import PENGUINS, TARGET, Desk, Outcome
+from tests.servers.served import Served
+from vpp.llm.endpoint import Completion, Endpoint
+from vpp.posterior.prediction import Value
+from vpp.runs.view import RunView
+
+TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-size", "6", "--timeout", "300")
+TINY_RUN += ("--learner-max-tokens", "64", "--optimizer-max-tokens", "128")
+"""Two steps and, where no answer can be read, some 150 calls."""
+WITHIN_S = 600.0
+
+
+def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
+    """How a small run ended, with whatever code. Its directory bears the name."""
+    where = ("--no-cache", "--json", "--quiet", "--run-dir", desk.folder / name)
+    command = ("run", PENGUINS, *TARGET, *TINY_RUN, "--max-wait", "5", *where, *words)
+    return desk.start(*command, **environment).finish(within_s=WITHIN_S)
+
+
+def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> RunView:
+    """A run that must end as it should: code 0, its last event, its report."""
+    outcome = settled(desk, name, *words, **environment)
+    assert outcome.code == 0, outcome.err
+    view = desk.look(name).view
+    assert view.phase == "finished"
+    assert "Adelie" in (desk.folder / name / "report.md").read_text(encoding="utf-8")
+    return view
+
+
+def votes(view: RunView) -> list[Value | None]:
+    """Every particle's answer for every row it was evaluated on."""
+    return [vote for _, evaluated in view.evaluations for row in evaluated.predictions for vote in row]
+
+
+def ask(served: Served, text: str, *, seed: int = 0, temperature: float = 0.0, max_tokens: int = 64) -> Completion:
+    """One answer, from a client of its own; a failed attempt is not repeated."""
+
+    async def answered() -> Completion:
+        endpoint = Endpoint(base_url=served.base_url, model=served.model, max_attempts=1, timeout_s=120)
+        try:
+            message = {"role": "user", "content": text}
+            return await endpoint.complete([message], temperature=temperature, seed=seed, max_tokens=max_tokens)
+        finally:
+            await endpoint.aclose()
+
+    return asyncio.run(answered())

@@ -1,0 +1,377 @@
+"""Tries a server the way a run would use it, and says what was found, a line each.
+
+Nothing of a user's table is sent: the prompts are the shipped templates over a tiny made-up one.
+"""
+
+import asyncio
+import statistics
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.table import Table
+from vpp.errors import EndpointError, EndpointRefused
+from vpp.llm.conversation import question
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Completion, Endpoint, ServedModel
+from vpp.llm.gauges import load_words, page_beside, read_load
+from vpp.llm.learner import LlmLearner
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.structure import Structure
+from vpp.llm.templates import Template
+from vpp.problem import Prediction
+
+Mark = Literal["works", "note", "fails"]
+Role = Literal["learner", "optimizer"]
+BURST_LIMIT = 64
+"""Calls of the burst at most, however many a run may have in flight."""
+BURST_S = 10.0
+"""Seconds that the burst may take; what is not answered by then is dropped."""
+SHORT = 128
+"""Tokens of the answers that only tell whether something works."""
+SAID_LIMIT = 160
+"""Characters of a model's words that are shown."""
+NAMED = 12
+"""Models of a server's list that are named."""
+CHOICES = ("KALUMI", "TORVEN")
+RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
+TOY = b"""\
+length,colour,animal
+12,red,dax
+18,blue,dax
+25,red,dax
+31,blue,dax
+61,red,wug
+72,blue,wug
+88,red,wug
+64,blue,wug
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was tried."""
+
+    name: str
+    mark: Mark
+    """works: as it should. note: a run can live with it, and should know. fails: no run can go on."""
+    words: str
+    """One line."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """The same in numbers and names, for programs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a server is tried with."""
+
+    roles: tuple[Role, ...] = ("learner", "optimizer")
+    concurrency: int = 512
+    """Calls in flight of a run."""
+    learner_max_tokens: int = 512
+    optimizer_max_tokens: int = 1536
+    structured: str = "off"
+    """Of the learner's prompt."""
+
+
+async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
+    """What one server does, a finding at a time; it ends after one that fails.
+
+    endpoint: one that attempts each call once, without a cache.
+    """
+    listed = await _list(endpoint)
+    for finding in listed.findings(endpoint):
+        yield finding
+    if listed.has_failed or not endpoint.model:
+        return
+    answered = await _answer(endpoint, trial, is_new=not listed.is_reachable)
+    yield answered
+    if answered.mark == "fails":
+        return
+    yield await _structured(endpoint)
+    yield await _seed(endpoint)
+    yield await _burst(endpoint, min(trial.concurrency, BURST_LIMIT))
+    for role in trial.roles:
+        yield await (_learner(endpoint, trial) if role == "learner" else _optimizer(endpoint, trial))
+    yield _dropped(endpoint)
+    for finding in await _beside(endpoint.base_url):
+        yield finding
+
+
+# --- reachable, key, model, context length -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """What came of asking for the list of models."""
+
+    models: tuple[ServedModel, ...] = ()
+    is_reachable: bool = True
+    why_not: str = ""
+    """Why there is no list."""
+
+    @property
+    def has_failed(self) -> bool:
+        return "key refused" in self.why_not
+
+    def findings(self, endpoint: Endpoint) -> list[Finding]:
+        """Nothing where only an answer of the model can tell whether a server is there."""
+        if not self.is_reachable and endpoint.model:
+            return []
+        if not self.is_reachable:
+            return [Finding(name="reachable", mark="fails", words=self.why_not)]
+        reached = Finding(name="reachable", mark="works", words=f"a server answers at {endpoint.base_url}")
+        if self.has_failed:
+            return [reached, Finding(name="key", mark="fails", words=self.why_not)]
+        if not self.models:
+            words = f"the server lists none: {self.why_not or 'its list is empty'}"
+            return [reached, Finding(name="models", mark="note", words=words, values={"models": []})]
+        key = Finding(name="key", mark="works", words="accepted, or not asked for")
+        return [reached, key, _model(endpoint.model, self.models), _context(endpoint.model, self.models)]
+
+
+async def _list(endpoint: Endpoint) -> _Listed:
+    try:
+        return _Listed(models=tuple(await endpoint.models()))
+    except EndpointRefused as refusal:
+        return _Listed(why_not=str(refusal))
+    except EndpointError as error:
+        await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
+        return _Listed(is_reachable=False, why_not=str(error))
+
+
+def _model(model: str, models: Sequence[ServedModel]) -> Finding:
+    names = [one.id for one in models]
+    values: dict[str, Any] = {"models": names}
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    shown = ", ".join(names[:NAMED]) + more
+    if not model:
+        return Finding(name="models", mark="note", words=f"none is named; the server lists {shown}", values=values)
+    if model in names:
+        return Finding(name="models", mark="works", words=f"{model} is served", values=values)
+    near = get_close_matches(model, names, n=3, cutoff=0.4)
+    rest = f"did you mean {' or '.join(near)}?" if near else f"the server lists {shown}"
+    return Finding(name="models", mark="note", words=f"{model} is not listed: {rest}", values={**values, "near": near})
+
+
+def _context(model: str, models: Sequence[ServedModel]) -> Finding:
+    length = next((one.max_model_len for one in models if one.id == model), None)
+    words = f"{length:,} tokens, prompt and answer together" if length else "the server does not say"
+    return Finding(name="context length", mark="works" if length else "note", words=words, values={"tokens": length})
+
+
+# --- answers -------------------------------------------------------------------------------------------------------
+
+
+async def _ask(
+    endpoint: Endpoint, text: str, *, max_tokens: int = SHORT, seed: int = 0, temperature: float = 0.0,
+    structured: Structure | None = None,
+) -> Completion:  # fmt: skip
+    return await endpoint.complete(
+        [question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
+    )
+
+
+async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
+    """Whether the model answers at all, and how soon."""
+    started = time.perf_counter()
+    try:
+        completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=trial.learner_max_tokens)
+    except EndpointError as error:
+        return Finding(name="reachable" if is_new else "answers", mark="fails", words=str(error))
+    latency_s = time.perf_counter() - started
+    said = f"{_quoted(completion.text)} in {latency_s:.2f} s, alone"
+    if completion.reasoning:
+        said += "; it thinks before it answers, which --reasoning-effort none may switch off"
+    if not completion.prompt_tokens:
+        said += "; it does not count tokens"
+    return Finding(name="answers", mark="works", words=said, values={"latency_s": round(latency_s, 4)})
+
+
+async def _structured(endpoint: Endpoint) -> Finding:
+    """Whether an answer keeps to a choice that the prompt does not speak of."""
+    what = "structured output"
+    try:
+        completion = await _ask(endpoint, "Answer with the word hello.", structured={"choice": list(CHOICES)})
+    except EndpointError as error:
+        return Finding(name=what, mark="note", words=f"refused: {error}", values={"structured": "refused"})
+    if any(name.startswith("structured") for name in endpoint.dropped_fields):
+        words = "refused: leave --structured off"
+        return Finding(name=what, mark="note", words=words, values={"structured": "refused"})
+    if completion.text.strip() in CHOICES:
+        words = "honoured: --structured choice or regex can be used"
+        return Finding(name=what, mark="works", words=words, values={"structured": "honoured"})
+    words = f"ignored in silence: asked for one of two words, it said {_quoted(completion.text)}; leave it off"
+    return Finding(name=what, mark="note", words=words, values={"structured": "ignored"})
+
+
+async def _seed(endpoint: Endpoint) -> Finding:
+    """Asks twice with one seed and once with another, at temperature 1."""
+    text = "Write twenty random digits and nothing else."
+    try:
+        first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
+    except EndpointError as error:
+        return Finding(name="seed", mark="note", words=f"not known: {error}", values={"seed": "unknown"})
+    if "seed" in endpoint.dropped_fields:
+        return Finding(name="seed", mark="note", words="refused: no seed is sent", values={"seed": "refused"})
+    if _whole(first) != _whole(again):
+        words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
+        return Finding(name="seed", mark="note", words=words, values={"seed": "ignored"})
+    if _whole(first) == _whole(other):
+        words = "not known: two seeds gave one answer at temperature 1; does it take the temperature?"
+        return Finding(name="seed", mark="note", words=words, values={"seed": "unknown"})
+    words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
+    return Finding(name="seed", mark="works", words=words, values={"seed": "honoured"})
+
+
+def _whole(completion: Completion) -> tuple[str, str | None]:
+    return completion.text, completion.reasoning
+
+
+async def _burst(endpoint: Endpoint, calls: int) -> Finding:
+    """So many calls at once, for at most 10 s."""
+    counted = endpoint.counters.snapshot().faults
+    started = time.perf_counter()
+
+    async def one(number: int) -> float:
+        began = time.perf_counter()
+        await _ask(endpoint, f"Answer with the number {number}.", max_tokens=16, seed=number)
+        return time.perf_counter() - began
+
+    tasks = [asyncio.create_task(one(number)) for number in range(calls)]
+    done, late = await asyncio.wait(tasks, timeout=BURST_S)
+    wall_s = time.perf_counter() - started
+    for task in late:
+        task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
+    failed = len(done) - len(times)
+    faults = {
+        kind: count - counted.get(kind, 0)
+        for kind, count in endpoint.counters.snapshot().faults.items()
+        if count > counted.get(kind, 0)
+    }
+    return _burst_told(calls, times, wall_s, failed=failed, late=len(late), faults=faults)
+
+
+def _burst_told(
+    calls: int, times: Sequence[float], wall_s: float, *, failed: int, late: int, faults: dict[str, int]
+) -> Finding:
+    pace = len(times) / wall_s
+    values = {"calls": calls, "answered": len(times), "failed": failed, "late": late, "calls_per_s": round(pace, 2)}
+    if not times:
+        why = ", ".join(faults) or f"none within {BURST_S:g} s"
+        return Finding(name="throughput", mark="note", words=f"{calls} at once: none answered ({why})", values=values)
+    slow_s = times[int(0.95 * (len(times) - 1))]
+    said = [
+        f"{calls} short calls at once: {len(times)} answered, {pace:.1f} a second",
+        f"half of them within {statistics.median(times):.2f} s, 95 % within {slow_s:.2f} s",
+    ]
+    if failed:
+        said.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
+    if late:
+        said.append(f"{late} not answered within {BURST_S:g} s")
+    mark: Mark = "note" if failed or late else "works"
+    return Finding(
+        name="throughput",
+        mark=mark,
+        words="; ".join(said),
+        values={**values, "median_s": round(statistics.median(times), 4)},
+    )
+
+
+# --- prompts -------------------------------------------------------------------------------------------------------
+
+
+def toy() -> Dataset:
+    """Six rows of a made-up animal for training, two for tests."""
+    table = Table.read(TOY, name="made up")
+    return build_dataset(table, target="animal", task="classification", seed=0, train_size=6, test_size=2)
+
+
+async def _learner(endpoint: Endpoint, trial: Trial) -> Finding:
+    """One row, as a run asks about it."""
+    attempts: list[int] = []
+    dataset, name = toy(), "learner prompt"
+    learner = LlmLearner(
+        endpoint,
+        Template.shipped("learner"),
+        dataset,
+        seed=0,
+        max_tokens=trial.learner_max_tokens,
+        counters=Counters(),
+        on_answer=lambda _, __, n: attempts.append(n),
+        structured=trial.structured,
+    )
+    try:
+        (prediction,) = await learner.predict(RULE, dataset.train[:1])
+    except EndpointError as error:
+        return Finding(name=name, mark="note", words=f"not answered: {error}", values={"parsed": False})
+    if prediction.value is None:
+        return _unread(name, prediction.reason, prediction.raw or "")
+    right = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
+    again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
+    said = _quoted(prediction.explanation or str(prediction.value))
+    words = f"read{again}: {prediction.value}, {right}; it said {said}"
+    return Finding(name=name, mark="works", words=words, values={"parsed": True, "answers": attempts[0]})
+
+
+async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
+    """One batch answered by a wrong rule, as a run asks about it."""
+    dataset, name = toy(), "optimizer prompt"
+    text = seed_sentence(dataset)
+    prompts = OptimizerPrompts(
+        dataset=dataset, refining=Template.shipped("optimizer"), drawing=Template.shipped("prior"), seed_text=text
+    )
+    optimizer = LlmOptimizer(endpoint, prompts, max_tokens=trial.optimizer_max_tokens, counters=Counters())
+    wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]
+    rule = f"{text} Every animal is a dax."
+    try:
+        proposal = await optimizer.propose(rule, dataset.train, wrong, temperature=0.7, seed=0)
+    except EndpointError as error:
+        return Finding(name=name, mark="note", words=f"not answered: {error}", values={"parsed": False})
+    if proposal.text is None:
+        return _unread(name, proposal.reason, proposal.raw)
+    words = f"read: {_quoted(proposal.text.removeprefix(text).strip())}"
+    return Finding(name=name, mark="works", words=words, values={"parsed": True})
+
+
+def _unread(name: str, reason: str | None, raw: str) -> Finding:
+    words = f"answered three times, and could not be read ({reason}); it said {_quoted(raw)}"
+    return Finding(name=name, mark="note", words=words, values={"parsed": False})
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text[: 4 * SAID_LIMIT].split())
+    return f"'{line}'" if len(line) <= SAID_LIMIT else f"'{line[:SAID_LIMIT]}…'"
+
+
+# --- fields and pages beside ---------------------------------------------------------------------------------------
+
+
+def _dropped(endpoint: Endpoint) -> Finding:
+    dropped = [name for name in endpoint.dropped_fields if name != "structured_outputs"]
+    if not dropped:
+        return Finding(name="optional fields", mark="works", words="all are taken", values={"refused": []})
+    words = f"refused, and left out or renamed since: {', '.join(dropped)}"
+    return Finding(name="optional fields", mark="note", words=words, values={"refused": dropped})
+
+
+async def _beside(base_url: str) -> list[Finding]:
+    """What the server tells of itself, where it does."""
+    health, version, metrics = await asyncio.gather(
+        *(asyncio.to_thread(page_beside, base_url, path) for path in ("/health", "/version", "/metrics"))
+    )
+    found = []
+    if health is not None:
+        found.append(Finding(name="/health", mark="works", words="the server calls itself well"))
+    if version is not None and "<" not in version[:20]:
+        found.append(Finding(name="/version", mark="works", words=_quoted(version)))
+    if metrics is not None and (load := read_load(metrics)):
+        found.append(Finding(name="/metrics", mark="works", words=load_words(load)))
+    return found

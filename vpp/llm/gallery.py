@@ -1,0 +1,43 @@
+"""The templates that come with the package, by name."""
+
+from functools import cache
+
+from vpp.errors import InputError
+from vpp.llm.templates import ROLES, Role, Template
+
+DEFAULT = "default"
+GALLERY: dict[str, str] = {
+    DEFAULT: "Says what each part is for, and asks for a short explanation before the answer.",
+    "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
+    "json": "Asks for one JSON object: for models that were trained to answer so.",
+}
+"""Name -> what it is like."""
+
+
+@cache
+def shipped(role: Role, name: str = DEFAULT) -> Template:
+    """A role's template out of the gallery. Raises InputError for a name that is not in it."""
+    if name not in GALLERY:
+        raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
+    return Template.shipped(role, "" if name == DEFAULT else name)
+
+
+def template_of(text: str | None, *, role: Role) -> Template:
+    """The user's own text, or the default template. Raises InputError."""
+    return shipped(role) if text is None else Template(text, role=role)
+
+
+def gallery_text(name: str, role: Role) -> str | None:
+    """What a run's record holds for a name: the template's text, None for the default."""
+    return None if name == DEFAULT else shipped(role, name).text
+
+
+def name_of(text: str | None, role: Role) -> str | None:
+    """The name under which a template ships; None for a text of the user's own."""
+    return next((name for name in GALLERY if text in (gallery_text(name, role), shipped(role, name).text)), None)
+
+
+def check_templates(texts: dict[Role, str | None]) -> tuple[str, ...]:
+    """The warnings of a user's own templates. Raises InputError for one that cannot be used."""
+    own = [Template(text, role=role) for role in ROLES if (text := texts.get(role)) is not None]
+    return tuple(warning for template in own for warning in template.warnings())

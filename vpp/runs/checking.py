@@ -1,0 +1,59 @@
+"""Trying the servers of an endpoint before a run: the learner's, and the optimizer's where it is another."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from vpp.llm.check import Finding, Role, Trial, check
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint
+from vpp.runs.session import Keys, open_endpoints
+from vpp.runs.spec import EndpointSpec
+
+LONGEST_S = 60.0
+"""Seconds that one call of a check may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A finding, and about which server."""
+
+    roles: tuple[Role, ...]
+    base_url: str
+    model: str
+    finding: Finding
+
+
+async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+    """Every finding as it is made. Raises InputError for an address or a key that no request can carry."""
+    async with AsyncExitStack() as stack:
+        quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_S))
+        learner, optimizer = await open_endpoints(stack, quick, keys, None, Counters(), max_attempts=1)
+        servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
+        servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
+        for endpoint, roles in servers.items():
+            trial = Trial(
+                roles=roles,
+                concurrency=spec.concurrency,
+                learner_max_tokens=spec.learner_max_tokens,
+                optimizer_max_tokens=spec.optimizer_max_tokens,
+                structured=spec.structured,
+            )
+            async for finding in check(endpoint, trial):
+                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+
+
+def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+    """The same for callers without an event loop; one that is left early closes its connections."""
+    with asyncio.Runner() as runner:
+        found = check_servers(spec, keys)
+        try:
+            while (one := runner.run(_next(found))) is not None:
+                yield one
+        finally:
+            runner.run(found.aclose())
+
+
+async def _next(found: AsyncGenerator[Checked, None]) -> Checked | None:
+    return await anext(found, None)

@@ -1,0 +1,26 @@
+"""What went wrong with a run's calls, by kind, and what its servers would not take: short whatever they do."""
+
+from vpp.usage import Usage
+from vpp.wording.words import integer
+
+NAMED = 4
+"""Kinds that a sentence names."""
+
+
+def faults_sentence(usage: Usage) -> str:
+    """The most frequent kinds of failed or odd reply; empty where there was none."""
+    if not usage.faults:
+        return ""
+    kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
+    named = [f"{name} ({integer(count)})" for name, count in kinds[:NAMED]]
+    rest = sum(count for _, count in kinds[NAMED:])
+    return f"Odd replies: {', '.join([*named, *([f'others ({integer(rest)})'] if rest else [])])}."
+
+
+def refused_sentence(usage: Usage) -> str:
+    """The optional fields that a server refused; empty where it took all."""
+    if not usage.refused_fields:
+        return ""
+    shown = ", ".join(usage.refused_fields[:NAMED])
+    more = f" and {len(usage.refused_fields) - NAMED} more" if len(usage.refused_fields) > NAMED else ""
+    return f"Refused by the server, so left out or renamed: {shown}{more}."
