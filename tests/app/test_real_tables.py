@@ -1,8 +1,9 @@
 """Three real tables through the app, from the upload to the report, on the demo model.
 
-What is held has held on ten seeds of each with these options, where the weighted vote got, at worst and on average,
-LATER.
-So a margin's sign is no luck of the form's own seed, with which each run gives the same answers each time.
+What is held has held with these options on seeds 0 to 9 of each table. There the weighted vote was right, at worst, on
+0.929 of the test rows of iris (always the most frequent label: 0.321), 0.740 of the titanic's (0.677) and 0.750 of the
+penguins' (0.433); the heaviest idea named a column and every answer was readable in all thirty. A seed's run gives the
+same answers each time, so neither luck nor time decides here.
 """
 
 import re
@@ -84,7 +85,7 @@ def test_the_posterior_of_a_real_table_is_sensible(real: Real, tmp_path: Path, m
     (baseline,) = found(r"Baseline\s+([\d.]+) %", report)
     assert right / asked > float(baseline) / 100
     (heaviest,) = found(r"\b1\. Weight [\d.]+,.*?predict \w+\.(.*?)\d+ of \d+ test rows right", report)
-    assert any(column in heaviest for column in real.columns), heaviest
+    assert any(column in heaviest.replace("class label", "") for column in real.columns), heaviest
 
     assert re.search(r"Abstained\s+0 of [\d,]+\s+Every answer could be read", words(turned_to(app, "disagreement")))
 
