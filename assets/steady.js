@@ -31,7 +31,7 @@ function patchWithin(old, next) {
 
 const wrapOf = (cue) => cue.nextElementSibling
 
-// `4 of 14 columns in view: scroll sideways`. A column that is held at the left or right is always in view.
+// `4 of 14 columns in view: scroll sideways`; nothing where all are. A column held at the left or right is in view.
 function told(wrap) {
   const heads = [...wrap.querySelector("thead tr:last-child").children]
   const { left, right } = wrap.getBoundingClientRect()
@@ -43,15 +43,14 @@ function told(wrap) {
     const box = head.getBoundingClientRect()
     return (i === 0 && held > left) || (head === last && isHeld) || (box.left >= held - 2 && box.right <= end + 2)
   })
-  return `${seen.length} of ${heads.length} columns in view: scroll sideways.`
+  return seen.length < heads.length ? `${seen.length} of ${heads.length} columns in view: scroll sideways.` : ""
 }
 
 function cueAll(root) {
   for (const cue of root.querySelectorAll(".cue")) {
     const wrap = wrapOf(cue)
-    const wide = wrap.scrollWidth > wrap.clientWidth + 1
-    cue.hidden = !wide
-    cue.textContent = wide ? told(wrap) : ""
+    cue.textContent = wrap.scrollWidth > wrap.clientWidth + 2 ? told(wrap) : ""
+    cue.hidden = !cue.textContent
   }
 }
 

@@ -378,13 +378,13 @@ def draw_points(comparison: Comparison) -> None:
         return
     own = [standing for place in places if (standing := comparison.standings[place])]
     found = differing_points(own)
-    is_label = comparison.base.dataset.task == "classification"
-    words = points_sentence(len(found), len(own[0].rows), is_label=is_label)
+    dataset = comparison.base.dataset
+    words = points_sentence(len(found), len(own[0].rows), is_label=dataset.task == "classification")
     st.html(markup.block(markup.heading("Points they differ on", "averaged predictions"), markup.caption(words)))
     if not found:
         return
     more = len(found) > FEW_POINTS and st.toggle(f"Show all {len(found)}", key="compare.points")
-    st.html(markup.block(points_html(found if more else found[:FEW_POINTS], places)))
+    st.html(markup.block(points_html(found if more else found[:FEW_POINTS], places, dataset.target_decimals)))
 
 
 def draw_conditions(comparison: Comparison) -> None:

@@ -17,7 +17,8 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import voting
+from vpp.wording.brief import tau_of_weights, voting
+from vpp.wording.unread import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
 
@@ -54,7 +55,8 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     found, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
     live = snapshot.state in frame.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
-    st.html(markup.block(markup.saying(dissent.saying(found, test, at=at)), markup.caption(asked)))
+    said = markup.saying(dissent.saying(found, test, at=at))
+    st.html(markup.block(unread_html(snapshot.view), said, markup.caption(asked)))
     counts(run, snapshot, test, found, at)
     matrix(run, snapshot, test, found)
     particles(run, test)
@@ -75,7 +77,8 @@ def counts(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[
     """The numbers of the page, and the thresholds of their verdicts."""
     config = snapshot.spec.config
     if test.metric == "mse":
-        strip = dissent.number_strip(found, test, config, beyond=run.reader.dataset().target_range, at=at)
+        beyond, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
+        strip = dissent.number_strip(found, test, config, beyond=beyond, tau=tau, at=at)
     else:
         strip = dissent.vote_strip(found, test, config, at=at)
     st.html(markup.block(markup.strip(strip)))
@@ -106,14 +109,16 @@ def draw_matrix(
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))
         return False
-    numeric, size, classes = test.metric == "mse", len(test.weights), run.reader.dataset().classes
+    dataset, numeric, size = run.reader.dataset(), test.metric == "mse", len(test.weights)
     unit = usual_distance(found) if numeric else 0.0
     columns = by_answers(test) if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
     under = (chosen.row.id, opened_html(run, snapshot, test, chosen)) if chosen else None
     voted = voting(snapshot.spec.config, size)
-    drawn = Matrix(columns=columns, labels=classes, voting=voted, unit=unit, opened=under)
-    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(classes)
+    drawn = Matrix(
+        columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
+    )
+    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
     st.html(markup.block(markup.caption(f"{legend} {merged}".strip())))
     rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
@@ -161,7 +166,8 @@ def opened_html(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, point: 
     """Inputs, answers and camps of one point."""
     view = snapshot.view
     sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
-    return point_html(point, test, run.reader.read_answers().by_pair, sentence)
+    decimals = run.reader.dataset().target_decimals
+    return point_html(point, test, run.reader.read_answers().by_pair, sentence, decimals)
 
 
 def particles(run: frame.OpenRun, test: Evaluated) -> None:

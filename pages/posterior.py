@@ -19,6 +19,7 @@ from vpp.wording import markup
 from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
 from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.progress import nothing_yet
+from vpp.wording.unread import unread_html
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent
@@ -95,7 +96,7 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
     said = f"{shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
-    st.html(markup.block(markup.saying(said), *at_a_glance(run, config)))
+    st.html(markup.block(unread_html(snapshot.view), markup.saying(said), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
     head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
     st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))

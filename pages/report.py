@@ -16,6 +16,7 @@ from vpp.runs.reader import RunReader
 from vpp.wording import markup
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
+from vpp.wording.unread import unread_html
 
 SOURCE_HEIGHT = 360
 
@@ -41,6 +42,8 @@ def page(run: frame.OpenRun) -> None:
     except VppError as error:
         st.html(markup.block(markup.state("The report cannot be written", str(error), failed=True)))
         st.stop()
+    if unread := unread_html(view):
+        st.html(markup.block(unread))
     offer(run)
     repeat(run)
     st.html(markup.block(markup.heading("Preview", "report.md · report.html has live charts beside the text")))

@@ -10,6 +10,7 @@ from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
 from vpp.events import INITIAL_STEP
+from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
@@ -19,6 +20,7 @@ from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
 from vpp.wording.steps import step_name
+from vpp.wording.unread import unread_html
 from vpp.wording.words import capitalised, counted
 
 FOLLOW, SHOW_END = "Follow latest", "Show the end"
@@ -133,7 +135,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     if view.last_step is not None:
         with band:
             slider = st.container(key="watch_slider")
-            draw_numbers(snapshot, shown)
+            draw_numbers(run, snapshot, shown)
         with below:
             charts.draw(run, view)
     elif snapshot.state in ("running", "stalled", "paused"):
@@ -147,7 +149,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
 
 def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What the page shows, what went wrong, and what one can do."""
-    st.html(markup.block(markup.saying(headline(snapshot, shown.step))))
+    st.html(markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))))
     wrong, buttons = st.container(), st.container()
     with wrong:
         trouble(snapshot)
@@ -155,10 +157,11 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         controls(run, snapshot)
 
 
-def draw_numbers(snapshot: Snapshot, shown: Shown) -> None:
+def draw_numbers(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What happened in the step, and its numbers."""
-    step = INITIAL_STEP if shown.newest is None else shown.step
-    told = markup.happening(happened(snapshot.view, step, snapshot.spec.config))
+    step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
+    balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
+    told = markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
     strip = markup.strip(metrics(snapshot, shown.step, thresholds.chosen()))
     steady(told + strip + load.line(snapshot), key="watch.strip")
 

@@ -216,6 +216,8 @@ class Model:
         self.base_url = ""
         self.asked = 0
         self.answered = 0
+        self.bodies: list[dict[str, Any]] = []
+        """As asked."""
         self.hold_after: int | None = None
         """Answers no call after so many, until told otherwise."""
         self.refusal: Reply | None = None
@@ -236,6 +238,7 @@ class Model:
         if not request.path.endswith("/chat/completions"):
             return refusal(404)
         self.asked += 1
+        self.bodies.append(request.body)
         number = self.asked
         while self.hold_after is not None and number > self.hold_after:
             await asyncio.sleep(0.01)

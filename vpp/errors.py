@@ -7,7 +7,7 @@ VppError
 │   ├── RunLocked           another worker holds it
 │   └── JournalDamaged      a line in the middle of the journal cannot be read
 └── EndpointError           the model's server (exit code 3)
-    ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood
+    ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood, no text ever
     │   └── PromptTooLong   what was asked does not fit the model's context: ask for less
     └── EndpointUnreachable it does not answer now; the run pauses and can go on
 """
@@ -42,7 +42,7 @@ class EndpointError(VppError):
 
 
 class EndpointRefused(EndpointError):
-    """The server answered no: key refused, model unknown, request not understood."""
+    """The server answered no: key refused, model unknown, request not understood; or its model never gives a text."""
 
 
 class PromptTooLong(EndpointRefused):

@@ -27,8 +27,6 @@ class Again:
             endpoint,
             timeout_s=of.timeout_s,
             max_wait_s=of.max_wait_s,
-            learner_max_tokens=of.learner_max_tokens,
-            optimizer_max_tokens=of.optimizer_max_tokens,
             context_length=of.context_length,
         )
 
@@ -50,6 +48,8 @@ def fill(run: str, spec: RunSpec) -> None:
         "optimizer_model": of.optimizer_model,
         "concurrency": of.concurrency,
         "structured": of.structured,
+        "learner_max_tokens": of.learner_max_tokens,
+        "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
     }
     for name, value in fields.items():

@@ -203,7 +203,10 @@ def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> No
         return
     vote = votes_on(answers, config)[0]
     known = known_row(vote.row, dataset)
-    told = vote_html(vote, is_weighted=config.is_weighted, scale=target_spread(dataset), n_classes=len(dataset.classes))
+    told = vote_html(
+        vote, is_weighted=config.is_weighted, scale=target_spread(dataset), decimals=dataset.target_decimals,
+        n_classes=len(dataset.classes),
+    )  # fmt: skip
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     st.html(
         markup.block(
@@ -307,7 +310,11 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
     shown = found[:PREVIEWED]
     first = f"The first {len(shown)} of {integer(len(found))} rows, in file order; the download has all."
     told = markup.caption(first) if len(found) > len(shown) else ""
-    st.html(markup.block(answered_rows.preview_html(shown), told, label="predictions of the uploaded rows"))
+    st.html(
+        markup.block(
+            answered_rows.preview_html(shown, dataset.target_decimals), told, label="predictions of the uploaded rows"
+        )
+    )
 
 
 # What it takes

@@ -18,7 +18,7 @@ from vpp.llm.structure import KINDS
 from vpp.runs.checking import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.wording import markup
-from vpp.wording.checks import checks_html
+from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
 
 DEMO, SERVER = "Built-in demo model", "My endpoint"
 SPEEDS = ("readable", "instant")
@@ -30,6 +30,9 @@ STRUCTURED_WORDS = {
 }
 
 
+TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
+
+
 def is_demo() -> bool:
     """Whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
@@ -37,6 +40,7 @@ def is_demo() -> bool:
 
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
     """Asks for the model; an incomplete server has no model or no address."""
+    st.session_state["new.verdict"] = None
     kind = st.segmented_control(
         "Who answers", (DEMO, SERVER), key=at_first("new.who", DEMO), persist_state="session", required=True
     )
@@ -67,7 +71,9 @@ def server() -> EndpointSpec:
     )
     frame.ask_keys(endpoint)
     if not _are_addresses(url, optimizer_url):
-        return replace(endpoint, base_url="")
+        nowhere = replace(endpoint, base_url="")
+        _test(nowhere)
+        return nowhere
     _test(endpoint)
     _ask_consent(url, optimizer_url)
     return endpoint
@@ -80,7 +86,8 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str
 
 
 def _asking() -> EndpointSpec:
-    """How the server is asked: calls in flight, the form its answers are held to, how much it thinks."""
+    """How the server is asked: calls in flight, the form of its answers, their length, how much it thinks."""
+    usual = EndpointSpec()
     with st.expander("How it is asked"):
         one, two, three = st.columns(3)
         concurrency = one.number_input(
@@ -93,9 +100,23 @@ def _asking() -> EndpointSpec:
             "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
         )
         st.html(markup.block(markup.caption(STRUCTURED_WORDS[structured])))
+        four, five, _ = st.columns(3)
+        learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
+        optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
+        st.html(markup.block(markup.caption(TOKENS_WORDS)))
     return EndpointSpec(
-        concurrency=int(concurrency), structured=structured, reasoning_effort="" if effort == OWN_WAY else effort
+        concurrency=int(concurrency),
+        structured=structured,
+        reasoning_effort="" if effort == OWN_WAY else effort,
+        learner_max_tokens=learner,
+        optimizer_max_tokens=optimizer,
     )
+
+
+def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
+    """The limit of one answer."""
+    key = at_first(f"new.{name}", value)
+    return int(place.number_input(label, 1, 1_000_000, step=256, key=key, persist_state="session"))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -117,7 +138,7 @@ def _are_addresses(*urls: str) -> bool:
         try:
             checked_address(url)
         except InputError as error:
-            st.html(markup.block(markup.state("This address cannot be", str(error), failed=True)))
+            st.html(markup.block(markup.state("This is no whole address", str(error), failed=True)))
             return False
     return True
 
@@ -127,17 +148,21 @@ def _test(endpoint: EndpointSpec) -> None:
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not endpoint.base_url):
         _run_test(endpoint)
     last = st.session_state.get("new.check")
-    found: tuple[Checked, ...] = last[1] if last and last[0] == endpoint else ()
+    asked = (endpoint, frame.session_keys())
+    found: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
     measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
     st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
     if found:
-        st.html(checks_html(found))
+        st.session_state["new.verdict"] = told = verdict(found)
+        st.html(checks_html(found) + verdict_html(told))
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
     """Draws a line a finding; rows of the table are not sent."""
     found: list[Checked] = []
-    with st.status("Testing the endpoint; up to a minute. No row of your table is sent.", expanded=True) as status:
+    with st.status(
+        "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
+    ) as status:
         lines = st.empty()
         try:
             for one in checking(endpoint, frame.session_keys()):
@@ -147,10 +172,27 @@ def _run_test(endpoint: EndpointSpec) -> None:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")
             return
-    st.session_state["new.check"] = (endpoint, tuple(found))
+    st.session_state["new.check"] = ((endpoint, frame.session_keys()), tuple(found))
     listed = {one.base_url: one.finding.values["models"] for one in found if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     st.rerun()  # the fields above offer the models
+
+
+def lacking(endpoint: EndpointSpec) -> str:
+    """What a run needs before it can start, in one sentence; empty where it needs nothing."""
+    if endpoint.demo:
+        return ""
+    if not endpoint.base_url:
+        return "Give a whole address first, or take the demo model."
+    if not endpoint.model:
+        return "Name a model first, or take the demo model."
+    return "" if st.session_state.get("new.sent_ok") else "Say first that rows of this table may be sent."
+
+
+def doubt_html() -> str:
+    """What the last test of the chosen endpoint came to, where that was not all well; empty else."""
+    told: Verdict | None = st.session_state.get("new.verdict")
+    return "" if told is None or told.mark == "works" else verdict_html(told)
 
 
 def _of_learner(found: Sequence[Checked], name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.parts import budget, columns, frame, tables
 from pages.parts.again import Again, started_from
-from pages.parts.endpoint import choose_endpoint
+from pages.parts.endpoint import choose_endpoint, doubt_html, lacking
 from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
 from pages.parts.prompts import Texts, choose_templates
@@ -141,7 +141,7 @@ def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dat
         **choice.splitting.options,
     )
     check_size(dataset, config.batch_size)
-    known = {*source.notes, *choice.table.notes}
+    known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
     st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in known)))
     return dataset
 
@@ -237,14 +237,13 @@ def choose(source: tables.Source) -> Choice:
 
 def offer_start(asked: Asked) -> None:
     """The button, and what it needs or means."""
-    endpoint = asked.endpoint
-    ready = endpoint.demo or bool(endpoint.base_url and endpoint.model and st.session_state.get("new.sent_ok"))
-    if st.button("Start the run", type="primary", width="stretch", disabled=not ready, key="new.start"):
+    lack = lacking(asked.endpoint)
+    if doubt := doubt_html():
+        st.html(doubt)
+    if st.button("Start the run", type="primary", width="stretch", disabled=bool(lack), key="new.start"):
         begin(asked)
     words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
-    st.html(
-        markup.block(markup.caption(words if ready else "Name an address and a model first, or take the demo model."))
-    )
+    st.html(markup.block(markup.caption(lack or words)))
 
 
 def begin(asked: Asked) -> None:

@@ -11,7 +11,9 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.errors import VppError
+from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import RunDirectory
+from vpp.runs.session import load_dataset
 from vpp.runs.shipped import EXAMPLE
 from vpp.runs.store import made_at
 from vpp.wording.listing import Listed, listed, told_apart, unreadable, when_words
@@ -58,7 +60,16 @@ def _listed(directory: RunDirectory) -> Listed:
         return unreadable(directory.id)
     is_shipped = directory.id == EXAMPLE
     when = "shipped example" if is_shipped else when_words(made_at(directory), datetime.now())
-    return listed(directory.id, snapshot, when)
+    balanced = _balanced(str(directory.path), snapshot.view.last_at) if snapshot.state == "finished" else None
+    return listed(directory.id, snapshot, when, balanced=balanced)
+
+
+@lru_cache(maxsize=10_000)
+def _balanced(path: str, last_at: float | None) -> float | None:
+    """Balanced accuracy as of a run's last event: its rows are read once, and not kept."""
+    reader = frame.reader(path)
+    snapshot = reader.refresh()
+    return balanced_accuracy(snapshot.view, lambda: load_dataset(reader.directory, snapshot.spec))
 
 
 def _name(directory: RunDirectory) -> str:

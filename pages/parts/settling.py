@@ -137,6 +137,7 @@ def list_questions(run: frame.OpenRun, asked: Answers) -> None:
                 settling.question_html(
                     question, held, name=name, seed_text=_seed(snapshot), tau=tau,
                     is_weighted=snapshot.spec.config.is_weighted, n_labels=len(dataset.classes),
+                    decimals=dataset.target_decimals,
                 )
             )
         )  # fmt: skip

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts.keeping import TEST_FILE
 from pages.parts.reading import read
 from vpp.data.dataset import Dataset
+from vpp.data.hints import split_hints
 from vpp.data.names import shown_name
 from vpp.data.split_rule import RANDOM, RuleKind, SplitRule
 from vpp.data.table import Table
@@ -16,6 +17,8 @@ from vpp.wording import markup
 from vpp.wording.splitting import rows_sentence, unlabelled_sentence
 
 CHANCE, GROUP, TIME, FILE = "By chance", "By group", "By time", "A test file"
+KEPT = "new.split_kept"
+"""The kind chosen last, which names the fold before its field is drawn on a page come back to."""
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
 ABOUT = {
     CHANCE: "Rows are drawn by seed, labels in their proportions.",
@@ -32,6 +35,8 @@ class Splitting:
     rule: SplitRule
     test_table: Table | None
     sizes: dict[str, Any]
+    hints: tuple[str, ...] = ()
+    """What the columns hint at where rows are drawn by chance, a sentence each, as shown beside the split."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -41,7 +46,8 @@ class Splitting:
 
 def choose_split(table: Table, target: str) -> Splitting:
     """Asks for the kind, its column or file, and the sizes. Raises DataError for a test file that is no table."""
-    with st.expander("Rows and split"):
+    so_far = str(st.session_state.get("new.split") or st.session_state.get(KEPT) or CHANCE)
+    with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
             "What parts training and test rows",
             (CHANCE, GROUP, TIME, FILE),
@@ -50,11 +56,15 @@ def choose_split(table: Table, target: str) -> Splitting:
             required=True,
             persist_state="session",
         )
-        kind = kind or CHANCE
+        kind = st.session_state[KEPT] = kind or CHANCE
         st.html(markup.block(markup.caption(ABOUT[kind])))
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == FILE else None
-        return Splitting(rule=rule, test_table=test_table, sizes=_sizes())
+        sizes = _sizes()
+    hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
+    if hints:
+        st.html(markup.block(*map(markup.caption, hints)))
+    return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
 
 
 def _rule(table: Table, target: str, kind: str) -> SplitRule:

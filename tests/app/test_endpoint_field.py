@@ -21,9 +21,11 @@ WITHIN_S = 60
 def form() -> None:
     import streamlit as st
 
-    from pages.parts.endpoint import choose_endpoint
+    from pages.parts.endpoint import choose_endpoint, doubt_html, lacking
 
     st.session_state["chosen"] = choose_endpoint(0)
+    st.session_state["lack"] = lacking(st.session_state["chosen"])
+    st.session_state["doubt"] = doubt_html()
 
 
 @pytest.fixture
@@ -48,6 +50,8 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
         field.button(key="new.test_endpoint").click().run()
     assert not field.exception
     told = shown(field)
+    assert "<b>A run can begin</b>." in told
+    assert field.session_state["doubt"] == ""
     assert "<b>learner prompt</b>: read: wug, as the rule says" in told
     assert told.count("</i>works</span>") > 5
     assert field.session_state["new.round_trip_s"] > 0
@@ -87,14 +91,41 @@ def test_what_was_found_of_another_endpoint_is_not_shown(field: AppTest) -> None
     field.text_input(key="new.model").set_value("m").run()
     field.button(key="new.test_endpoint").click().run()
     assert "nothing listens at" in shown(field)
+    assert "<b>A run cannot begin</b>: reachable: " in shown(field)
+    assert "A run cannot begin" in field.session_state["doubt"]
+    assert field.session_state["lack"] == ""
     field.text_input(key="new.model").set_value("n").run()
     assert "nothing listens at" not in shown(field)
+    assert field.session_state["doubt"] == ""
+
+
+def test_a_key_typed_after_a_test_makes_that_test_old(field: AppTest) -> None:
+    with model() as served:
+        served.key = "one"
+        field.text_input(key="new.url").set_value(served.base_url)
+        field.text_input(key="new.model").set_value("demo").run()
+        field.button(key="new.test_endpoint").click().run()
+        assert "key refused, as none was given" in shown(field)
+        next(each for each in field.text_input if each.label.startswith("Key")).set_value("one").run()
+    assert "key refused" not in shown(field)
+
+
+def test_what_is_no_whole_address_is_told_and_cannot_be_tested(field: AppTest) -> None:
+    field.text_input(key="new.url").set_value("localhost:8000").run()
+    assert "This is no whole address" in shown(field)
+    assert "write it as http://localhost:8000/v1" in shown(field)
+    assert field.button(key="new.test_endpoint").disabled
+    assert field.session_state["lack"] == "Give a whole address first, or take the demo model."
+    field.text_input(key="new.url").set_value("http://localhost:8000/v1").run()
+    assert field.session_state["lack"] == "Name a model first, or take the demo model."
 
 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     field.selectbox(key="new.structured").set_value("regex")
+    field.number_input(key="new.learner_max_tokens").set_value(4096)
     field.selectbox(key="new.effort").set_value("none").run()
     chosen: EndpointSpec = field.session_state["chosen"]
+    assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
     assert (chosen.structured, chosen.reasoning_effort) == ("regex", "none")
 
 

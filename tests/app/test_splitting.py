@@ -40,6 +40,16 @@ def test_rows_are_drawn_by_chance_and_what_is_left_out_is_said(form: AppTest) ->
     assert inputs(form) == ["shop", "day", "size"]
 
 
+def test_groups_and_dates_are_pointed_at_until_a_split_is_chosen(form: AppTest) -> None:
+    said = "if its rows belong together, split by group (--split group:shop)"
+    assert "Rows and split: by chance" in [fold.label for fold in form.expander]
+    assert shown(form).count(said) == 1
+    assert shown(form).count("split by time (--split time:day)") == 1
+    choose(form, "By time")
+    assert "Rows and split: by time" in [fold.label for fold in form.expander]
+    assert said not in shown(form)
+
+
 def test_a_split_by_group_takes_the_column_out_of_the_inputs(form: AppTest) -> None:
     choose(form, "By group")
     assert next(field.value for field in form.selectbox if field.label == "Column of the groups") == "shop"

@@ -41,7 +41,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target same --demo", "same"),
         ("run t.csv --target kind", "no endpoint"),
         ("run t.csv --target kind --base-url http://127.0.0.1:9/v1", "no model"),
-        ("run t.csv --target kind --base-url localhost --model m", "http://host:port/v1"),
+        ("run t.csv --target kind --base-url localhost --model m", "write it as http://localhost/v1"),
         ("run t.csv --target kind --demo --batch-size 200", "fewer than a batch of 200"),
         ("run t.csv --target kind --demo --method gibbs", "invalid choice: 'gibbs'"),
         ("run t.csv --target kind --demo --particles many", "invalid int value: 'many'"),
@@ -91,7 +91,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("task linear -o nowhere/out.csv", "nowhere/out.csv cannot be written"),
         ("cache shrink", "invalid choice: 'shrink'"),
         ("check-endpoint", "no endpoint"),
-        ("check-endpoint --base-url nothing --model m", "http://host:port/v1"),
+        ("check-endpoint --base-url nothing --model m", "write it as http://nothing/v1"),
     ],
 )
 def test_bad_input_is_told_in_one_line(vpp: Vpp, tmp_path: Path, words: str, said: str) -> None:

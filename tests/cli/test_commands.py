@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests import inspected
 from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server, model
 from tests.reporting import builders
 from vpp.cli import main
-from vpp.cli.working import heaviest
+from vpp.cli.working import heaviest, summary
 from vpp.settings import Config
 from vpp.wording.words import percent
 
@@ -57,6 +58,13 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert any(line.startswith(f"vml  finished     accuracy {accuracy}  ") for line in lines)
     assert len(lines) == 3
     assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
+
+
+def test_list_tells_balanced_accuracy_where_it_is_far_from_accuracy(vpp: Vpp, desk: Desk) -> None:
+    """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
+    run = inspected.labels(desk.runs).directory.id
+    (line,) = (line for line in vpp("list").splitlines() if line.startswith(run))
+    assert "accuracy 50.0 % · balanced 83.3 %  toy" in line.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
@@ -150,6 +158,17 @@ def test_an_option_that_is_not_used_is_told_once_and_apart_from_the_result(desk:
     assert "not used" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
 
 
+def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
+    lines = "".join(f"{i},5;{i};{'ab'[i % 2]}\n" for i in range(40))
+    (desk.folder / "halves.csv").write_text(f"x;y;kind\n{lines}")
+    told = desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan")
+    said = told.err.splitlines()
+    assert said[0] == "halves.csv is read as: semicolon, UTF-8, header"
+    assert "note: column 'x': '10,5' is read as 10.5" in said
+    assert "calls" in told.out
+    assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
+
+
 def test_options_that_are_used_are_not_remarked_on(desk: Desk, toy: str) -> None:
     assert "not used" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
 
@@ -191,6 +210,21 @@ def test_hypotheses_that_weigh_alike_are_told_together(tmp_path: Path, weights: 
     assert heaviest(reader.directory, reader.refresh().view) == told
 
 
+def test_the_result_stands_beside_that_of_one_answer_for_every_row(tmp_path: Path) -> None:
+    for made, shown in (
+        (inspected.labels, "always “no” gets 50.0 % of the test rows"),
+        (
+            inspected.numbers,
+            "always 1.75 is off by about 1.785 (root of the mean squared error 3.188) on the test rows",
+        ),
+    ):
+        (tmp_path / made.__name__).mkdir()
+        reader = made(tmp_path / made.__name__)
+        said = summary(reader.directory, reader.refresh().view).replace("\N{NO-BREAK SPACE}", " ")
+        assert shown in said.splitlines()
+    assert "test off by about 0.7071 (root of the mean squared error 0.5), training" in said
+
+
 def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
     assert vpp("task", "contains-zero", "--seed", "3", "-o", "zero.csv") == "zero.csv\n"
     assert len((desk.folder / "zero.csv").read_text().splitlines()) == 161
@@ -201,13 +235,12 @@ def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
     assert re.fullmatch(r"learner and optimizer: demo at http://127.0.0.1:\d+/v1", told[0])
     assert told[3] == "  works  models: demo is served"
     assert any(line.startswith("  works  learner prompt: read: wug, as the rule says") for line in told)
+    assert told[-1] == "A run can begin."
 
 
 def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
     with model() as learner, model() as optimizer:
-        told = json.loads(
-            vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url)
-        )
+        told = json.loads(vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url))
     assert told["usable"]
     assert [(server["roles"], server["base_url"]) for server in told["servers"]] == [
         (["learner"], learner.base_url),

@@ -84,10 +84,14 @@ def test_a_cell_is_missing_or_its_text_without_outer_blanks(text):
         ("sample", ["A-017", "A-020", "B-003"]),
         ("key", ["9f86d081", "e3b0c442", "0a1b2c3d"]),
         ("n", ["9" * 5000, "8" * 5000]),
+        ("mail", ["ann@example.org", "bo+x@example.org", "cy@example.org"]),
+        ("zip", ["94103", "10115", "20095"]),
+        ("hash", ["9f86d081", "12e45678", "60303031"]),
+        ("seen", ["2024-01-31 12:30", "2024-02-01 08:15", "2024-02-01 09:00"]),
     ],
 )
 def test_an_index_and_codes_only_name_their_rows(name, cells):
-    assert is_identifier(name, cells)
+    assert is_identifier(name, cells, find_kind(cells, name=name))
 
 
 @pytest.mark.parametrize(
@@ -101,11 +105,13 @@ def test_an_index_and_codes_only_name_their_rows(name, cells):
         ("id", ["1", None, "3"]),
         ("review", ["a good 1", "a bad 2", "so so 3"]),
         ("word", ["apple", "pear", "plum"]),
+        ("steps", ["3-4-0-7", "1-2", "5-6"]),
+        ("compound", ["NaCl", "H2O", "CO2"]),
         ("word", ["pear" * 5000, "plum" * 5000]),
     ],
 )
 def test_measurements_words_and_repeats_do_not(name, cells):
-    assert not is_identifier(name, cells)
+    assert not is_identifier(name, cells, find_kind(cells, name=name))
 
 
 @pytest.mark.parametrize(

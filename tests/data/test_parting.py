@@ -199,3 +199,21 @@ def test_training_targets_that_are_all_equal_are_said():
     table = read("x,y\n" + "".join(f"{i}.5,{'9.5' if i == 3 else '0.5'}\n" for i in range(400)))
     notes = build_dataset(table, target="y", task="regression", train_size=10, seed=1).provenance.notes
     assert "every training row has the target 0.5: there is nothing to learn from them" in notes
+
+
+@pytest.mark.parametrize(
+    ("n_rare", "train", "note"),
+    [
+        (
+            3,
+            30,
+            "label 'fraud' stands on 1 of 30 training rows: always 'ok' would be right on 97\u00a0%; take more rows",
+        ),
+        (3, 100, "label 'fraud' stands on 2 of 62 training rows: always 'ok' would be right on 97\u00a0%"),
+        (50, 100, ""),
+    ],
+)
+def test_a_rare_label_is_named_with_what_the_commonest_alone_gets_right(n_rare, train, note):
+    table = read("x,y\n" + "".join(f"{i * 37 % 101},{'fraud' if i < n_rare else 'ok'}\n" for i in range(100)))
+    found = build_dataset(table, target="y", train_size=train).provenance.notes
+    assert "".join(note for note in found if " stands on " in note).partition(" (Rows and split")[0] == note

@@ -1,11 +1,10 @@
 """Files as people have them: each is read as its sidecar says, or refused in the line that it gives.
 
 A sidecar NAME.json stands beside NAME.ext in tests/data_zoo; a large file is made by the recipe in its sidecar instead.
-What a sidecar does not name is not looked at. `read_as`: what a person says; `needs`: a package that reads the file,
-without which it is refused in the line `without`. `kinds`: those that a person chooses; `target`: what is predicted.
+What a sidecar does not name is not looked at. `read_as`: what a person says; `kinds`: those that a person chooses;
+`target`: what is predicted.
 """
 
-import importlib.util
 import json
 from contextlib import nullcontext
 from pathlib import Path
@@ -24,7 +23,7 @@ from vpp.errors import InputError
 ZOO = Path(__file__).parents[1] / "data_zoo"
 SIDECARS = sorted(ZOO.glob("*.json"))
 FILES = sorted(path for path in ZOO.iterdir() if path.suffix != ".json")
-KEYS = {"about", "read_as", "kinds", "target", "expect", "error", "needs", "without", "recipe"}
+KEYS = {"about", "read_as", "kinds", "target", "expect", "error", "recipe"}
 EXPECTED = {
     "format",
     "encoding",
@@ -53,7 +52,7 @@ def test_a_file_is_read_or_refused_as_expected(sidecar: Path) -> None:
     case = json.loads(sidecar.read_text(encoding="utf-8"))
     assert set(case) <= KEYS
     name, content = file_of(sidecar, case)
-    refused = refusal_of(case)
+    refused = case.get("error")
     with pytest.raises(InputError) if refused is not None else nullcontext() as caught:
         table = Table.read(content, name=name, read_as=ReadAs(**case.get("read_as", {})))
         table = with_kinds(table, case.get("kinds", {}))
@@ -83,13 +82,6 @@ def made(*, rows: int, columns: int) -> bytes:
     lines = [",".join([*(f"c{j}" for j in range(1, columns)), "label"])]
     lines += [",".join([*(str(i * j % 97) for j in range(1, columns)), "ab"[i % 2]]) for i in range(rows)]
     return "\n".join(lines).encode()
-
-
-def refusal_of(case: dict[str, Any]) -> str | None:
-    """The line of error; None where the file is read."""
-    if "needs" in case and importlib.util.find_spec(case["needs"]) is None:
-        return str(case["without"])
-    return case.get("error")
 
 
 def check(table: Table, dataset: Dataset | None, expect: dict[str, Any]) -> None:

@@ -89,6 +89,13 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
     assert "0 to 2" in vote_html(NUMBER_VOTES[4], is_weighted=True, scale=SCALE)
 
 
+def test_a_mean_is_rounded_by_the_precision_of_the_training_targets() -> None:
+    # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
+    assert headline(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0).startswith("I don’t know; about 2.7,")
+    assert "2.7" in vote_html(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0)
+    assert "2.7</td>" in answered_rows.preview_html([NUMBER_VOTES[7]], 0)
+
+
 def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
     row = Row(id=0, inputs=(("a", "1"),), target=None)
     answers = replace(

@@ -92,6 +92,7 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
     assert outcome(found[4]) == "true: yes · vote: yes: right"
     _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
     assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
+    assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
 
 
 def test_what_a_model_said_is_text_in_a_point_opened() -> None:

@@ -73,6 +73,14 @@ def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path
     assert "4 to 6" in line(html, 6)
 
 
+def test_numbers_are_rounded_by_the_precision_of_the_training_targets(tmp_path: Path) -> None:
+    test, found = found_in(inspected.numbers(tmp_path))
+    assert inspected.NUMBERS.target_decimals == 0
+    html = Matrix(columns=by_particle(test.weights), labels=(), decimals=0).html(found)
+    # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
+    assert "2.7</span>" in line(html, 7)
+
+
 def test_text_of_a_table_is_text_in_the_matrix() -> None:
     bad = '<img src=x onerror="alert(1)">'
     data = dataset([bad, "no"], [bad], name="<b>a</b>")

@@ -38,8 +38,11 @@ def question(*consequences: Consequence, bits: float = 0.5, abstained: float = 0
 BOTH = (consequence("yes", 1, contradicted=0.4), consequence("no", 0, contradicted=0.6))
 
 
-def words(asked: Question, *, is_weighted: bool = True, tau: float | None = None, n_labels: int = 2) -> list[str]:
-    said = consequence_words(asked, is_weighted=is_weighted, tau=tau, n_labels=n_labels)
+def words(
+    asked: Question, *, is_weighted: bool = True, tau: float | None = None, n_labels: int = 2,
+    decimals: int | None = None,
+) -> list[str]:  # fmt: skip
+    said = consequence_words(asked, is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in said]
 
 
@@ -66,6 +69,9 @@ def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
 def test_numbers_are_camps() -> None:
     camps = question(consequence(4.0, 1, 2, contradicted=0.5), votes=(4.0, 6.0, 7.0))
     assert words(camps, tau=0.25, n_labels=0) == ["If near 4: 50 % of the weight is contradicted (particles 1 and 2)."]
+    third = question(consequence(7 / 3, 1, contradicted=0.5), votes=(2.0, 7.0))
+    (said,) = words(third, tau=0.25, n_labels=0, decimals=0)
+    assert said.startswith("If near 2.3: 50 %")
     assert "more than 1 off" in reach_words(0.25)  # 2 sqrt(.25)
 
 

@@ -1,12 +1,15 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests import inspected
 from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated
 from vpp.data.dataset import Row
 from vpp.inspection.scores import (
     averaged_score,
     averages_asked,
+    balanced_accuracy,
     baseline,
     particle_scores,
     score,
@@ -15,6 +18,7 @@ from vpp.problem import Prediction
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
 from vpp.runs.averages import averages
+from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
 
@@ -42,6 +46,17 @@ def test_a_smaller_error_is_better_in_both_tasks() -> None:
     assert right.error < wrong.error
     near, far = score([1.1], NUMBERS.test[:1], NUMBERS), score([3.0], NUMBERS.test[:1], NUMBERS)
     assert near.error < far.error
+
+
+def test_balanced_accuracy_is_told_of_labels_whose_rows_can_be_read(tmp_path: Path) -> None:
+    """Right on 3 of 3 and 2 of 3."""
+    reader = inspected.labels(tmp_path / "labels")
+    view = reader.refresh().view
+    assert balanced_accuracy(view, reader.dataset) == pytest.approx(5 / 6)
+    reader.directory.data.unlink()
+    assert balanced_accuracy(view, RunReader(reader.directory).dataset) is None
+    numbered = inspected.numbers(tmp_path / "numbers")
+    assert balanced_accuracy(numbered.refresh().view, numbered.dataset) is None
 
 
 def test_the_baseline_of_labels_is_the_most_frequent_of_the_training_rows() -> None:

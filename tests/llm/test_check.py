@@ -39,12 +39,16 @@ def server(
     return behave
 
 
-def found(behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4) -> dict[str, Finding]:
+def found(
+    behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4, longest_s: float = 60, key: str | None = None
+) -> dict[str, Finding]:
+    trial = Trial(concurrency=concurrency, longest_s=longest_s)
+
     async def scene() -> dict[str, Finding]:
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model=model, max_attempts=1, timeout_s=20)
+            endpoint = Endpoint(base_url=stub.base_url, model=model, api_key=key, max_attempts=1, timeout_s=20)
             try:
-                return {one.name: one async for one in check(endpoint, Trial(concurrency=concurrency))}
+                return {one.name: one async for one in check(endpoint, trial)}
             finally:
                 await endpoint.aclose()
 
@@ -54,14 +58,15 @@ def found(behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4) ->
 def test_a_good_server_is_said_to_do_all_of_it() -> None:
     told = found(server())
     assert list(told) == [
-        *("reachable", "key", "models", "context length", "answers", "structured output", "seed", "throughput"),
-        *("learner prompt", "optimizer prompt", "optional fields", "/health", "/version", "/metrics"),
+        *("reachable", "key", "models", "context length", "answers", "learner prompt", "optimizer prompt"),
+        *("structured output", "throughput", "seed", "optional fields", "/health", "/version", "/metrics"),
     ]
     assert {one.mark for one in told.values()} == {"works"}
     assert told["context length"].words.startswith("2,048 tokens")
     assert "as the rule says" in told["learner prompt"].words
     assert told["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
-    assert re.match(r"4 short calls at once: 4 answered, [\d.]+ a second; half", told["throughput"].words)
+    said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
+    assert re.match(said, told["throughput"].words)
     assert told["/version"].words == '\'{"version": "0.32.0"}\''
     assert told["/metrics"].words == "2 running, 0 waiting"
 
@@ -121,6 +126,35 @@ def test_prompts_that_cannot_be_read_are_shown() -> None:
         assert "it said 'pink elephants'" in told[name].words
 
 
+def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it() -> None:
+    cut = found(server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length")))
+    for option in ("--learner-max-tokens", "--reasoning-effort none", "How it is asked"):
+        assert option in cut["learner prompt"].values["mend"]
+
+
+def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
+    told = found(server(), longest_s=0)
+    assert told["answers"].mark == "works"
+    assert told["not tried"].values["untried"] == [
+        *("learner prompt", "optimizer prompt", "structured output", "throughput", "seed")
+    ]
+    assert "throughput" not in told
+
+
+@pytest.mark.parametrize(
+    ("refused", "key", "words"),
+    [
+        (refusal(401), None, "key refused, as none was given (HTTP 401 no): set OPENAI_API_KEY"),
+        (refusal(401), "sk-x", "key refused (HTTP 401 no): give a key this server knows"),
+        (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
+    ],
+)
+def test_a_key_that_is_missing_is_told_from_one_that_is_wrong(refused: Reply, key: str | None, words: str) -> None:
+    told = found(server(models=refused), key=key)
+    assert list(told)[-1] == "key"
+    assert words in told["key"].words
+
+
 def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
     told = found(server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b)))
     assert told["throughput"].mark == "note"
@@ -177,4 +211,5 @@ def test_what_no_run_can_live_with_ends_the_check(behaviour: Behaviour, last: st
 def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
     told = found(server(models=Reply(b"<html></html>")))
     assert told["answers"].mark == "works"
+    assert "cannot be listed: tiny at" in told["models"].words
     assert "fails" not in {one.mark for one in told.values()}

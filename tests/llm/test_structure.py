@@ -47,14 +47,14 @@ def test_a_label_of_any_text_is_held_to_and_read(label: str) -> None:
         assert not is_kept(held("regex", style, dataset), said + "x")
 
 
-@pytest.mark.parametrize("number", ["0", "-3.25", "1200000", "1.5e-7"])
+@pytest.mark.parametrize("number", ["0", "-3.25", "1200000", "1.5e-7", "1e300", "2.5e-308"])
 def test_a_number_that_the_pattern_allows_is_read(number: str) -> None:
     assert is_kept(held("choice", "text", LINE), number)
     assert is_kept(held("regex", "text", LINE), SAID["text"].format("", number))
     assert parse_number(number).value == float(number)
 
 
-@pytest.mark.parametrize("number", ["", "NaN", "inf", "1,000", "--1", "1e999"])
+@pytest.mark.parametrize("number", ["", "NaN", "inf", "1,000", "--1", "1e309", "1e999"])
 def test_a_number_that_cannot_be_is_not_allowed(number: str) -> None:
     assert not is_kept({"regex": NUMBER}, number)
 

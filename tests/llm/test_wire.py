@@ -53,6 +53,20 @@ def test_the_words_of_every_kind_of_error(body: bytes, words: str) -> None:
     assert server_words(body) == words
 
 
+def test_what_a_server_says_cannot_steer_a_terminal() -> None:
+    assert server_words(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()) == "no [2J way 1m"
+    listed = read_models(json.dumps([{"id": "ti\x1bny"}, {"id": "a" * 10_000}]).encode())
+    assert [model.id for model in listed] == ["ti ny", "a" * 200]
+
+
+def test_a_count_that_is_none_counts_as_nothing() -> None:
+    for count in (10**400, -5, True, 1.5, "7"):
+        usage = {"prompt_tokens": count, "completion_tokens": count}
+        body = json.dumps({"choices": [{"message": {"content": "Output: 1"}}], "usage": usage}).encode()
+        completion = read_completion(body)
+        assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
+
+
 def test_a_field_is_named_as_a_whole_word() -> None:
     body = b'{"error": {"message": "Unknown argument: max_completion_tokens"}}'
     assert named_fields(body, ["max_tokens", "max_completion_tokens", "seed"]) == ["max_completion_tokens"]

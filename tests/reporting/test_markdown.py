@@ -137,7 +137,7 @@ def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
     report = plain(report_markdown(run(tmp_path, *smc_run(NUMBERS), data=NUMBERS)))
     assert "the weighted mean's mean squared error on 2 test rows is 1.562" in report
     assert "Root mean squared error 1.25, in the target's unit, over 2 rows." in report
-    assert "| 4 | a 4 | 1 | 1.25 | 0.433 | 1 to 2 |" in report
+    assert "| 4 | a 4 | 1 | 1.2 | 0.433 | 1 to 2 |" in report
     assert "the mean of the training targets: 1.75" in report
 
 

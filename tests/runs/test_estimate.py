@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -74,6 +74,25 @@ def test_money_is_tokens_at_each_roles_price() -> None:
     assert found.cost.about == pytest.approx((learner + 2 * (2 + 4) * 250) / 1e6)
     assert found.cost.low < found.cost.about < found.cost.high
     assert estimate(spec(), DATA).cost is None
+
+
+def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
+    """SMC, 2 particles: 2 drawn and 2 x 2 proposed."""
+    made = replace(spec(), endpoint=EndpointSpec(demo=True, learner_max_tokens=40, optimizer_max_tokens=900))
+    found = estimate(made, DATA)
+    assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
+    assert found.completion.about == found.plan.learner_calls * 40 + 6 * 250
+
+
+def test_a_history_of_exchanges_lengthens_the_optimizers_prompt() -> None:
+    prompts = optimizer_prompts(spec(), DATA)
+    texts = Texts(prompts.seed_text, HYPOTHESIS)
+    alone, after = (
+        optimizer_size(spec(replace(CONFIG, history=history)), DATA, prompts, texts).size for history in (0, 1)
+    )
+    assert after.low == alone.low
+    assert after.about > alone.about + HYPOTHESIS.about
+    assert after.high > alone.high + HYPOTHESIS.high
 
 
 def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
@@ -163,7 +182,7 @@ def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
     hypotheses = Texts(optimizer_prompts(made, data).seed_text, Span(low=long, about=long, high=long))
     learner = learner_size(made, data, hypotheses).size
     assert learner.about == pytest.approx(sum(asked.sizes) / len(asked.sizes), rel=0.1)
-    optimizer = optimizer_size(made.config, data, optimizer_prompts(made, data), hypotheses).size
+    optimizer = optimizer_size(made, data, optimizer_prompts(made, data), hypotheses).size
     assert optimizer.about == pytest.approx(sum(rewriting.sizes) / len(rewriting.sizes), rel=0.1)
 
 

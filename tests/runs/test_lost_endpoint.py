@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.llm.stub import refusal
+from tests.llm.stub import chat, refusal
 from tests.processes import (
     Desk,
     Model,
@@ -105,6 +105,15 @@ def test_an_unknown_model_ends_the_run_at_once(desk: Desk, served: Model) -> Non
     assert "no such model" in outcome.complaint
     assert desk.state("run") == "failed"
     assert served.answered == 0
+
+
+def test_a_model_that_only_thinks_ends_the_run_at_once(desk: Desk, served: Model) -> None:
+    served.refusal = chat(None, finish="length", reasoning="hm")
+    outcome = desk.run("run", *served.options, *VML).finish()
+    assert outcome.code == 3
+    assert "no call was ever answered: allow more tokens (--learner-max-tokens" in outcome.complaint
+    events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
+    assert not any(isinstance(event, RunPaused) for event in events)
 
 
 def test_a_refusal_in_mid_run_keeps_what_was_answered(

@@ -45,7 +45,8 @@ def test_without_a_filter_changes_are_rewritings_and_an_error_is_no_vote(tmp_pat
     of = told(numbers(tmp_path))
     assert of[0].endswith("One of three hypotheses was rewritten, two left word for word.")
     assert of[None] == (
-        "The weights are those that the last step left. On 4 test rows the weighted mean’s mean squared error is 0.5."
+        "The weights are those that the last step left. On 4 test rows the weighted mean is off by about "
+        "0.7071 (root of the mean squared error 0.5)."
     )
 
 
@@ -148,6 +149,16 @@ def test_a_k_that_grows_or_falls_is_told_where_it_does(tmp_path: Path) -> None:
     assert {step for step, words in told(shrinking).items() if "All agreed, so K fell from 4 to 2." in words} == fallen
     assert grown
     assert fallen
+
+
+def test_balanced_accuracy_stands_beside_the_share_told_right_where_it_is_another(tmp_path: Path) -> None:
+    snapshot = labels(tmp_path).refresh()
+
+    def end(balanced: float) -> str:
+        return happened(snapshot.view, None, snapshot.spec.config, balanced=balanced).replace("\N{NO-BREAK SPACE}", " ")
+
+    assert end(5 / 6).endswith("got 3 right, 50.0 %; balanced accuracy 83.3 %.")
+    assert end(0.5).endswith("got 3 right, 50.0 %.")
 
 
 def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:

@@ -18,6 +18,7 @@ from vpp.wording.verdicts import (
     miss_verdict,
     read,
     spread_verdict,
+    tau_cure,
     too_few_words,
     written,
 )
@@ -148,6 +149,15 @@ def test_a_spread_is_held_against_a_typical_miss() -> None:
     assert spread_verdict(2, 4).startswith("Not below a typical miss, 2:")
     assert spread_verdict(0, 4).startswith("Below a typical miss, 2:")
     assert spread_verdict(0, 0) == "No spread and no miss: they agree, and they are right."
+
+
+def test_agreement_of_numbers_that_are_wrong_is_told_with_its_cure() -> None:
+    cure = "A larger τ than 0.8 would let more hypotheses count (--tau; under More options)."
+    assert spread_verdict(0.9, 4, 0.8).endswith(f"noise. {cure}")
+    assert spread_verdict(1, 4, 0.8).endswith("noise.")
+    assert tau_cure(0.8, ess=1.4) == cure
+    assert tau_cure(0.8, ess=1.5) == ""
+    assert tau_cure(None, ess=1) == ""
 
 
 def test_whether_spread_follows_error_turns_on_its_thresholds() -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.reporting.builders import dataset
 from vpp.wording import verdicts, words
 from vpp.wording.markup import votes
 
@@ -149,6 +150,45 @@ def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
 )
 def test_a_number_reads_well_at_any_scale(value: float, said: str) -> None:
     assert words.number(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "shown"),
+    [
+        (65 / 3, 0, "21.7"),
+        (22.0, 0, "22"),
+        (1 / 3, 2, "0.333"),
+        (-0.04, 0, "0"),
+        (-12345.678, 1, "−12,345.68"),
+        (2007.46, 0, "2007.5"),
+        (1234567.891, 2, "1,234,567.891"),
+        (6.5e12 / 3, 0, "2,166,666,666,666.7"),
+        (1.5e300, 0, "1.5e300"),
+        (1.23456e-9, 9, "1.2e−9"),
+        (3.21456e-9, 11, "3.215e−9"),
+        (0.12345678901234, 12, "0.1234567890123"),
+        (math.nan, 2, "undefined"),
+        (-math.inf, 2, "−∞"),
+        (4 / 3, None, "1.333"),
+    ],
+)
+def test_a_value_of_the_target_has_one_decimal_more_than_its_data(
+    value: float, decimals: int | None, shown: str
+) -> None:
+    assert words.target_text(value, decimals) == shown
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_no_digit_of_a_target_is_lost_beside_its_prediction(targets: list[float]) -> None:
+    decimals = dataset(targets, targets).target_decimals
+    shown = [words.target_text(target, decimals) for target in targets]
+    assert [float(each.replace(",", "").replace(words.MINUS, "-")) for each in shown] == targets
+
+
+def test_decimals_are_those_of_the_target_that_has_most() -> None:
+    assert dataset([1.0, 2.5, 1e-9, 1e22], [0.125]).target_decimals == 9
+    assert dataset([3.0, 1e22], [0.125]).target_decimals == 0
+    assert dataset(["1.25", "2"], ["2"]).target_decimals is None
 
 
 def test_numbers_have_a_true_minus_sign() -> None:

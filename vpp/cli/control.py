@@ -75,7 +75,9 @@ def _metric(row: dict[str, object]) -> str:
     metric = row["metric"]
     if not isinstance(metric, dict) or metric["test"] is None:
         return "-"
-    shown = metric_text(metric["name"], metric["test"])
+    scores = row["scores"]
+    test = scores["test"] if isinstance(scores, dict) else None
+    shown = metric_text(metric["name"], metric["test"], test and test.get("balanced_accuracy"))
     return f"accuracy {shown}" if metric["name"] == "accuracy" else shown
 
 

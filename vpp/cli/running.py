@@ -8,7 +8,7 @@ from typing import Any
 
 from vpp.cli.spending import cap_of, prices_of, tell_plan
 from vpp.cli.surroundings import environment
-from vpp.cli.tables import read_table
+from vpp.cli.tables import form_of, read_table
 from vpp.cli.templates import templates_of
 from vpp.cli.working import work_on
 from vpp.data.build import build_dataset
@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
     given = _given(options)
     config = replace(preset(options.preset), **given)
     templates = templates_of(options)
-    dataset = _dataset(options, config)
+    dataset, form = _dataset(options, config)
     preparation = Preparation(
         dataset=dataset,
         config=config,
@@ -43,14 +43,14 @@ def run(options: Namespace) -> int:
         cap=cap_of(options, before=NO_CAP),
     )
     if options.plan:
+        _tell_reading(dataset, form, options)
         tell_plan(preparation, stream=sys.stdout)
         return 0
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
+    _tell_reading(dataset, form, options)
     if not options.quiet:
         tell_plan(preparation, stream=sys.stderr)
         print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
-    for note in () if options.quiet else dataset.provenance.notes:
-        print(f"note: {note}", file=sys.stderr)
     unused = unused_words(given, config, dataset.task)
     if unused and not options.quiet:
         print(f"not used as things are chosen: {unused}", file=sys.stderr)
@@ -66,14 +66,22 @@ def _given(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _dataset(options: Namespace, config: Config) -> Dataset:
+def _tell_reading(dataset: Dataset, form: str, options: Namespace) -> None:
+    """What was decided on the way from the file to its rows; only a run that is not refused gets so far."""
+    if not options.quiet:
+        print(f"{dataset.provenance.file} is read as: {form}", file=sys.stderr)
+        print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
+
+
+def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
+    """And how its file was read."""
     table = read_table(options.data, options)
     table = with_kinds(table, dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
         raise InputError(f"{options.data}: no column looks like a target: name one with --target")
     test = read_table(options.test, options) if options.test else None
-    return build_dataset(
+    dataset = build_dataset(
         table,
         target=target,
         task=options.task,
@@ -87,6 +95,7 @@ def _dataset(options: Namespace, config: Config) -> Dataset:
         split=options.split,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
     )
+    return dataset, form_of(table.reading)
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:

@@ -12,6 +12,7 @@ from vpp.cli.surroundings import keys
 from vpp.errors import InputError
 from vpp.runs.checking import Checked, checking
 from vpp.runs.preparation import check_limits
+from vpp.wording.checks import verdict
 
 
 def demo_server(options: Namespace) -> NoReturn:
@@ -34,6 +35,8 @@ def check_endpoint(options: Namespace) -> int:
         found.append(one)
     if options.json:
         print(json.dumps(as_json(found), ensure_ascii=False))
+    else:
+        print(verdict(found).words)
     if not spec.model and all(one.finding.mark != "fails" for one in found):
         return 2
     return 0 if is_usable(found) else 3
@@ -53,7 +56,7 @@ def as_json(found: Sequence[Checked]) -> dict[str, Any]:
         server = {"roles": one.roles, "base_url": one.base_url, "model": one.model, "findings": []}
         finding = {"name": one.finding.name, "mark": one.finding.mark, "words": one.finding.words, **one.finding.values}
         servers.setdefault(one.roles, server)["findings"].append(finding)
-    return {"usable": is_usable(found), "servers": list(servers.values())}
+    return {"usable": is_usable(found), "verdict": verdict(found).words, "servers": list(servers.values())}
 
 
 def is_usable(found: Sequence[Checked]) -> bool:

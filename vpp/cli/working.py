@@ -4,19 +4,25 @@ import json
 import logging
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
 from vpp.cli.control import go_on
 from vpp.cli.progress import Progress
 from vpp.cli.spending import renew_cap
 from vpp.cli.surroundings import find_run, surroundings
+from vpp.errors import DataError
+from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
+from vpp.runs.session import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView, fold
 from vpp.runs.worker import work
-from vpp.wording.estimates import error_text, number_text, r2_text, share_text
+from vpp.wording.escaping import one_line
+from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
+from vpp.wording.unread import unread_sentence
 from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
@@ -51,22 +57,23 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     if options.json:
         print(json.dumps(result(directory, view)))
     else:
-        print(_told(directory, view))
+        print(summary(directory, view))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 
-def _told(directory: RunDirectory, view: RunView) -> str:
+def summary(directory: RunDirectory, view: RunView) -> str:
     """A few lines for a person."""
     outcome = result(directory, view)
     metric = outcome["metric"]
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
-    lines = [f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
+    lines = [*filter(None, [unread_sentence(view)]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     if metric["test"] is not None:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
         )
     if beside := _beside(outcome["scores"]["test"]):
         lines.append(f"test {beside}")
+    lines += _baseline(directory, view)
     if directory.spec().endpoint.is_demo:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
@@ -101,7 +108,24 @@ def heaviest(directory: RunDirectory, view: RunView) -> str:
 def _shown(metric: str, value: float | None) -> str:
     if value is None:
         return "not evaluated"
-    return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else f"mean squared error {number(value)}"
+    return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else miss_words(float(value))
+
+
+def _baseline(directory: RunDirectory, view: RunView) -> Iterator[str]:
+    """What one answer to every test row would have come to."""
+    test = view.evaluated.get("test")
+    if test is None:
+        return
+    try:
+        dataset = load_dataset(directory, directory.spec())
+    except (OSError, DataError):
+        return
+    constant = baseline(rows_of(test, dataset), dataset)
+    if isinstance(constant.answer, str):
+        right = percent(1 - constant.score.error, decimals=1)
+        yield f"always “{one_line(constant.answer)}” gets {right} of the test rows"
+    else:
+        yield f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"
 
 
 def _beside(scores: dict[str, Any] | None) -> str:

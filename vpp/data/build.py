@@ -8,6 +8,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Provenance, Row, Task
 from vpp.data.examples import Examples
+from vpp.data.hints import split_hints
 from vpp.data.inputs import choose_inputs, require_columns
 from vpp.data.parting import Parted, coverage_notes, part, repeat_notes
 from vpp.data.recast import read_like
@@ -59,7 +60,10 @@ def build_dataset(
     unlabelled, kept = _unlabelled(files, seed=seed)
     classes = sort_labels(label for file in files for label in file.labels) if found == "classification" else ()
     _check_classes(classes, files)
-    said = (*parted.notes, *coverage_notes(parted, classes), *label_notes(classes), *kept, *repeat_notes(files))
+    hints = split_hints(table, target) if split == RANDOM and test_table is None else ()
+    n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
+    covered = coverage_notes(parted, classes, n_left=n_left)
+    said = (*parted.notes, *hints, *covered, *label_notes(classes), *kept, *repeat_notes(files))
     return Dataset(
         name=name or table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,

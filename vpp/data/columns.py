@@ -8,15 +8,28 @@ from itertools import islice
 
 from vpp.data import missing
 from vpp.data.dataset import Column, Kind, Notation
-from vpp.data.dates import DateForm, find_form
+from vpp.data.dates import DateForm, find_form, is_date
 from vpp.data.kinds import are_codes, find_kind, is_code_name, is_number, is_sequence
-from vpp.data.notation import Cells, is_written_number, read_notation, read_number, told_decimal
+from vpp.data.notation import (
+    Cells,
+    is_beyond,
+    is_in_parentheses,
+    is_written_number,
+    read_notation,
+    read_number,
+    told_decimal,
+    two_ways,
+    units_of,
+)
 from vpp.errors import DataError
 
 MOSTLY = 0.8
 """A column that is mostly numbers is said to be none because of the others."""
+FEWEST_NUMBERS = 3
+"""Fewer do not tell that a column is one of numbers."""
 LOOKED_AT = 200
 """Cells among which an example is looked for."""
+FEWEST_DATES = 3
 NAMED = 3
 """Columns that a note names; the rest are counted."""
 
@@ -75,6 +88,8 @@ class _Found:
     notation: Notation | None = None
     present: list[str] = field(default_factory=list)
     """Each value once, as read."""
+    is_plain: bool = False
+    """Whether all are plain numbers as written."""
     kind: Kind = "text"
     form: DateForm | None = None
 
@@ -91,6 +106,9 @@ class _Found:
     def read(self, decimal: str | None, likely: str) -> None:
         """Numbers in their notation, where they are such."""
         self.cells, self.notation, self.present = self.written, None, self.given
+        self.is_plain = bool(self.given) and all(map(is_number, self.given))
+        if self.is_plain and (decimal or likely) == ".":
+            return
         if self.chosen == "number" or (self.chosen is None and not self._is_code()):
             read, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
             if self.notation:
@@ -101,6 +119,8 @@ class _Found:
     def _found_kind(self) -> Kind:
         if self.notation or self.form:
             return "number" if self.notation else "date"
+        if self.is_plain and len(self.given) > 2 and not self._is_code():
+            return "number"
         return find_kind(self.cells, name=self.name)
 
     def _is_code(self) -> bool:
@@ -124,7 +144,9 @@ class _Found:
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell that is not of the kind."""
         if kind == "number":
-            wrong = next((cell for cell in self.present if not is_number(cell)), None)
+            self._check_units()
+            wrong = next((cell for cell in self.present if not is_written_number(cell)), None)
+            wrong = wrong or next((cell for cell in self.present if not is_number(cell)), None)
         elif kind == "date":
             wrong = next(iter(self.present), None) if self.present and find_form(self.present) is None else None
         elif kind == "sequence":
@@ -135,6 +157,16 @@ class _Found:
             raise DataError(
                 f"column {self.name!r} cannot be read as {_PLURAL[kind]}: row {self.cells.index(wrong)} holds "
                 f"{_short(wrong)}: mend the cells, or choose another kind"
+            )
+
+    def _check_units(self) -> None:
+        """Raises DataError where all are numbers, of more than one unit or currency."""
+        units = [unit or "none" for unit in units_of(self.present)]
+        if len(units) > 1 and all(map(is_written_number, self.present)):
+            listed = ", ".join(units[:NAMED]) + (", …" if len(units) > NAMED else "")
+            raise DataError(
+                f"column {self.name!r} cannot be read as numbers: its cells have more than one unit ({listed}), "
+                f"such as {two_ways(self.present)}: bring them to one unit, or choose another kind"
             )
 
 
@@ -207,7 +239,7 @@ def _notation_notes(found: Sequence[_Found]) -> Iterator[str]:
     for notation, columns in alike.items():
         written, cell = max(_rewritten(columns[0]), key=lambda pair: len(pair[0]))
         named = _named([column.name for column in columns])
-        if "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
+        if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
             read = f"{cell} {notation.unit}".strip()
@@ -224,8 +256,10 @@ def _doubt(notation: Notation) -> str:
     if not notation.is_doubtful:
         return ""
     mark = {",": "comma", ".": "point"}
+    if notation.grouping == " ":
+        return ": if a cell is two numbers or more, choose the kind sequence"
     if notation.grouping:
-        return f": if the {mark.get(notation.grouping, 'blank')} parts the decimals, choose it as the decimal mark"
+        return f": if the {mark[notation.grouping]} parts the decimals, choose it as the decimal mark"
     other = mark["." if notation.decimal == "," else ","]
     return f": if the {mark[notation.decimal]} parts thousands, choose the {other} as the decimal mark"
 
@@ -243,6 +277,8 @@ def _kind_notes(one: _Found) -> Iterator[str]:
             yield f"{name}: dates such as {one.present[0]!r} could be {either}; prompts show them as written"
     elif one.kind in ("category", "text") and one.present:
         yield from _not_numbers(one, name)
+    if one.form is None and one.kind in ("category", "text", "sequence"):
+        yield from _not_dates(one, name)
 
 
 def _not_numbers(one: _Found, name: str) -> Iterator[str]:
@@ -250,27 +286,39 @@ def _not_numbers(one: _Found, name: str) -> Iterator[str]:
         if one.kind == "text" or are_codes(one.present, name=one.name):
             yield f"{name} holds codes of digits, not numbers"
         return
-    if sum(map(is_written_number, one.present[:LOOKED_AT])) < MOSTLY * min(LOOKED_AT, len(one.present)):
+    if sum(map(_seems_number, one.present[:LOOKED_AT])) < MOSTLY * min(LOOKED_AT, len(one.present)):
         return
-    numbers = [cell for cell in one.present if is_written_number(cell)]
-    if len(numbers) < max(3, MOSTLY * len(one.present)) or are_codes(numbers, name=one.name) or is_code_name(one.name):
+    numbers = [cell for cell in one.present if _seems_number(cell)]
+    if len(numbers) < MOSTLY * len(one.present) or are_codes(numbers, name=one.name) or is_code_name(one.name):
         return
-    other = next((cell for cell in one.present if not is_written_number(cell)), None)
+    other = next((cell for cell in one.present if not _seems_number(cell)), None)
     if other is None:
-        yield f"{name} is {one.kind}: its numbers are written in more than one way, such as {_two_ways(numbers)}"
-    else:
+        yield f"{name} is {one.kind}: {_why_no_numbers(one, numbers)}"
+    elif len(numbers) >= FEWEST_NUMBERS:
         row = one.cells.index(other)
         yield f"{name} is {one.kind}, though mostly numbers: row {row} holds {_short(other)}"
 
 
-def _two_ways(numbers: Sequence[str]) -> str:
-    """The first, and one of another shape."""
-    first = numbers[0]
-    return f"{_short(first)} and {_short(next((n for n in numbers if _shape(n) != _shape(first)), numbers[1]))}"
+def _seems_number(cell: str) -> bool:
+    return is_written_number(cell) or is_beyond(cell)
 
 
-def _shape(number: str) -> str:
-    return re.sub(r"\d+", "0", number)
+def _why_no_numbers(one: _Found, numbers: Sequence[str]) -> str:
+    beyond = next(filter(is_beyond, numbers), None)
+    if beyond is not None:
+        return f"row {one.cells.index(beyond)} holds {_short(beyond)}, which is beyond the range of numbers"
+    if all(map(is_in_parentheses, numbers)):
+        return "all its numbers stand in parentheses, which mean a minus only beside numbers without them"
+    return f"its numbers are written in more than one way, such as {two_ways(numbers)}"
+
+
+def _not_dates(one: _Found, name: str) -> Iterator[str]:
+    if not any(map(is_date, one.present[:LOOKED_AT])):
+        return
+    others = [cell for cell in one.present if not is_date(cell)]
+    if others and len(one.present) >= FEWEST_DATES and len(others) <= max(1, (1 - MOSTLY) * len(one.present)):
+        row = one.cells.index(others[0])
+        yield f"{name} is {one.kind}, though mostly dates: row {row} holds {_short(others[0])}"
 
 
 def _missing_notes(found: Sequence[_Found]) -> Iterator[str]:

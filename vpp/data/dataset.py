@@ -1,6 +1,7 @@
 """A dataset: rows with ids that never change, a target, and a split into training and test rows."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from vpp.data.read_as import AS_FOUND, ReadAs
@@ -23,7 +24,7 @@ class Notation:
     before: bool = False
     """Whether the unit stands before the number."""
     is_doubtful: bool = False
-    """Whether the cells alone do not tell which mark is which."""
+    """Whether the cells alone do not tell which mark is which, or what a blank parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +116,19 @@ class Dataset:
         """
         targets = [float(row.target) for row in self.train if row.target is not None]
         return max(targets) - min(targets) or abs(targets[0]) or 1.0
+
+    @property
+    def target_decimals(self) -> int | None:
+        """Digits after the point of the training targets, each in its shortest form, the most among them.
+
+        None for classification.
+        """
+        if self.task == "classification":
+            return None
+        return max((_decimals(float(row.target)) for row in self.train if row.target is not None), default=0)
+
+
+def _decimals(value: float) -> int:
+    """0 for 3.0 and 1e22, 9 for 1e-9."""
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

@@ -46,6 +46,7 @@ _SURE = 0.3
 """How like a language the letters of a one-byte encoding must be, on charset-normalizer's scale of 0 to 1."""
 _SAMPLE_BYTES = 32_768
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_END_MARK = "\x1a"
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -61,7 +62,15 @@ class Decoded:
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded:
-    """The file's text in the encoding that is said, else found. Raises DataError for what is no text in it."""
+    """The file's text in the encoding that is said, else found. Raises DataError for what is no text in it.
+
+    Without marks of byte order at its start, and the end marks of DOS at its end.
+    """
+    found = _decoded(content, name, encoding)
+    return replace(found, text=found.text.lstrip("\ufeff").rstrip(_END_MARK))
+
+
+def _decoded(content: bytes, name: str, encoding: str | None) -> Decoded:
     if encoding is not None:
         return _as_said(content, name, encoding)
     for mark, marked in _MARKS:
@@ -92,7 +101,7 @@ def _as_said(content: bytes, name: str, encoding: str) -> Decoded:
         raise DataError(f"{name} is no text in {encoding_name(encoding)}{where}: choose another encoding") from None
     if "\0" in text:
         raise DataError(f"{name} is no text in {encoding_name(encoding)}: choose another encoding")
-    return Decoded(text=text.removeprefix("\ufeff"), encoding=encoding)
+    return Decoded(text=text, encoding=encoding)
 
 
 def _whole(content: bytes, name: str, encoding: str) -> Decoded:
@@ -127,7 +136,7 @@ def _guessed(content: bytes, name: str, error: UnicodeDecodeError) -> Decoded:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if not _CONTROL.search(text):  # nearly any binary file decodes in a one-byte encoding
+        if not _CONTROL.search(text.rstrip(_END_MARK)):  # nearly any binary file decodes in a one-byte encoding
             note = f"not UTF-8: taken for {encoding_name(encoding)}; if letters look wrong, choose another encoding"
             return Decoded(text=text, encoding=encoding, note=note)
     raise _no_text(name)

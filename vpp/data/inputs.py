@@ -55,12 +55,16 @@ def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], N
     """Without constants, and without identifiers unless nothing else is left."""
     constants = {name: why for name in names if (why := _constancy(table.column(name)))}
     varying = [name for name in names if name not in constants]
-    ids = {name: "it only names the rows" for name in varying if table.id_like(name)}
+    ids = {name: _naming(table.column(name)) for name in varying if table.id_like(name)}
     if len(ids) == len(varying):
         ids = {}
     left_out = constants | ids
     notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
     return tuple(name for name in names if name not in left_out), notes
+
+
+def _naming(column: Column) -> str:
+    return "it is different on every row" if column.kind == "date" else "it only names the rows"
 
 
 def _constancy(column: Column) -> str | None:

@@ -17,7 +17,10 @@ _SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d
 _HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
 _ITEM = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_CODE = re.compile(r"(?=.*\d)[\w./#:-]+", re.ASCII)
+_CODE = re.compile(r"[\w./#:+@-]+")
+_TELLS_CODE = re.compile(r"[0-9@]|://")
+MOSTLY_CODES = 0.9
+"""Of distinct words of a column of codes, so many have a digit, an @ or the start of an address."""
 _CODE_NAME = re.compile(
     r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
@@ -95,18 +98,25 @@ def are_sequences(present: Sequence[str]) -> bool:
     return all(map(is_sequence, present)) and not any(all(map(other.fullmatch, present)) for other in others)
 
 
-def is_identifier(name: str, cells: Sequence[str | None]) -> bool:
+def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     """Whether a column names its rows and says nothing more of them.
 
     Every cell is there and differs from all others, and they are consecutive integers (an index), integers under a name
-    such as `id`, or codes: one word with a digit in it (`A-017`). Distinct measurements and free text are none.
+    such as `id`, dates, or codes: one word each, mostly with a digit or an @ in it (`A-017`, an e-mail address, a
+    UUID, a zip). Distinct measurements, sequences, plain words and free text are none.
     """
     present = [cell for cell in cells if cell is not None]
-    if len(set(present)) < len(cells):
+    if kind == "sequence" or len(set(present)) < len(cells):
         return False
-    if all(map(is_integer, present)):
-        return _consecutive(present) or _ID_NAME.fullmatch(name) is not None
-    return not any(map(is_number, present)) and all(map(_CODE.fullmatch, present))
+    if kind == "number":
+        integers = all(map(is_integer, present))
+        return integers and (_consecutive(present) or _ID_NAME.fullmatch(name) is not None)
+    return kind == "date" or _are_code_words(present)
+
+
+def _are_code_words(present: Sequence[str]) -> bool:
+    told = sum(_TELLS_CODE.search(cell) is not None for cell in present)
+    return told >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
 
 
 def _repeats(n_distinct: int, n: int) -> bool:

@@ -36,12 +36,17 @@ _STANDS_FOR = {
 }
 """The characters of a mark."""
 _WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
+_BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
+_ADDRESS = re.compile(r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}")
+"""An address of the internet: 192.168.100.200."""
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
 
 
 def _body(marks: Marks) -> re.Pattern[str]:
     decimal, grouping = (f"[{''.join(_STANDS_FOR[mark])}]" if mark else "(?!)" for mark in marks)
-    return re.compile(rf"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:{grouping}[0-9]{{3}})+)(?:{decimal}[0-9]*)?|{decimal}[0-9]+")
+    lakhs = f"|[1-9][0-9]?(?:{grouping}[0-9]{{2}})+{grouping}[0-9]{{3}}" if marks == (".", ",") else ""
+    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{grouping}[0-9]{{3}})+{lakhs}"
+    return re.compile(rf"(?:{whole})(?:{decimal}[0-9]*)?|{decimal}[0-9]+")
 
 
 _BODIES = {
@@ -69,6 +74,7 @@ def read_notation(
     if not column or not found:
         return as_they_are
     marks, plain, is_doubtful = _chosen(found, decimal, likely)
+    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, present)))
     if plain == present or not all(math.isfinite(float(number)) for number in plain):
         return as_they_are
     written = dict(zip(present, plain, strict=True))
@@ -98,7 +104,39 @@ def write_number(number: str, notation: Notation | None) -> str:
 def is_written_number(text: str) -> bool:
     """Whether the text is a number in any of the notations."""
     part = _part(text)
-    return is_number(text) or (part is not None and any(body.fullmatch(part.body) for body in _BODIES.values()))
+    if is_number(text) or part is None or _ADDRESS.fullmatch(text):
+        return is_number(text)
+    return any(body.fullmatch(part.body) for body in _BODIES.values())
+
+
+def is_beyond(text: str) -> bool:
+    """Whether the text is infinity, or a number that no float holds."""
+    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
+        return True
+    part = _part(text)
+    if part is None:
+        return False
+    readings = (_plain(part, marks) for marks, body in _BODIES.items() if body.fullmatch(part.body))
+    return not math.isfinite(float(next(readings, "0")))
+
+
+def is_in_parentheses(text: str) -> bool:
+    """Whether it is a number such as `(5)`."""
+    part = _part(text)
+    return part is not None and part.in_parentheses
+
+
+def units_of(cells: Iterable[str]) -> tuple[str, ...]:
+    """The units that stand at numbers among the cells, each once; a bare number's is empty."""
+    return tuple(dict.fromkeys(part.unit for cell in cells if (part := _part(cell)) is not None))
+
+
+def two_ways(numbers: Sequence[str]) -> str:
+    """The first, and one of another unit or, failing that, another shape: `'$12.00' and '(CHF 17.84)'`."""
+    first = numbers[0]
+    ways = (lambda number: units_of([number]), lambda number: re.sub(r"\d+", "0", number))
+    others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
+    return f"{_short(first)} and {_short(next(filter(None, others), numbers[-1]))}"
 
 
 def told_decimal(cells: Iterable[str | None]) -> str | None:
@@ -162,6 +200,8 @@ def _parts(present: Sequence[str]) -> list[_Part] | None:
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     """The different numbers that the cells could be, each with the plainest marks that give them."""
     found: list[tuple[Marks, list[str]]] = []
+    if all(_ADDRESS.fullmatch(part.body) for part in column):
+        return []
     used = set().union(*(part.body for part in column)) - set("0123456789")
     for marks, pattern in _BODIES.items():
         if not _STANDS_FOR[marks[1]] & used and marks[1]:
@@ -199,3 +239,8 @@ def _plain(part: _Part, marks: Marks) -> str:
     digits = whole.translate(_WITHOUT[grouping]) or "0"
     fraction = f".{decimals}" if decimals else ""
     return f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
+
+
+def _short(cell: str) -> str:
+    line = " ".join(cell.split())
+    return repr(line if len(line) <= 40 else f"{line[:39]}…")

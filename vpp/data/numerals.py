@@ -10,6 +10,7 @@ _SIGNS = str.maketrans({**dict.fromkeys("−–‒﹣－", "-"), "٫": ".", "٬"
 _SUPERSCRIPT = re.compile("[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<mark>[,_' ’])\d{3}(?:(?P=mark)\d{3})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
+_LAKHS = re.compile(r"[+-]?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
 _POWER = re.compile(r"\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _LONGEST = 400
@@ -19,7 +20,7 @@ _LONGEST = 400
 def read_float(text: str) -> float | None:
     """The number that `text` writes and nothing else; inf for inf, nan and a number too large; None for the rest."""
     plain = _plain(text)
-    if _THOUSANDS.fullmatch(plain):
+    if _THOUSANDS.fullmatch(plain) or _LAKHS.fullmatch(plain):
         plain = _GROUPED.sub("", plain)
     if _DECIMAL.fullmatch(plain):
         return float(plain)

@@ -15,6 +15,9 @@ from vpp.data.split import SPLIT, Sizes, Split, group_split, stratified_split, t
 from vpp.data.split_rule import RANDOM, SplitRule
 from vpp.errors import DataError
 
+RARE_SHARE = 0.1
+RARE_ROWS = 5
+"""A label with a smaller share of the training rows, or with fewer of them, is rare where others have twice as many."""
 NAMED = 5
 """Labels that a note names; the rest are counted."""
 
@@ -140,10 +143,10 @@ def _without(file: Examples) -> Iterator[str]:
         yield f"{rows} a target and no {file.needed!r}: {they} no part"
 
 
-def coverage_notes(parted: Parted, labels: Sequence[str]) -> Iterator[str]:
+def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) -> Iterator[str]:
     """What the parts lack: labels that do not train or do not test, or any difference between training targets.
 
-    labels: of all rows with a target; none for regression.
+    labels: of all rows with a target; none for regression. n_left: rows with a target in neither part.
     """
     trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
     if not labels and len(trained) == 1:
@@ -153,9 +156,21 @@ def coverage_notes(parted: Parted, labels: Sequence[str]) -> Iterator[str]:
         n = sum(tested[label] for label in unseen)
         rows = f"{_counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be told right"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
+    if labels and (rare := _rare(Counter(str(row.target) for row in parted.train))):
+        yield rare + ("; take more rows (Rows and split; --train-size)" if n_left else "")
     untested = [label for label in labels if label in trained and label not in tested]
     if untested:
         yield f"no test row has {_listed(untested)}, so nothing tells how well such a row is told"
+
+
+def _rare(trained: Counter[str]) -> str:
+    """What the commonest label alone would get right, where another has few of the training rows; else empty."""
+    total = trained.total()
+    (common, most), *_, (rare, n) = [*trained.most_common(), *trained.most_common()[-1:]]
+    if not (n < RARE_ROWS or n < RARE_SHARE * total) or 2 * n > most:
+        return ""
+    stands = f"label {_short(rare)} stands on {n:,} of {_counted(total, 'training row')}"
+    return f"{stands}: always {_short(common)} would be right on {round(100 * most / total)}\u00a0%"
 
 
 def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """A file's bytes as a grid of texts, and every decision that was taken on the way."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from vpp.data.read_as import DELIMITER_NAMES, ReadAs
 from vpp.data.records import Record, read_records, sample
 from vpp.data.workbook import Sheet, read_sheet
 from vpp.errors import DataError
+
+_NO_TEXT = " \t\r\n,;|"
+"""Of a file with these alone no cell holds anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> tuple[Grid, Read
 def _read_text(content: bytes, name: str, read_as: ReadAs) -> tuple[Grid, Reading, tuple[str, ...]]:
     decoded = decode(content, name=name, encoding=read_as.encoding)
     text = decoded.text
-    if not text.strip():
+    if not text.strip(None if read_as.delimiter else _NO_TEXT):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     check_text(text, name=name)
     excel = dialect.named_delimiter(text) if read_as.skip_lines is None else None
@@ -61,7 +65,8 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> tuple[Grid, Readin
     body = dialect.skip_lines(text, skipped)
     if not body.strip():
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer")
-    delimiter = read_as.delimiter or excel or dialect.find_delimiter(body)
+    said = read_as.delimiter or excel
+    delimiter, other = (said, dialect.NO_DELIMITER) if said else dialect.find_delimiter(body)
     seen = sample(body, delimiter)
     start = table_start(seen) if read_as.skip_lines is None else 0
     if start:
@@ -78,6 +83,8 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> tuple[Grid, Readin
         decoded.note,
         f"its first line says that the delimiter is {_called(excel)}" if excel and delimiter == excel else "",
         "no delimiter was found: each line is one cell" if delimiter == dialect.NO_DELIMITER else "",
+        _either(delimiter, other),
+        _backslash(body, delimiter, skipped),
         _above(seen[:start]),
         _unnamed(header, grid),
     )
@@ -131,6 +138,27 @@ def _unnamed(header: Header, grid: Grid) -> str:
     named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
     why = f"{header.why}, so it was taken for data; " if header.why else ""
     return f"{why}the columns are called {named}"
+
+
+def _either(delimiter: str, other: str) -> str:
+    if other == dialect.NO_DELIMITER:
+        return ""
+    return (
+        f"the {_called(other)} divides the lines as evenly as the {_called(delimiter)}, which was taken: if the "
+        "columns look wrong, choose the delimiter"
+    )
+
+
+def _backslash(body: str, delimiter: str, skipped: int) -> str:
+    """A note on the first cell that ends before its text does, since its quote is written as a program would."""
+    if delimiter == dialect.NO_DELIMITER or '\\"' not in body:
+        return ""
+    mark = re.escape(delimiter)
+    found = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
+    if found is None:
+        return ""
+    line = len(re.findall(r"\r\n|\r|\n", body[: found.end()])) + skipped + 1
+    return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
 
 
 def _called(delimiter: str) -> str:

@@ -62,7 +62,7 @@ def _read(text: str, delimiter: str, *, first_line: int = 1, end: Sequence[str] 
     )
     line = first_line
     for cells in reader:
-        if any(cells) and not "".join(cells).isspace():
+        if any(map(str.strip, cells)):
             yield Record(line, cells)
         line = first_line + reader.line_num
 

@@ -88,7 +88,7 @@ class Table:
 
     def id_like(self, name: str) -> bool:
         """Whether the column only names its rows, so that it is better left out (`kinds.is_identifier`)."""
-        return kinds.is_identifier(name, self.cells(name))
+        return kinds.is_identifier(name, self.cells(name), self.column(name).kind)
 
     def _position(self, name: str) -> int:
         if name not in self.names:

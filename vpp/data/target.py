@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from vpp.data.dataset import Column, Task, Value
 from vpp.data.kinds import is_number
 from vpp.data.labels import look_alike, why_unreadable
+from vpp.data.notation import is_written_number, two_ways
 from vpp.errors import DataError
 
 if TYPE_CHECKING:
@@ -143,12 +144,18 @@ def _check_labels(present: Sequence[str], target: str) -> None:
 
 
 def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
-    """Raises DataError, naming the first cell that is no number, where nearly all are."""
-    others = [cell for cell in present if not is_number(cell)]
-    if others and len(others) <= FEW_OTHERS * len(present):
+    """Raises DataError where nearly all cells are numbers, however written: it names the others, or two ways."""
+    others = [cell for cell in present if not is_written_number(cell)]
+    if len(others) > FEW_OTHERS * len(present) or all(map(is_number, present)):
+        return
+    if others:
         raise DataError(
             f"column {target!r} would be a number but for {_short(others[0])}: mend the cell, or pick another target"
         )
+    raise DataError(
+        f"column {target!r} would be a number, but its cells are written in more than one way, such as "
+        f"{two_ways(present)}: bring them to one unit and one way of writing, or pick another target"
+    )
 
 
 def _short(cell: str) -> str:

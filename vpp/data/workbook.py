@@ -1,16 +1,22 @@
-"""An Excel workbook's sheet as records of plain text. openpyxl reads it, where it is installed."""
+"""An Excel workbook's sheet as records of plain text."""
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.formats import MAX_CELLS, MAX_UNPACKED
 from vpp.data.plain import plain_texts
 from vpp.data.records import Record
 from vpp.errors import DataError
+
+_XML = (".xml", ".rels", ".vml")
+_PIECE = 1_024
+"""Bytes of a part that are looked at a time, up to its first element."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +33,10 @@ class Sheet:
 def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
     """The sheet that is named, else the first that has two lines with text.
 
-    Raises DataError without openpyxl, for an unknown sheet, a broken workbook, or one that unpacks to too much.
+    Raises DataError for an unknown sheet, or a workbook that is broken, unpacks to too much or declares entities.
     """
     _check_size(content, name)
+    _check_entities(content, name)
     book = _open(content, name)
     try:
         names = tuple(found.title for found in book.worksheets)
@@ -47,12 +54,8 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
 
 
 def _open(content: bytes, name: str) -> Any:
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise DataError(
-            f"{name} is an Excel workbook: save its sheet as CSV, or install openpyxl, which reads workbooks"
-        ) from None
+    from openpyxl import load_workbook
+
     try:
         return load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     except Exception as error:  # openpyxl raises whatever its parts do
@@ -88,6 +91,32 @@ def _check_size(content: bytes, name: str) -> None:
         raise DataError(
             f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
         )
+
+
+def _check_entities(content: bytes, name: str) -> None:
+    """Raises DataError where a part declares a document type: entities in it can unpack to any size."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for part in archive.infolist():
+            try:
+                with archive.open(part) as stream:
+                    declares = part.filename.endswith(_XML) and _declares_type(stream)
+            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+                raise _broken(name) from error
+            if declares:
+                raise DataError(
+                    f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
+                )
+
+
+def _declares_type(stream: IO[bytes]) -> bool:
+    """Whether an XML document does, which is read up to its first element only."""
+    parser, seen = ParserCreate(), []
+    parser.StartDoctypeDeclHandler = lambda *_: seen.append(True)
+    parser.StartElementHandler = lambda *_: seen.append(False)
+    with suppress(ExpatError):  # what is broken in other ways is told when it is read
+        while not seen and (piece := stream.read(_PIECE)):
+            parser.Parse(piece, False)
+    return bool(seen) and seen[0]
 
 
 def _broken(name: str) -> DataError:

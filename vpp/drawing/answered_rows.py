@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from vpp.data.fields import Field
 from vpp.inspection.votes import Vote
 from vpp.wording.markup import Metric, caption, table
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, percent
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, percent, target_text
 
 MOST_INPUTS = 6
 MOST_NAMED = 4
@@ -53,11 +53,14 @@ def _mean_doubt(found: Sequence[Vote]) -> Metric:
     return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
 
 
-def preview_html(found: Sequence[Vote]) -> str:
-    """A line a row: its first inputs, the outcome, and how sure. found: at least one."""
+def preview_html(found: Sequence[Vote], decimals: int | None = None) -> str:
+    """A line a row: its first inputs, the outcome, and how sure.
+
+    found: at least one. decimals: of the training targets.
+    """
     own = ("weight behind", "entropy, bits") if found[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in found[0].row.inputs]
-    lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote)) for vote in found]
+    lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in found]
     more = counted(len(names) - MOST_INPUTS, "more input")
     told = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
     return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + told
@@ -71,13 +74,14 @@ def _short(cell: str) -> str:
     return cell if len(cell) <= LONGEST_CELL else f"{cell[: LONGEST_CELL - 1]}…"
 
 
-def _outcome(vote: Vote) -> tuple[str, str, str]:
+def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
     if vote.answer is None:
         return "no readable answer", "–", "–"
     if not vote.voices:
         return "none with weight", "–", "–"
     if vote.interval:
-        return number(float(vote.answer)), number(vote.doubt), " to ".join(map(number, vote.interval))
+        low, high = (target_text(end, decimals) for end in vote.interval)
+        return target_text(float(vote.answer), decimals), number(vote.doubt), f"{low} to {high}"
     return str(vote.answer), percent(vote.behind), fixed(vote.doubt)
 
 

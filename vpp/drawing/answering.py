@@ -19,6 +19,7 @@ from vpp.wording.words import (
     number,
     percent,
     seconds,
+    target_text,
     value_text,
     weight_text,
 )
@@ -29,26 +30,31 @@ LONGEST = 240
 NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not included."
 
 
-def vote_html(vote: Vote, *, is_weighted: bool, scale: float = 0.0, n_classes: int = 2) -> str:
-    """Headline, bar or numbers, how sure, and who dissents. scale: standard deviation of the training targets."""
-    parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale))]
+def vote_html(
+    vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None, n_classes: int = 2
+) -> str:
+    """Headline, bar or numbers, how sure, and who dissents.
+
+    scale, decimals: standard deviation of the training targets, and their decimals.
+    """
+    parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale, decimals=decimals))]
     if vote.is_label and vote.voices and len(vote.said) > 1:
         parts.append(votes(vote.shares, vote.abstained))
     elif vote.interval and len(vote.said) > 1:
-        parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale)))
+        parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale, decimals=decimals)))
     parts.append(caption(sure_sentence(vote, scale=scale, n_classes=n_classes)))
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
     said = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
     return f'<div class="verdict">{said}</div>'
 
 
-def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0) -> str:
+def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None) -> str:
     """`Class 1, with 96 % of the weight behind it.`"""
     if vote.answer is None:
         return "No particle gave a readable answer."
     if not vote.voices:
         return "No particle with weight gave a readable answer."
-    named = f"Class {vote.answer}" if vote.is_label else number(float(vote.answer))
+    named = f"Class {vote.answer}" if vote.is_label else target_text(float(vote.answer), decimals)
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
@@ -120,11 +126,11 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
     )
 
 
-def _metrics(vote: Vote, *, is_weighted: bool, scale: float) -> Iterator[Metric]:
-    low, high = vote.interval or (0.0, 0.0)
+def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | None) -> Iterator[Metric]:
+    low, high = (target_text(end, decimals) for end in vote.interval or (0.0, 0.0))
     yield Metric(
         name="Weighted mean" if is_weighted else "Mean",
-        value=number(float(vote.answer or 0.0)),
+        value=target_text(float(vote.answer or 0.0), decimals),
         words=f"Of {_answers(len(vote.voices))}.",
     )
     yield Metric(
@@ -133,9 +139,7 @@ def _metrics(vote: Vote, *, is_weighted: bool, scale: float) -> Iterator[Metric]
         scale=f"against {number(scale)}" if scale else "",
         words="Standard deviation of the answers, against that of the training targets.",
     )
-    yield Metric(
-        name="Middle 90 %", value=f"{number(low)} to {number(high)}", words="Of the particles’ weight, without noise."
-    )
+    yield Metric(name="Middle 90 %", value=f"{low} to {high}", words="Of the particles’ weight, without noise.")
     yield Metric(name="Abstained", value=percent(vote.abstained), words="Weight without a readable answer.")
 
 

@@ -10,7 +10,7 @@ from vpp.problem import Prediction
 from vpp.wording import markup
 from vpp.wording.markup import text
 from vpp.wording.word_diff import diff_html, is_rewritten
-from vpp.wording.words import counted, number, percent, value_text, weight_text
+from vpp.wording.words import counted, number, percent, target_text, value_text, weight_text
 
 Reasons = Mapping[tuple[str, int], Prediction]
 """What the learner said, by hypothesis id and row id."""
@@ -19,14 +19,16 @@ MOST_CAMPS = 4
 """Camps contrasted with the first; a vote of many labels has many."""
 
 
-def point_html(point: Point, test: Evaluated, reasons: Reasons, sentence: Callable[[int], str]) -> str:
-    """sentence: what the optimizer wrote for a slot, the seed sentence left out."""
+def point_html(
+    point: Point, test: Evaluated, reasons: Reasons, sentence: Callable[[int], str], decimals: int | None = None
+) -> str:
+    """sentence: what the optimizer wrote for a slot, the seed sentence left out. decimals: of the training targets."""
     sides = camps(point, test.weights)
     inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
     answers = answer_rows(point, test, reasons, sides)
     return "".join(
         (
-            markup.heading(f"Row {point.row.id}", outcome(point)),
+            markup.heading(f"Row {point.row.id}", outcome(point, decimals)),
             f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentence)}</div>',
             f'<div class="answers">{markup.table(ANSWERS, answers, right=(1,))}</div>',
         )
@@ -38,8 +40,8 @@ def sentences(test: Evaluated, texts: Mapping[str, str], seed_text: str) -> Call
     return lambda slot: without_seed(texts[test.hypotheses[slot]], seed_text)
 
 
-def outcome(point: Point) -> str:
-    """The vote or the mean beside the truth."""
+def outcome(point: Point, decimals: int | None = None) -> str:
+    """The vote or the mean beside the truth. decimals: of the training targets."""
     truth = value_text(point.row.target)
     if isinstance(point.row.target, str):
         voted = "nobody answered, which counts as wrong" if point.prediction is None else str(point.prediction)
@@ -47,7 +49,7 @@ def outcome(point: Point) -> str:
         return f"true: {truth} · vote: {voted}{verdict}"
     if isinstance(point.prediction, float) and isinstance(point.row.target, float):
         off = number(abs(point.prediction - point.row.target))
-        return f"true: {truth} · mean: {number(point.prediction)}, off by {off}"
+        return f"true: {truth} · mean: {target_text(point.prediction, decimals)}, off by {off}"
     return f"true: {truth} · nobody answered"
 
 

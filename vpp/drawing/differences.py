@@ -17,10 +17,10 @@ from vpp.wording.words import (
     counted,
     integer,
     listed,
-    number,
     percent,
     score_text,
     seconds,
+    target_text,
     value_text,
     weight_text,
 )
@@ -87,28 +87,31 @@ def _idea_score(idea: SharedIdea) -> str:
 # Points on which they differ
 
 
-def points_html(points: Sequence[DifferingPoint], places: Sequence[int]) -> str:
-    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
+def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimals: int | None = None) -> str:
+    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest.
+
+    decimals: of the training targets.
+    """
     head = "".join(f'<th scope="col">{text(words)}</th>' for words in ("row", "inputs", "true"))
     head += "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
-    body = "".join(_point(point) for point in points)
+    body = "".join(_point(point, decimals) for point in points)
     return grid("points", "Points on which they differ", head, body)
 
 
-def _point(point: DifferingPoint) -> str:
+def _point(point: DifferingPoint, decimals: int | None) -> str:
     whole = inputs_line(point.row, len(point.row.inputs))
     answers = "".join(
-        f"<td>{text(_answer(answer))} {_mark(point, loss)}</td>"
+        f"<td>{text(_answer(answer, decimals))} {_mark(point, loss)}</td>"
         for answer, loss in zip(point.answers, point.losses, strict=True)
     )
     return (
         f'<tr><td class="num">{point.row.id}</td><td title="{text(whole)}">{text(inputs_line(point.row))}</td>'
-        f"<td>{text(_answer(point.row.target))}</td>{answers}</tr>"
+        f"<td>{text(_answer(point.row.target, decimals))}</td>{answers}</tr>"
     )
 
 
-def _answer(value: Value | None) -> str:
-    return number(value) if isinstance(value, float) else value_text(value)
+def _answer(value: Value | None, decimals: int | None) -> str:
+    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
 
 
 def _mark(point: DifferingPoint, loss: float) -> str:

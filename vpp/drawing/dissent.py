@@ -164,9 +164,18 @@ def _entropy(found: Sequence[Point]) -> Metric:
 
 
 def number_strip(
-    found: Sequence[Point], test: Evaluated, config: Config, *, beyond: float, at: Thresholds = DEFAULTS
+    found: Sequence[Point],
+    test: Evaluated,
+    config: Config,
+    *,
+    beyond: float,
+    tau: float | None = None,
+    at: Thresholds = DEFAULTS,
 ) -> list[Metric]:
-    """For regression. found: at least one point. beyond: what an abstention is off by."""
+    """For regression. found: at least one point. beyond: what an abstention is off by.
+
+    tau: where it decides weights.
+    """
     finite = [point.doubt for point in found if math.isfinite(point.doubt)]
     spread = math.fsum(finite) / len(finite) if finite else None
     truths = [float(point.row.target or 0.0) for point in found]
@@ -179,7 +188,7 @@ def number_strip(
         Metric(
             name="Mean spread",
             value="–" if spread is None else number(spread),
-            words=NOBODY if spread is None else spread_verdict(spread, test.value),
+            words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
         ),
         _abstained(found, at),
         *_beside(found, beyond),

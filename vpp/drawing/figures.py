@@ -22,6 +22,8 @@ SAME_ESS = 0.05
 """Within which two of them read alike."""
 NEAR = 0.1
 """Part of an axis within which two of its numbers would touch."""
+LABEL = 0.09
+"""Part of an axis that a number beside its last point takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +186,7 @@ def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequenc
     ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
     ticks = {**marks, **ends_apart}
     chart.update_yaxes(tickvals=list(ticks), ticktext=[f"{name} " for name in ticks.values()])
-    chart.update_xaxes(range=[-0.6, _end_place(view) + 0.07 * max(1, view.total_steps - 1)])
+    chart.update_xaxes(range=[-0.6, _end_place(view) + LABEL * (_end_place(view) + 0.6)])
 
 
 def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:

@@ -10,7 +10,7 @@ from vpp.inspection.columns import Column
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
-from vpp.wording.words import listed, number, weight_text
+from vpp.wording.words import listed, target_text, weight_text
 
 MOST_INPUTS = 6
 SHADES = (1.5, 2.5, 4.0)
@@ -57,6 +57,8 @@ class Matrix:
     """How particles count, `weighted` or `unweighted`; empty where there is one."""
     unit: float = 0.0
     """For numbers, the usual distance from the mean, in the target's unit."""
+    decimals: int | None = None
+    """For numbers, those of the training targets."""
     opened: tuple[int, str] | None = None
     """Id of the row that is open, and what stands under it, as HTML."""
 
@@ -90,9 +92,9 @@ class Matrix:
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
         numeric = not self.labels
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
-        ending = _spread(point) if numeric else votes(point.shares, point.abstained)
+        ending = self._spread(point) if numeric else votes(point.shares, point.abstained)
         wrong = badge("rej", "vote wrong") if point.is_wrong else ""
-        truth = _number(point.row.target) if numeric else str(point.row.target)
+        truth = self._number(point.row.target) if numeric else str(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
         row, is_open = point.row.id, self._is_open(point)
         number = (
@@ -110,7 +112,7 @@ class Matrix:
         if vote is None:
             return '<td class="x ab"><span class="sr">no readable answer</span></td>'
         if not self.labels:
-            return f'<td class="x{self._shade(point, vote)}" title="{text(vote)}">{text(_number(vote))}</td>'
+            return f'<td class="x{self._shade(point, vote)}" title="{text(vote)}">{text(self._number(vote))}</td>'
         dissent = " di" if vote != point.prediction else ""
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
 
@@ -119,6 +121,17 @@ class Matrix:
         off = distance(vote, point)
         level = sum(off > bound * self.unit for bound in SHADES) if self.unit else 0
         return ("", " d1", " d2", " di")[level]
+
+    def _spread(self, point: Point) -> str:
+        if point.interval is None:
+            return '<span class="cap">no readable answer</span>'
+        mean, low, high = (text(self._number(value)) for value in (point.prediction, *point.interval))
+        return f'<span class="num">{mean}</span> <span class="cap">{low} to {high}</span>'
+
+    def _number(self, value: Value | None) -> str:
+        return (
+            "none" if value is None else target_text(value, self.decimals) if isinstance(value, float) else str(value)
+        )
 
 
 def _head(column: Column, peak: float) -> str:
@@ -130,20 +143,6 @@ def _head(column: Column, peak: float) -> str:
         f'<th class="col" scope="col"><span class="wb" style="--w:{column.weight / peak:.3f}"></span>'
         f'<abbr title="{whom}, weight {weight_text(column.weight)}">{column.slots[0]}{count}</abbr></th>'
     )
-
-
-def _spread(point: Point) -> str:
-    if point.interval is None:
-        return '<span class="cap">no readable answer</span>'
-    low, high = point.interval
-    mean = _number(point.prediction)
-    return (
-        f'<span class="num">{text(mean)}</span> <span class="cap">{text(_number(low))} to {text(_number(high))}</span>'
-    )
-
-
-def _number(value: Value | None) -> str:
-    return "none" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
 def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:

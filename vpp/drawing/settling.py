@@ -9,7 +9,18 @@ from vpp.inference.plan import Plan
 from vpp.inspection.settling import REACH, Consequence, Contender, Question
 from vpp.runs.preparation import Preparation
 from vpp.wording.markup import caption, table, text, votes
-from vpp.wording.words import capitalised, counted, fixed, integer, listed, number, percent, value_text, weight_text
+from vpp.wording.words import (
+    capitalised,
+    counted,
+    fixed,
+    integer,
+    listed,
+    number,
+    percent,
+    target_text,
+    value_text,
+    weight_text,
+)
 
 MOST_SLOTS = 6
 """Particles named; the others are counted."""
@@ -63,39 +74,44 @@ def finding(questions: Sequence[Question], *, ceiling: float) -> str:
 
 def question_html(
     question: Question, held: Sequence[Contender], *, name: str, seed_text: str, is_weighted: bool,
-    tau: float | None, n_labels: int,
+    tau: float | None, n_labels: int, decimals: int | None = None,
 ) -> str:  # fmt: skip
-    """One input, the vote now, and what each answer would do. name: of the input. n_labels: 0 for numbers."""
+    """One input, the vote now, and what each answer would do.
+
+    name: of the input. n_labels: 0 for numbers. decimals: of the training targets.
+    """
     inputs = inputs_line(question.row, len(question.row.inputs))
     consequences = "".join(
         f"<p>{text(said)}</p>"
-        for said in consequence_words(question, is_weighted=is_weighted, tau=tau, n_labels=n_labels)
+        for said in consequence_words(question, is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
     )
     return (
         f'<article class="settle"><div class="q"><p class="in">{text(inputs)}</p>'
         f'<p class="cap">{text(capitalised(name))} · {text(fixed(question.bits))} bits</p></div>'
-        f'<div class="now">{_vote(question)}</div>'
-        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text)}</article>'
+        f'<div class="now">{_vote(question, decimals)}</div>'
+        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text, decimals)}</article>'
     )
 
 
-def _vote(question: Question) -> str:
+def _vote(question: Question, decimals: int | None) -> str:
     if question.shares:
         return votes(question.shares, question.abstained)
     if question.interval is None or isinstance(question.prediction, str | None):
         return caption("No readable answer.")
-    low, high = question.interval
+    mean, low, high = (text(target_text(value, decimals)) for value in (question.prediction, *question.interval))
     return (
-        f'<span class="num">{text(number(question.prediction))}</span> '
-        f'<span class="cap">mean; 90 % of the particles between {text(number(low))} and {text(number(high))}</span>'
+        f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles between {low} and {high}</span>'
     )
 
 
-def consequence_words(question: Question, *, is_weighted: bool, tau: float | None, n_labels: int) -> Iterator[str]:
+def consequence_words(
+    question: Question, *, is_weighted: bool, tau: float | None, n_labels: int, decimals: int | None = None
+) -> Iterator[str]:
     """A sentence an answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
     size = sum(vote is not None for vote in question.votes)
     for each in question.consequences[:MOST_ANSWERS]:
-        yield f"If {_answer(each, tau)}: {_contradicted(each, size, is_weighted=is_weighted)}."
+        answer = _answer(each, decimals, is_number=tau is not None)
+        yield f"If {answer}: {_contradicted(each, size, is_weighted=is_weighted)}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
         yield f"{capitalised(counted(rest, 'more answer'))} {'has' if rest == 1 else 'have'} some weight."
@@ -106,10 +122,10 @@ def consequence_words(question: Question, *, is_weighted: bool, tau: float | Non
         yield f"{share} gave no readable answer: that counts as wrong."
 
 
-def _answer(consequence: Consequence, tau: float | None) -> str:
-    if tau is None:
+def _answer(consequence: Consequence, decimals: int | None, *, is_number: bool) -> str:
+    if not is_number:
         return value_text(consequence.answer)
-    return f"near {number(float(consequence.answer))}"
+    return f"near {target_text(float(consequence.answer), decimals)}"
 
 
 def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> str:
@@ -137,7 +153,7 @@ def reach_words(tau: float) -> str:
     )
 
 
-def _weights(question: Question, held: Sequence[Contender], seed_text: str) -> str:
+def _weights(question: Question, held: Sequence[Contender], seed_text: str, decimals: int | None) -> str:
     """The hypotheses' weights now and after each answer, folded away."""
     shown = question.consequences[:MOST_ANSWERS]
     if not shown:
@@ -147,7 +163,7 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str) -> s
         "particle",
         "hypothesis",
         "now",
-        *(f"if near {number(float(c.answer))}" if is_number else f"if {value_text(c.answer)}" for c in shown),
+        *(f"if {_answer(each, decimals, is_number=is_number)}" for each in shown),
     )
     rows = [
         (

@@ -1,15 +1,17 @@
 """How right answers are against the rows' targets, and what a constant answer would have reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vpp.data.dataset import Dataset, Row
+from vpp.errors import DataError
 from vpp.events import Evaluated, Votes
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Value, average
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
 from vpp.runs.averages import averages
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -66,6 +68,21 @@ def averages_asked(answers: Answers, config: Config) -> Votes:
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
     """Of the averaged prediction; agrees with the event's value."""
     return score(averages(evaluated), rows_of(evaluated, dataset), dataset)
+
+
+def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | None:
+    """Of the averaged prediction on the test rows, a fraction.
+
+    None for regression, before the rows are evaluated, and where they cannot be read any more.
+    """
+    test = view.evaluated.get("test")
+    if test is None or test.metric != "accuracy":
+        return None
+    try:
+        labels = averaged_score(test, read()).labels
+    except (OSError, DataError):
+        return None
+    return labels.balanced.value if labels else None
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:

@@ -7,9 +7,7 @@ import httpx2
 from vpp.llm.faults import BodyTooLarge
 
 BODY_LIMIT = 8 * 2**20
-"""Bytes of a reply that are read: forty times what is kept of an answer."""
-PACKED_LIMIT = 256 * 2**10
-"""Bytes of a compressed reply, which may grow a thousandfold."""
+"""Bytes of a reply that are read, as sent and as unpacked: forty times what is kept of an answer."""
 
 
 class BoundedBody(httpx2.AsyncByteStream):
@@ -31,8 +29,23 @@ class BoundedBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
+class UnpackedBody(httpx2.AsyncByteStream):
+    """A compressed body, undone in parts as the client would do it."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str) -> None:
+        self._packed = httpx2.Response(200, headers={"content-encoding": encoding}, stream=stream)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._packed.aiter_bytes()
+
+    async def aclose(self) -> None:
+        await self._packed.aclose()
+
+
 async def bound_body(response: httpx2.Response) -> None:
-    """What the client calls before it reads a response."""
-    is_packed = response.headers.get("content-encoding", "identity").strip().lower() != "identity"
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = BoundedBody(response.stream, PACKED_LIMIT if is_packed else BODY_LIMIT)
+    """What the client calls before it reads a response; a compressed one it gets unpacked."""
+    if not isinstance(response.stream, httpx2.AsyncByteStream):
+        return
+    response.stream = BoundedBody(response.stream, BODY_LIMIT)
+    if encoding := response.headers.pop("content-encoding", ""):
+        response.stream = BoundedBody(UnpackedBody(response.stream, encoding), BODY_LIMIT)

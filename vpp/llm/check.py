@@ -6,9 +6,10 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 from vpp.data.build import build_dataset
@@ -24,6 +25,7 @@ from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.structure import Structure
 from vpp.llm.templates import Template
+from vpp.llm.wire import MEND_THOUGHTS, printable
 from vpp.problem import Prediction
 
 Mark = Literal["works", "note", "fails"]
@@ -31,7 +33,9 @@ Role = Literal["learner", "optimizer"]
 BURST_LIMIT = 64
 """Calls of the burst at most, however many a run may have in flight."""
 BURST_S = 10.0
-"""Seconds that the burst may take; what is not answered by then is dropped."""
+"""Seconds that the burst may take, or twice one answer's; what is not answered by then is dropped."""
+CHECK_S = 60.0
+"""Seconds after which a check begins nothing more; what it is at may take one answer's time longer."""
 SHORT = 128
 """Tokens of the answers that only tell whether something works."""
 SAID_LIMIT = 160
@@ -77,13 +81,16 @@ class Trial:
     optimizer_max_tokens: int = 1536
     structured: str = "off"
     """Of the learner's prompt."""
+    longest_s: float = CHECK_S
+    """Seconds after which nothing more is tried."""
 
 
 async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
-    """What one server does, a finding at a time; it ends after one that fails.
+    """What one server does, a finding at a time; it ends after one that fails, and names what it had no time for.
 
     endpoint: one that attempts each call once, without a cache.
     """
+    ends_at = time.monotonic() + trial.longest_s
     listed = await _list(endpoint)
     for finding in listed.findings(endpoint):
         yield finding
@@ -93,14 +100,47 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     yield answered
     if answered.mark == "fails":
         return
-    yield await _structured(endpoint)
-    yield await _seed(endpoint)
-    yield await _burst(endpoint, min(trial.concurrency, BURST_LIMIT))
-    for role in trial.roles:
-        yield await (_learner(endpoint, trial) if role == "learner" else _optimizer(endpoint, trial))
+    if not listed.is_reachable:
+        words = f"cannot be listed: {listed.why_not}"
+        yield Finding(name="models", mark="note", words=words, values={"models": []})
+    untried = []
+    one_s: float = answered.values["latency_s"]
+    for name, part in _parts(endpoint, trial, one_s):
+        tried = await _in_time(part, ends_at, one_s)
+        if tried is None:
+            untried.append(name)
+        else:
+            yield tried
     yield _dropped(endpoint)
     for finding in await _beside(endpoint.base_url):
         yield finding
+    if untried:
+        words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
+        yield Finding(name="not tried", mark="note", words=words, values={"untried": untried})
+
+
+def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
+    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone."""
+    calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
+    prompts = {"learner": _learner, "optimizer": _optimizer}
+    return [
+        *((f"{role} prompt", partial(prompts[role], endpoint, trial)) for role in trial.roles),
+        ("structured output", partial(_structured, endpoint)),
+        ("throughput", partial(_burst, endpoint, calls, burst_s)),
+        ("seed", partial(_seed, endpoint)),
+    ]
+
+
+async def _in_time(part: Callable[[], Awaitable[Finding]], ends_at: float, one_s: float) -> Finding | None:
+    """What was found; None where it is too late to begin, or it was not done by one answer's time after the end."""
+    left_s = ends_at - time.monotonic()
+    if left_s <= 0:
+        return None
+    try:
+        async with asyncio.timeout(left_s + one_s):
+            return await part()
+    except TimeoutError:
+        return None
 
 
 # --- reachable, key, model, context length -------------------------------------------------------------------------
@@ -233,8 +273,8 @@ def _whole(completion: Completion) -> tuple[str, str | None]:
     return completion.text, completion.reasoning
 
 
-async def _burst(endpoint: Endpoint, calls: int) -> Finding:
-    """So many calls at once, for at most 10 s."""
+async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
+    """So many calls at once, for at most so long."""
     counted = endpoint.counters.snapshot().faults
     started = time.perf_counter()
 
@@ -244,10 +284,12 @@ async def _burst(endpoint: Endpoint, calls: int) -> Finding:
         return time.perf_counter() - began
 
     tasks = [asyncio.create_task(one(number)) for number in range(calls)]
-    done, late = await asyncio.wait(tasks, timeout=BURST_S)
-    wall_s = time.perf_counter() - started
-    for task in late:
-        task.cancel()
+    try:
+        done, late = await asyncio.wait(tasks, timeout=longest_s)
+    finally:
+        wall_s = time.perf_counter() - started
+        for task in tasks:
+            task.cancel()
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
     failed = len(done) - len(times)
@@ -265,17 +307,16 @@ def _burst_told(
     pace = len(times) / wall_s
     values = {"calls": calls, "answered": len(times), "failed": failed, "late": late, "calls_per_s": round(pace, 2)}
     if not times:
-        why = ", ".join(faults) or f"none within {BURST_S:g} s"
-        return Finding(name="throughput", mark="note", words=f"{calls} at once: none answered ({why})", values=values)
+        why = f" ({', '.join(faults)})" if faults else ""
+        words = f"0 of {calls} short calls at once answered within {wall_s:.1f} s{why}"
+        return Finding(name="throughput", mark="note", words=words, values=values)
     slow_s = times[int(0.95 * (len(times) - 1))]
     said = [
-        f"{calls} short calls at once: {len(times)} answered, {pace:.1f} a second",
+        f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s, {pace:.1f} a second",
         f"half of them within {statistics.median(times):.2f} s, 95 % within {slow_s:.2f} s",
     ]
     if failed:
         said.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
-    if late:
-        said.append(f"{late} not answered within {BURST_S:g} s")
     mark: Mark = "note" if failed or late else "works"
     return Finding(
         name="throughput",
@@ -342,12 +383,14 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
 
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
+    is_cut = "cut off at its limit" in (reason or "")
+    mend = MEND_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
     words = f"answered three times, and could not be read ({reason}); it said {_quoted(raw)}"
-    return Finding(name=name, mark="note", words=words, values={"parsed": False})
+    return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": mend})
 
 
 def _quoted(text: str) -> str:
-    line = " ".join(text[: 4 * SAID_LIMIT].split())
+    line = printable(text[: 4 * SAID_LIMIT])
     return f"'{line}'" if len(line) <= SAID_LIMIT else f"'{line[:SAID_LIMIT]}…'"
 
 

@@ -7,7 +7,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.counters import Counters
 from vpp.llm.faults import BodyTooLarge, Fault, http_fault, slow_fault, transport_fault
-from vpp.llm.fields import OptionalFields
+from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.wire import (
     Completion,
@@ -26,6 +26,7 @@ from vpp.llm.wire import (
     NoAnswer,
     OddReply,
     ServedModel,
+    printable,
     read_completion,
     read_models,
     retry_after_s,
@@ -49,6 +50,9 @@ PROBE_TOKENS = 256
 MAX_ATTEMPTS = 6
 EMPTY_ATTEMPTS = 2
 """Of a call that gets no text from a server that answers others: then it is an answer that cannot be read."""
+MUTE_ATTEMPTS = {"cut off before any answer": 3, "tool called": 3, "answer withheld": MAX_ATTEMPTS}
+"""Of a call that gets no text from a server that never answered, by what time does not mend; then the model is refused.
+What a filter withholds is soon known: other rows are given time to be answered."""
 EFFORTS = ("none", "low", "medium", "high")
 """How much a thinking model is to think."""
 
@@ -93,7 +97,11 @@ class _Failed(Exception):
 
 
 class _FieldsRefused(Exception):
-    """The server does not know a field that it can do without."""
+    """The server does not know fields that it can do without."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(*names)
+        self.names = names
 
 
 class Endpoint:
@@ -266,6 +274,8 @@ class Endpoint:
                     return failure.empty
                 strikes = 0 if failure.overloaded and self._successes > successes else strikes + 1
                 successes = self._successes
+                if self._is_mute(failure, tries):
+                    raise self._refused_as_mute(failure, tries) from None
                 if strikes >= self._max_attempts:
                     raise self._given_up(failure) from None
                 self.counters.add(retried=1)
@@ -279,6 +289,16 @@ class Endpoint:
         ceiling = min(self._backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
         return (failure.wait_s or 0.0) + random.uniform(0, ceiling)
 
+    def _is_mute(self, failure: _Failed, tries: int) -> bool:
+        """Whether no call ever got a text, for a reason that waiting does not mend."""
+        attempts = MUTE_ATTEMPTS.get(failure.fault.kind)
+        return attempts is not None and not self._has_answered and tries >= min(attempts, self._max_attempts)
+
+    def _refused_as_mute(self, failure: _Failed, tries: int) -> EndpointRefused:
+        self.counters.add(failed=1)
+        asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
+        return EndpointRefused(self._message(f"{failure.fault.words}{asked}: {failure.fault.mend}"))
+
     def _given_up(self, failure: _Failed) -> EndpointUnreachable:
         self.counters.add(failed=1)
         last = f", at the last of {self._max_attempts} attempts" if self._max_attempts > 1 else ""
@@ -289,26 +309,29 @@ class Endpoint:
 
     async def _attempt_in_turn(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """One attempt, repeated only where the server refuses an optional field. Raises _Failed or EndpointRefused."""
+        refused: list[str] = []
         async with self._slots:
-            while True:
+            for _ in range(1 + len(OPTIONAL)):
                 await self._budget.turn(self._gate)
                 try:
-                    return await self._attempt(messages, options)
-                except _FieldsRefused:
-                    continue
+                    return await self._attempt(messages, options, refused)
+                except _FieldsRefused as refusal:
+                    refused += refusal.names
                 finally:
                     self._budget.ended()
+        raise EndpointRefused(self._message("it refuses the request in every form: try another model"))
 
-    async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        body = {"model": self.model, "messages": messages, **self._fields.spelled(options)}
+    async def _attempt(self, messages: Messages, options: dict[str, Any], refused: Sequence[str]) -> Completion:
+        """refused: optional fields to try without; given up for good once the server accepts that."""
+        body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
             completion = self._read(read_completion, await self._post(body))
         except _Failed as failure:
             if failure.empty:
-                self._mind_limit(body, failure.empty)
+                self._learn(body, refused, failure.empty)
                 self._budget.pay(self._price.charged(messages, failure.empty))
             raise
-        self._mind_limit(body, completion)
+        self._learn(body, refused, completion)
         self._budget.pay(self._price.charged(messages, completion))
         self._successes += 1
         self._has_answered = True
@@ -353,28 +376,27 @@ class Endpoint:
 
     def _refusal(self, response: Any, body: dict[str, Any]) -> Exception:
         status, words = response.status_code, self._short(server_words(response.content))
-        if status in TRANSIENT or status >= 500:
+        is_broke = status == 429 and b"insufficient_quota" in response.content
+        if (status in TRANSIENT or status >= 500) and not is_broke:
             wait_s = retry_after_s(response.headers)
             return _Failed(http_fault(status, words), wait_s=wait_s, overloaded=status in OVERLOADED)
-        if status in (400, 422) and self._learn(response.content, body):
-            return _FieldsRefused()
+        if status in (400, 422) and (names := named_fields(response.content, body)):
+            return _FieldsRefused(names)
         self.counters.fault(f"HTTP {status}")
-        what, mend = _verdict(status, words, response.headers)
+        what, mend = _verdict(402 if is_broke else status, words, response.headers)
+        if what == KEY_REFUSED and self._api_key == NO_KEY:
+            what, mend = f"{what}, as none was given", "set OPENAI_API_KEY, or type the key on the page"
         reason = f"HTTP {status} {words}".rstrip()
         refused = PromptTooLong if what == DOES_NOT_FIT else EndpointRefused
         return refused(self._message(f"{what} ({reason}): {mend}"))
 
-    def _learn(self, refusal: bytes, body: dict[str, Any]) -> bool:
-        """Whether the request is worth sending again, without what the server named."""
+    def _learn(self, body: dict[str, Any], refused: Sequence[str], completion: Completion) -> None:
+        """From an accepted request: which fields it does without, and whether it keeps to its limit."""
         before = len(self.dropped_fields)
-        is_new = self._fields.learn(refusal, body)
+        self._fields.give_up(refused)
+        self._fields.overran(body, completion.completion_tokens)
         for name in self.dropped_fields[before:]:
             self.counters.refuse(f"{name} ({self.model[:60]})")
-        return is_new
-
-    def _mind_limit(self, body: dict[str, Any], completion: Completion) -> None:
-        if self._fields.overran(body, completion.completion_tokens):
-            self.counters.refuse(f"{self.dropped_fields[-1]} ({self.model[:60]})")
 
     def _short(self, words: str) -> str:
         return short_reason(words, secret="" if self._api_key == NO_KEY else self._api_key)
@@ -427,14 +449,19 @@ def effort_options(effort: str) -> dict[str, Any]:
 _UNKNOWN_MODEL = re.compile(
     r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.I
 )
+_UNKNOWN_KEY = re.compile(r"no connected db", re.I)
+"""A LiteLLM proxy without a database, asked with a key that is not its own."""
+KEY_REFUSED = "key refused"
 DOES_NOT_FIT = "the prompt does not fit"
 _TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
 
 
 def _verdict(status: int, words: str, headers: Mapping[str, str]) -> tuple[str, str]:
     """What a final refusal means, and the mend."""
-    if status in (401, 403):
-        return "key refused", "give a key this server knows"
+    if status in (401, 403) or (status == 400 and _UNKNOWN_KEY.search(words)):
+        return KEY_REFUSED, "give a key this server knows"
+    if status == 402:
+        return "the account has no credit left", "add credit, or give the key of another account"
     if status in (400, 404) and _UNKNOWN_MODEL.search(words):
         return "unknown model", "take one of those it lists"
     if status == 404:
@@ -448,5 +475,5 @@ def _verdict(status: int, words: str, headers: Mapping[str, str]) -> tuple[str, 
 
 def _place(headers: Mapping[str, str]) -> str:
     """Where a redirect leads, without what an address may hide."""
-    place = urlsplit(headers.get("location", "")[:300])
+    place = urlsplit(printable(headers.get("location", "")[:300]))
     return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""

@@ -22,7 +22,7 @@ KINDS: tuple[Structured, ...] = ("off", "choice", "regex")
 Structure = dict[str, Any]
 """`{"choice": […]}` or `{"regex": …}`, as vLLM takes them."""
 
-NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
+NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?"
 EXPLANATION = r"[^\n]{1,400}"
 QUOTED = r'[^"\\\n]{1,400}'
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")

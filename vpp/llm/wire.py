@@ -21,13 +21,20 @@ REASONING_LIMIT = 20_000
 REASON_LIMIT = 200
 """Characters of a server's words that are repeated to a user."""
 RETRY_AFTER_LIMIT_S = 120.0
+COUNT_LIMIT = 10**9
+"""Tokens above which a server's count is none."""
+ID_LIMIT = 200
+"""Characters of a model's name that are kept."""
 
 Message = Mapping[str, str]
 Messages = Sequence[Message]
 
 
 MEND_ADDRESS = "check that the address is an OpenAI-compatible one (/v1)"
-MEND_THOUGHTS = "allow more tokens, or switch the model's thinking off"
+MEND_THOUGHTS = (
+    "allow more tokens (--learner-max-tokens, --optimizer-max-tokens) or switch the model's thinking off "
+    "(--reasoning-effort none); on the page, under How it is asked"
+)
 
 
 class OddReply(Exception):
@@ -125,11 +132,15 @@ def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_told: b
     raise NoAnswer(kind, reason, mend=mend or MEND_THOUGHTS, completion=completion)
 
 
-def _read_object(body: bytes) -> dict[str, Any]:
+def _read_json(body: bytes) -> Any:
     try:
-        reply = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         raise _not_json(body) from None
+
+
+def _read_object(body: bytes) -> dict[str, Any]:
+    reply = _read_json(body)
     if not isinstance(reply, dict):
         raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body)}")
     return reply
@@ -157,13 +168,14 @@ def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_models(body: bytes) -> list[ServedModel]:
-    """The models a server lists; entries without an id are left out. Raises OddReply."""
-    listed = _read_object(body).get("data")
+    """The models a server lists, also as a bare array; entries without an id are left out. Raises OddReply."""
+    reply = _read_json(body)
+    listed = reply if isinstance(reply, list) else _read_object(body).get("data")
     entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
     return [
         ServedModel(id=name, max_model_len=_count(entry.get("max_model_len")) or None)
         for entry in entries
-        if (name := _text(entry.get("id")))
+        if (name := printable(_text(entry.get("id")) or "")[:ID_LIMIT])
     ]
 
 
@@ -218,7 +230,12 @@ def short_reason(words: str, *, secret: str) -> str:
 
 
 def _one_line(words: str) -> str:
-    return " ".join(words[: 20 * REASON_LIMIT].split())
+    return printable(words[: 20 * REASON_LIMIT])
+
+
+def printable(words: str) -> str:
+    """Foreign words as one line that a terminal only prints: what is no sign at all becomes a space."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in words).split())
 
 
 def _excerpt(body: bytes) -> str:
@@ -235,4 +252,5 @@ def _text(value: Any) -> str | None:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 and not isinstance(value, bool) else 0
+    """0 for what is no count of tokens."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= COUNT_LIMIT else 0

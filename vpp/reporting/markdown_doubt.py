@@ -22,7 +22,7 @@ from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell
 from vpp.runs.view import RunView
 from vpp.wording.escaping import markdown_table
 from vpp.wording.verdicts import too_few_words
-from vpp.wording.words import counted, integer, number, particles, percent
+from vpp.wording.words import counted, integer, number, particles, percent, target_text
 
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""
@@ -41,7 +41,7 @@ def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
         yield "There is one hypothesis: it cannot disagree with itself."
     else:
         found = points(test, rows_by_id(dataset))
-        yield from _spreads(found) if dataset.task == "regression" else _votes(found)
+        yield from _spreads(found, dataset.target_decimals) if dataset.task == "regression" else _votes(found)
         yield from _voices(test, dataset)
 
 
@@ -77,7 +77,7 @@ def _who_said(point: Point, label: str | None) -> str:
     return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
-def _spreads(found: Sequence[Point]) -> Iterator[str]:
+def _spreads(found: Sequence[Point], decimals: int | None) -> Iterator[str]:
     shown = found[:WIDEST_POINTS]
     yield (
         f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(found))}. Spread is the "
@@ -85,15 +85,15 @@ def _spreads(found: Sequence[Point]) -> Iterator[str]:
         "say how far the particles differ; noise is not included."
     )
     head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
-    yield markdown_table(head, [_spread(point) for point in shown], right=(0, 2, 3, 4))
+    yield markdown_table(head, [_spread(point, decimals) for point in shown], right=(0, 2, 3, 4))
 
 
-def _spread(point: Point) -> tuple[str, ...]:
+def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
     row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
     if point.prediction is None or point.interval is None:
         return (*row, "no answer", "all abstained", NONE)
-    low, high = point.interval
-    return (*row, number(float(point.prediction)), number(point.doubt), f"{number(low)} to {number(high)}")
+    mean, low, high = (target_text(value, decimals) for value in (float(point.prediction), *point.interval))
+    return (*row, mean, number(point.doubt), f"{low} to {high}")
 
 
 def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """What a run will take in tokens, time and money, before it costs anything; and while it goes, what is left.
 
 Prompts are the real ones: the run's templates over its own rows. What nobody knows yet is assumed, and said: how long
-hypotheses and answers will be (HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER). Tokens are counted without a tokenizer,
-since one differs from the next: see `span_of`.
+hypotheses and answers will be (HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER), answers at most as long as a run
+allows. Tokens are counted without a tokenizer, since one differs from the next: see `span_of`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
 from vpp.inference.plan import OPTIMIZER, Plan, plan, step_calls
@@ -21,7 +21,6 @@ from vpp.problem import Exchange, Prediction
 from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
 from vpp.runs.view import RunView
-from vpp.settings import Config
 from vpp.usage import Usage
 
 SAMPLED = 60
@@ -53,10 +52,10 @@ class Span:
 
 HYPOTHESIS = Span(low=20, about=300, high=1200)
 """Characters of a hypothesis after its seed sentence, before one is written."""
-LEARNER_ANSWER = Span(low=4, about=50, high=150)
-"""Tokens that the learner writes about a row, where it does not think."""
-OPTIMIZER_ANSWER = Span(low=30, about=250, high=800)
-"""Tokens that the optimizer writes, where it does not think."""
+LEARNER_ANSWER = Span(low=4, about=50)
+"""Tokens that the learner writes about a row, where it does not think; at most its limit."""
+OPTIMIZER_ANSWER = Span(low=30, about=250)
+"""Tokens that the optimizer writes, where it does not think; at most its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ class CallSize:
     prompt: Span
     """Tokens."""
     completion: Span
-    """Tokens, assumed."""
+    """Tokens, assumed; the most is what the run allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)
-    optimizer = optimizer_size(config, dataset, prompts, texts)
+    optimizer = optimizer_size(spec, dataset, prompts, texts)
     of_learner = (whole.least_learner_calls, whole.learner_calls)
     of_optimizer = (whole.least_optimizer_calls, whole.optimizer_calls)
     asked = learner.prompt.times(*of_learner), optimizer.prompt.times(*of_optimizer)
@@ -188,13 +187,13 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
         [asked(pack, texts.length.about) for pack in packs],
         [asked(packs[-1], texts.length.high)],
     ]
-    answer = LEARNER_ANSWER.times(len(packs[0]), len(packs[0]))
-    return _size(sizes, answer, most=spec.endpoint.learner_max_tokens * len(packs[0]))
+    answer = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
+    return _size(sizes, answer.times(len(packs[0]), len(packs[0])))
 
 
-def optimizer_size(config: Config, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
+def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
     """Of a call about a batch; of a draw without data too, where the run makes such."""
-    rows = by_length(dataset.train)
+    config, rows = spec.config, by_length(dataset.train)
     batch = min(config.batch_size, len(rows))
 
     def asked(shown: Sequence[Row], length: float, history: int = config.history) -> Messages:
@@ -210,17 +209,21 @@ def optimizer_size(config: Config, dataset: Dataset, prompts: OptimizerPrompts, 
         [asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)],
         [asked(rows[-batch:], texts.length.high), *draws],
     ]
-    return _size(sizes, OPTIMIZER_ANSWER, most=None)
+    return _size(sizes, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
 
 
-def _size(sizes: Sequence[Sequence[Messages]], answer: Span, *, most: int | None) -> CallSize:
+def _bounded(answer: Span, most: int) -> Span:
+    return Span(low=min(answer.low, most), about=min(answer.about, most), high=most)
+
+
+def _size(sizes: Sequence[Sequence[Messages]], answer: Span) -> CallSize:
     """sizes: prompts of the shortest, the typical and the longest call."""
     low, about, high = ([_bytes(messages) for messages in asked] for asked in sizes)
     size = Span(low=min(low), about=sum(about) / len(about), high=max(high))
     return CallSize(
         size=size,
         prompt=span_of(size, most=max(map(prompt_tokens, sizes[2]))),
-        completion=answer if most is None else replace(answer, high=min(answer.high, most)),
+        completion=answer,
     )
 
 

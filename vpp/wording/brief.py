@@ -9,6 +9,7 @@ from vpp.events import Evaluated
 from vpp.inspection.ensemble import Ensemble, ensemble
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
+from vpp.inspection.settling import tau_of
 from vpp.posterior.metric import Estimate
 from vpp.posterior.weights import ess
 from vpp.runs.reader import Snapshot
@@ -18,7 +19,8 @@ from vpp.settings import Config
 from vpp.wording.estimates import error_text, r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, voices_sentence
+from vpp.wording.unread import unread_sentence
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_cure, voices_sentence
 from vpp.wording.words import (
     EQUAL,
     MAJORITY,
@@ -56,7 +58,7 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
         return "No population is whole yet: there is nothing to report but what was asked for."
     test = view.evaluated.get("test")
     outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
-    return f"{_leading(ideas, config)}, and {outcome}."
+    return f"{unread_sentence(view)} {_leading(ideas, config)}, and {outcome}.".lstrip()
 
 
 _UNTESTED = "the test rows are not evaluated yet"
@@ -137,7 +139,7 @@ def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
         return
     yield weights_measure(snapshot)
     if view.size > 1 and config.is_weighted:
-        yield _ess(view)
+        yield _ess(view, tau_of_weights(snapshot))
     yield from evidence_measure(snapshot)
     if config.particles_max:
         yield _sizes(view)
@@ -312,9 +314,16 @@ def _sizes(view: RunView) -> Measure:
     return Measure(name="Particles K", value=value, words=f"K {'; '.join(told)}." if told else "It never changed.")
 
 
-def _ess(view: RunView) -> Measure:
+def tau_of_weights(snapshot: Snapshot) -> float | None:
+    """Regression's tau where it decides weights; None elsewhere."""
+    config = snapshot.spec.config
+    is_used = config.is_weighted and config.size > 1 and snapshot.spec.dataset["task"] == "regression"
+    return tau_of(snapshot.view, config) if is_used else None
+
+
+def _ess(view: RunView, tau: float | None) -> Measure:
     value = view.final.ess if view.final else ess(view.weights)
-    words = voices_sentence(value, view.size)
+    words = f"{voices_sentence(value, view.size)} {tau_cure(tau, ess=value)}".rstrip()
     return Measure(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
 
 

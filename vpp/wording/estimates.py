@@ -18,6 +18,11 @@ def number_text(found: Estimate) -> str:
     return number(found.value) + error_text(found)
 
 
+def miss_words(mse: float) -> str:
+    """`off by about 1.2 (root of the mean squared error 1.44)`, in the target's unit."""
+    return f"off by about {number(math.sqrt(mse))} (root of the mean squared error {number(mse)})"
+
+
 def error_text(found: Estimate) -> str:
     """` ± 0.07`; empty where the rows tell no standard error, or it is 0."""
     error = found.standard_error

@@ -8,6 +8,7 @@ from vpp.inspection.slots import why_grew
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.wording.brief import voting
+from vpp.wording.estimates import miss_words
 from vpp.wording.steps import steps_text
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, particles, percent
 
@@ -15,10 +16,13 @@ MOST_NAMED = 4
 """Particles that are named; more are counted."""
 
 
-def happened(view: RunView, step: int | None, config: Config) -> str:
-    """Of a step, of the first population (-1), or of what came after the last step (None); empty before all of them."""
+def happened(view: RunView, step: int | None, config: Config, *, balanced: float | None = None) -> str:
+    """Of a step, of the first population (-1), or of what came after the last step (None); empty before all of them.
+
+    balanced: balanced accuracy on the test rows, where it is known.
+    """
     if step is None:
-        return " ".join(_end(view, config))
+        return " ".join(_end(view, config, balanced))
     if step == INITIAL_STEP or step not in view.steps:
         return _beginning(view, config)
     at = view.steps[step]
@@ -240,7 +244,7 @@ def _joined(slots: Sequence[int]) -> str:
 # The end
 
 
-def _end(view: RunView, config: Config) -> Iterator[str]:
+def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
     """What came after the last whole step, and how the test rows went."""
     last, whole = view.last_step, view.total_steps - 1
     if last is None:
@@ -250,7 +254,7 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         yield f"The run ended {when}."
     yield from _last_weights(view, config)
     test = view.evaluated.get("test")
-    yield _tested(test, config) if test and test.step == last else "The test rows were not asked about."
+    yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not asked about."
 
 
 def final_rows(config: Config) -> str:
@@ -266,10 +270,13 @@ def _last_weights(view: RunView, config: Config) -> Iterator[str]:
         yield "The weights are those that the last step left."
 
 
-def _tested(test: Evaluated, config: Config) -> str:
+def _tested(test: Evaluated, config: Config, balanced: float | None) -> str:
     n, vote = len(test.rows), voting(config, len(test.hypotheses))
     if test.metric == "mse":
-        by = f"the {vote} mean’s" if vote else "its"
-        return f"On {counted(n, 'test row')} {by} mean squared error is {number(test.value)}."
+        by = f"the {vote} mean" if vote else "it"
+        return f"On {counted(n, 'test row')} {by} is {miss_words(test.value)}."
     by, right = f"the {vote} vote" if vote else "it", round(test.value * n)
-    return f"Of {counted(n, 'test row')} {by} got {integer(right)} right, {percent(test.value, decimals=1)}."
+    share = percent(test.value, decimals=1)
+    beside = "" if balanced is None else percent(balanced, decimals=1)
+    told = f"; balanced accuracy {beside}" if beside not in ("", share) else ""
+    return f"Of {counted(n, 'test row')} {by} got {integer(right)} right, {share}{told}."

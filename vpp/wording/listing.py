@@ -9,6 +9,7 @@ from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.wording.markup import Mark
 from vpp.wording.steps import steps_text
+from vpp.wording.unread import unread_sentence
 from vpp.wording.words import number, percent
 
 MARKS: dict[State, Mark] = {
@@ -23,6 +24,10 @@ MARKS: dict[State, Mark] = {
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
 """Methods as a list calls them."""
+APART = 0.05
+"""How far balanced accuracy is from accuracy where a list tells both."""
+DECIMALS = 9
+"""Of such differences: further ones are the rounding of floats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +41,12 @@ class Listed:
     seed: int | None = None
 
 
-def listed(run: str, snapshot: Snapshot, when: str) -> Listed:
-    """A run that can be read. when: when it was made, or what it is instead."""
+def listed(run: str, snapshot: Snapshot, when: str, *, balanced: float | None = None) -> Listed:
+    """A run that can be read. when: when it was made, or what it is instead. balanced: as of `metric_text`."""
     config = snapshot.spec.config
-    note = f"{SHORT[config.method]} · {where(snapshot)} · {when}"
+    is_over = snapshot.state not in ("queued", "running")
+    unread = " · mostly unreadable" if is_over and unread_sentence(snapshot.view) else ""
+    note = f"{SHORT[config.method]} · {where(snapshot, balanced)}{unread} · {when}"
     return Listed(id=run, name=snapshot.spec.name, mark=MARKS[snapshot.state], note=note, seed=config.seed)
 
 
@@ -59,20 +66,28 @@ def _said_of_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) -> lis
     return [replace(row, note=row.note + more(row)) if alike[row.name, row.note] > 1 else row for row in rows]
 
 
-def where(snapshot: Snapshot) -> str:
+def where(snapshot: Snapshot, balanced: float | None = None) -> str:
     """How far a run is, in a few words that stay true until its state changes."""
     view = snapshot.view
     if snapshot.state == "finished" and "test" in view.evaluated:
         test = view.evaluated["test"]
-        return f"finished · {metric_text(test.metric, test.value)}"
+        return f"finished · {metric_text(test.metric, test.value, balanced)}"
     if view.last_step is None or snapshot.state in ("queued", "running"):
         return snapshot.state
     return f"{snapshot.state} · {steps_text(view)}"
 
 
-def metric_text(metric: str, value: float) -> str:
-    """`96.7 %` or `MSE 1.05`."""
-    return percent(value, decimals=1) if metric == "accuracy" else f"MSE {number(value, 3)}"
+def metric_text(metric: str, value: float, balanced: float | None = None) -> str:
+    """`96.7 %` or `MSE 1.05`; `96.7 % · balanced 50.0 %` where the two are far apart.
+
+    balanced: balanced accuracy, a fraction, where it is known.
+    """
+    if metric != "accuracy":
+        return f"MSE {number(value, 3)}"
+    shown = percent(value, decimals=1)
+    if balanced is None or round(abs(value - balanced), DECIMALS) < APART:
+        return shown
+    return f"{shown} · balanced {percent(balanced, decimals=1)}"
 
 
 def when_words(made: datetime, now: datetime) -> str:

@@ -19,7 +19,7 @@ from vpp.usage import Usage
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 
 HEAD = ("work", "calls", "tokens in", "tokens out")
-ESTIMATES = ("estimate", "about", "at most")
+ESTIMATES = ("estimate", "about", "longest texts")
 DEMO_CALLS_A_SECOND = 350.0
 """A rough figure, with a page open beside."""
 ASSUMED = (
@@ -80,14 +80,17 @@ def _calls(found: Estimate) -> Iterator[str]:
         f"{integer(found.plan.least_calls)}. Asking again for an answer that cannot be read comes on top."
     )
     most = f"{roughly(found.prompt.high)} in and {roughly(found.completion.high)} out"
-    yield f"{ASSUMED} With the longest texts it would be {most}."
+    yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} and every answer as long as is allowed it would be {most}."
 
 
 def _money(found: Estimate, spec: RunSpec) -> Iterator[str]:
     if found.cost is None:
         return
     low, about, high = (money(c, spec.prices.currency) for c in (found.cost.low, found.cost.about, found.cost.high))
-    yield f"Money, an estimate: about {about} where all these calls are needed, {high} at most; at least {low}."
+    yield (
+        f"Money, an estimate: about {about} where all these calls are needed, {high} with the longest texts assumed; "
+        f"at least {low}. Asking again comes on top."
+    )
 
 
 def _time(found: Estimate, pace: Pace | None) -> Iterator[str]:

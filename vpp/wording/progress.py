@@ -15,12 +15,13 @@ from vpp.runs.estimate import outlook
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.brief import tau_of_weights
 from vpp.wording.faults import faults_sentence, refused_sentence
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.sizes import sizes_told
 from vpp.wording.steps import steps_done, steps_text
-from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence
+from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence, tau_cure
 from vpp.wording.words import (
     cached_words,
     capitalised,
@@ -161,17 +162,19 @@ def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFA
 
 
 def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
-    view = snapshot.view
+    view, tau = snapshot.view, tau_of_weights(snapshot)
     if at is None and _last_weights(view):
-        return _ess_metric(view.final.ess if view.final else ess(view.weights), len(view.weights), None, thresholds)
+        value = view.final.ess if view.final else ess(view.weights)
+        return _ess_metric(value, len(view.weights), None, thresholds, tau)
     if at is None or at.reweighted is None:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="Weights come with the first step.")
     resampling = None if at.resampled else snapshot.spec.config.ess_threshold
-    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), resampling, thresholds)
+    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), resampling, thresholds, tau)
 
 
-def _ess_metric(value: float, size: int, resampling: float | None, thresholds: Thresholds) -> Metric:
-    words = ess_sentence(value, size, resampling, at=thresholds)
+def _ess_metric(value: float, size: int, resampling: float | None, thresholds: Thresholds, tau: float | None) -> Metric:
+    told = ess_sentence(value, size, resampling, at=thresholds)
+    words = f"{told} {tau_cure(tau, ess=value, at=thresholds)}".rstrip()
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
 
 
@@ -210,7 +213,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
         name="Rewritten",
         value=str(changed),
         scale=f"of {len(proposals)}",
-        words=f"No filter: every change is taken.{only} {rest}",
+        words=f"Proposals that changed the text; this method takes every one.{only} {rest}",
     )
 
 
@@ -257,7 +260,7 @@ def _beta_metric(config: Config, beta: float) -> Metric:
         name="Tempering β",
         value=fixed(beta, 2),
         scale=f"from {config.beta_start:g} to {config.beta_end:g}",
-        words="The lower, the less weight is left to weak rules.",
+        words="Divides the log-likelihood; 1 is its full strength.",
     )
 
 

@@ -37,6 +37,8 @@ class Thresholds:
 DEFAULTS = Thresholds()
 NEARLY_ALIKE = 0.95
 """ESS, as a share of K, from which all voices are said to count nearly alike."""
+FAR_BELOW = 0.5
+"""A mean spread below this share of the typical miss is told with its cure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +248,15 @@ def _voices(ess: float, size: int, at: Thresholds) -> str:
     return f"about {in_words(max(2, round(ess)))} voices carry the posterior"
 
 
+def tau_cure(tau: float | None, *, ess: float, at: Thresholds = DEFAULTS) -> str:
+    """What lets more than one hypothesis count; empty where they do, and where there is no tau."""
+    return _larger(tau) if tau is not None and _is_below(ess, at.one_voice) else ""
+
+
+def _larger(tau: float) -> str:
+    return f"A larger τ than {number(tau, 3)} would let more hypotheses count (--tau; under More options)."
+
+
 # Proposals
 
 
@@ -337,13 +348,18 @@ def miss_verdict(mse: float, truths: Sequence[float]) -> str:
     return f"A typical miss is {own}; {always} {other}."
 
 
-def spread_verdict(spread: float, mse: float) -> str:
-    """Whether the particles differ by more or less than their mean is off."""
+def spread_verdict(spread: float, mse: float, tau: float | None = None) -> str:
+    """Whether the particles differ by more or less than their mean is off, and where by far less, the cure.
+
+    tau: where it decides weights.
+    """
     miss = math.sqrt(mse)
     if spread == miss == 0:
         return "No spread and no miss: they agree, and they are right."
     if spread < miss:
-        return f"Below a typical miss, {number(miss, 3)}: they agree more than they are right, or the rest is noise."
+        cure = f" {_larger(tau)}" if tau is not None and _is_below(spread, FAR_BELOW * miss) else ""
+        below = f"Below a typical miss, {number(miss, 3)}"
+        return f"{below}: they agree more than they are right, or the rest is noise.{cure}"
     return f"Not below a typical miss, {number(miss, 3)}: they disagree at least as much as they are wrong."
 
 

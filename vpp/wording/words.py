@@ -5,6 +5,7 @@ Numbers carry a true minus sign; a percent sign stands after a no-break space. E
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from statistics import NormalDist
 
 from vpp.inspection.scores import Score
@@ -18,7 +19,9 @@ MAJORITY = 0.5
 EQUAL = 1e-9
 """Weights closer than this are called equal."""
 USUAL_DIGITS = 4
-THOUSAND, TEN_THOUSAND, MILLION, MILLIARD = 1e3, 1e4, 1e6, 1e9
+THOUSAND, TEN_THOUSAND, MILLION, MILLIARD, BILLIARD = 1e3, 1e4, 1e6, 1e9, 1e15
+SMALLEST = 1e-4
+"""Below it a number has an exponent."""
 
 
 # Numbers
@@ -61,6 +64,25 @@ def number(value: float, digits: int = USUAL_DIGITS) -> str:
     if exponent and 1 <= abs(value) < MILLIARD:
         return integer(round(value))
     return (f"{mantissa}e{int(exponent)}" if exponent else mantissa).replace("-", MINUS)
+
+
+def target_text(value: float, decimals: int | None) -> str:
+    """A value of the target to one decimal more than its data have: `20.25` for the mean of 21.5 and 19.
+
+    Zeros at the end are left out. Below 0.0001 and from a billiard on it has an exponent and the same digits.
+    decimals: of the data (`Dataset.target_decimals`); where None, the value reads as any other `number`.
+    """
+    if decimals is None or not math.isfinite(value):
+        return number(value)
+    exact, step = Decimal(repr(float(value))), Decimal(1).scaleb(-decimals - 1)
+    last_place = exact.adjusted() + 1 - len(exact.as_tuple().digits)
+    kept = (exact.quantize(step) if last_place < -decimals - 1 else exact).normalize()
+    if not kept:
+        return "0"
+    if SMALLEST <= abs(kept) < BILLIARD:
+        return f"{kept:{',' if abs(kept) >= TEN_THOUSAND else ''}f}".replace("-", MINUS)
+    mantissa, _, exponent = f"{kept:e}".partition("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
 
 
 def fixed(value: float, decimals: int = 2) -> str:

@@ -1,0 +1,61 @@
+"""A run of answers that could not be read is told as one, by the same rule everywhere."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.builders import SEED, YES_NO, drawn, finished, proposed, run, scored, started
+from vpp.events import Event
+from vpp.posterior.prediction import Value
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.listing import listed
+from vpp.wording.unread import unread_html, unread_sentence
+
+A, B = f"{SEED} A", f"{SEED} B"
+CONFIG = Config(particles=2, epochs=1, batch_size=4)
+
+
+def answered(folder: Path, *answers: Value | None, garbled: int = 0, read: int = 0) -> RunReader:
+    """One particle's answers, and the outcomes of proposals: so many unreadable, so many left as they were."""
+    why = ["unparsable"] * garbled + ["unchanged"] * read
+    proposals: list[Event] = [
+        proposed(0, k, A, None if word == "unparsable" else A, why=word, log_alpha=None, u=None)
+        for k, word in enumerate(why)
+    ]
+    first = scored(0, 0, A, dict(enumerate(answers)), log_lik=-1.0)
+    return run(folder, started(CONFIG, YES_NO), *drawn(A, B), first, *proposals, finished(0, (A, B)), config=CONFIG)
+
+
+def told(reader: RunReader) -> str:
+    return unread_sentence(reader.refresh().view)
+
+
+HALF: tuple[Value | None, ...] = ("yes", "no", "yes", None, None, None)
+
+
+def test_from_half_of_the_answers_on_it_is_said(tmp_path: Path) -> None:
+    reader = answered(tmp_path, *HALF)
+    assert told(reader) == "3 of 6 answers to rows could not be read: what follows says little."
+    assert "Open a card’s answer on Watch" in unread_html(reader.refresh().view)
+
+
+@pytest.mark.parametrize("answers", [(*HALF, "no"), (None,) * 4, ("yes",) * 6])
+def test_below_half_or_of_too_few_nothing_is_said(tmp_path: Path, answers: tuple[Value | None, ...]) -> None:
+    assert told(answered(tmp_path, *answers)) == ""
+
+
+def test_proposals_count_where_none_of_at_least_five_could_be_read(tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    both = answered(tmp_path / "all", *[None] * 5, garbled=5)
+    assert told(both).startswith("All 5 answers to rows and all 5 proposals could not be read")
+    for name, garbled, read in (("one", 5, 1), ("few", 4, 0)):
+        (tmp_path / name).mkdir()
+        assert told(answered(tmp_path / name, "yes", garbled=garbled, read=read)) == ""
+
+
+def test_the_report_begins_with_it_and_the_list_marks_it(tmp_path: Path) -> None:
+    reader = answered(tmp_path, *HALF)
+    assert f"**{told(reader)} " in report_markdown(reader, simple_models=False)
+    assert "mostly unreadable" in listed("r", reader.refresh(), "09:05").note
