@@ -9,7 +9,7 @@ from pages.parts import frame
 from vpp.cli.surroundings import environment
 from vpp.data.dataset import Column, Row
 from vpp.data.fields import Field, input_fields, typed_row
-from vpp.data.inputs import unlabelled_rows
+from vpp.data.inputs import columns_beside, unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.table import Table
 from vpp.drawing import answered_rows
@@ -17,7 +17,7 @@ from vpp.drawing.answering import answers_html, asked_caption, known_words, outs
 from vpp.errors import VppError
 from vpp.inspection.votes import known_row, target_spread, votes_on
 from vpp.llm.address import is_loopback
-from vpp.reporting.predictions import prediction_csv
+from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking
 from vpp.runs.background import Background
 from vpp.wording import markup
@@ -235,31 +235,32 @@ def ask_table(run: frame.OpenRun) -> None:
     """An upload, the count while it is asked about, and what came of it."""
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
-    rows = rows_of(run, file.getvalue(), file.name) if file else None
+    read = rows_of(run, file.getvalue(), file.name) if file else None
     if job and job.is_running:
         follow(run, job, "posterior.ask.table_stop")
         return
-    if rows is not None and file and offer(run, rows):
-        st.session_state[_key(run, "file")] = file.name
-        begin(run, "table", rows)
+    if read and file and offer(run, read[0]):
+        st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, read[1]
+        begin(run, "table", read[0])
         job = job_of(run, "table")
     if job:
         came_of(run, job)
-    elif rows is None and file is None:
+    elif file is None:
         names = ", ".join(run.snapshot.spec.dataset["inputs"])
-        st.html(markup.block(markup.caption(f"It needs these columns: {names}. Others are not looked at.")))
+        st.html(markup.block(markup.caption(f"It needs these columns: {names}. Others stay beside the answers.")))
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _read(content: bytes, name: str, columns: tuple[Column, ...], inputs: tuple[str, ...]) -> tuple[Row, ...]:
-    return unlabelled_rows(read_like(Table.read(content, name=name), columns), inputs)
+def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
+    return read_like(Table.read(content, name=name), columns)
 
 
-def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[Row, ...] | None:
-    """The rows of an upload; None, with the reason shown, where it has no such columns."""
+def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
+    """The rows of an upload and its other columns; None, with the reason shown, where it has no such columns."""
     try:
         dataset = run.reader.dataset()
-        return _read(content, name, dataset.columns, dataset.inputs)
+        table = _read(content, name, dataset.columns)
+        return unlabelled_rows(table, dataset.inputs), columns_beside(table, dataset.inputs)
     except VppError as error:
         st.html(markup.block(markup.state("This table cannot be asked about", str(error), failed=True)))
         return None
@@ -296,11 +297,12 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
             f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
         )
     )
+    beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, config, with_reasons=reasons),
+        lambda: prediction_csv(answers, config, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",

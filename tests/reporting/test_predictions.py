@@ -93,6 +93,13 @@ def test_new_rows_have_the_same_columns_but_the_truth() -> None:
     ]
 
 
+def test_other_columns_of_the_asked_table_stand_beside_the_inputs() -> None:
+    answers = asked([1.5, 2.0], weights=(1.0,))
+    head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
+    assert head[:5] == ["row", "a", "customer", "prediction", "prediction_"]
+    assert [line[:5] for line in lines] == [["0", "0", "C-7", "p", "1.5"], ["1", "1", "", "'=q", "2"]]
+
+
 def test_reasons_follow_where_they_are_asked_for() -> None:
     answers = asked(["yes"], ["no"], weights=(0.5, 0.5))
     head, line = read(prediction_csv(answers, with_reasons=True))

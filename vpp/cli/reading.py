@@ -8,7 +8,7 @@ from pathlib import Path
 from vpp.cli.surroundings import environment, find_run, keys, write_bytes
 from vpp.cli.tables import read_table
 from vpp.cli.tally import Tally
-from vpp.data.inputs import unlabelled_rows
+from vpp.data.inputs import columns_beside, unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.tasks import generate
 from vpp.reporting.document import report_html
@@ -64,7 +64,9 @@ def predict(options: Namespace) -> int:
         raise
     finally:
         tally.close()
-    write_bytes(Path(options.output), prediction_csv(answers, spec.config, with_reasons=options.reasons))
+    beside = columns_beside(table, dataset.inputs)
+    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=beside)
+    write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0
 

@@ -36,6 +36,11 @@ def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:
         raise DataError(f"{table.file} lacks {listed}, which {of} has: add what is missing or rename its columns")
 
 
+def columns_beside(table: Table, inputs: Collection[str]) -> dict[str, tuple[str | None, ...]]:
+    """(N,) cells of each column that is no input, by name, in file order: what answers are joined back by."""
+    return {name: table.cells(name) for name in table.names if name not in inputs}
+
+
 def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = None) -> tuple[Row, ...]:
     """Rows without a target, to be predicted: those whose `target` cell is missing, or all where no target is given.
 

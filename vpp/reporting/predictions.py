@@ -1,10 +1,11 @@
 """Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about.
 
-Columns: row, the inputs, truth (of test rows), prediction; for classification its share of the weight, the vote's
-entropy in bits, the weight of those that abstained and a share for each class; for regression the weighted standard
-deviation, the interval that holds 90 % of the particles' weight (both of the particles' spread alone, noise not
-included) and the weight of those that abstained. Then each particle's answer, and its reason where asked for. An
-abstention is an empty cell. An own column whose name an input has gets a `_`.
+Columns: row, the inputs, other columns that came with rows asked about, truth (of test rows), prediction; for
+classification its share of the weight, the vote's entropy in bits, the weight of those that abstained and a share for
+each class; for regression the weighted standard deviation, the interval that holds 90 % of the particles' weight
+(both of the particles' spread alone, noise not included) and the weight of those that abstained. Then each particle's
+answer, and its reason where asked for. An abstention is an empty cell. An own column whose name an input has gets a
+`_`.
 
 Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.cells`, which also undoes it.
 """
@@ -12,7 +13,7 @@ Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
@@ -29,6 +30,8 @@ from vpp.wording.words import shortest
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""
 Line = Sequence[Value | None]
+Beside = Mapping[str, Sequence[str | None]]
+"""Cells of columns that are no input, by name; the rows asked about are told by their position among them."""
 
 
 def predictions_csv(reader: RunReader) -> bytes:
@@ -47,10 +50,13 @@ def predictions_csv(reader: RunReader) -> bytes:
     return _csv(rows, own, lines, inputs=dataset.inputs)
 
 
-def prediction_csv(answers: Answers, config: Config | None = None, *, with_reasons: bool = False) -> bytes:
+def prediction_csv(
+    answers: Answers, config: Config | None = None, *, with_reasons: bool = False, beside: Beside | None = None
+) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
     config: the run's, which says how a tied vote is decided; by the lowest label where it is not given.
+    beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
     summary = _Summary(answers.task, answers.classes)
@@ -65,7 +71,7 @@ def prediction_csv(answers: Answers, config: Config | None = None, *, with_reaso
     if with_reasons:
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
-    return _csv(answers.rows, own, lines, inputs=inputs)
+    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside or {})
 
 
 def _by_row(evaluated: Evaluated) -> list[Votes]:
@@ -107,14 +113,23 @@ def _tidy(value: float) -> float | None:
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
-def _csv(rows: Sequence[Row], own: Sequence[str], lines: Iterable[Line], *, inputs: Sequence[str]) -> bytes:
-    """UTF-8 with `\\r\\n` after each line (RFC 4180). own: names of the columns behind the inputs."""
+def _csv(
+    rows: Sequence[Row],
+    own: Sequence[str],
+    lines: Iterable[Line],
+    *,
+    inputs: Sequence[str],
+    beside: Beside | None = None,
+) -> bytes:
+    """UTF-8 with `\\r\\n` after each line (RFC 4180). own: names of the columns behind those that came."""
+    others = beside or {}
     text = io.StringIO()
     writer = csv.writer(text)
-    row_column, *own = _unlike(("row", *own), inputs)
-    writer.writerow(map(safe_cell, (row_column, *inputs, *own)))
+    row_column, *own = _unlike(("row", *own), (*inputs, *others))
+    writer.writerow(map(safe_cell, (row_column, *inputs, *others, *own)))
     for row, line in zip(rows, lines, strict=True):
-        writer.writerow(map(_cell, (str(row.id), *(cell for _, cell in row.inputs), *line)))
+        came = (*(cell for _, cell in row.inputs), *(cells[row.id] for cells in others.values()))
+        writer.writerow(map(_cell, (str(row.id), *came, *line)))
     return text.getvalue().encode(errors="replace")
 
 
