@@ -23,8 +23,9 @@ FIELD = '[data-testid="stForm"] input[type="text"]'
 
 OPEN = """() => {
     const fold = document.querySelector('article.card details > summary')
+    if (!fold) return null
     fold.click()
-    return fold.closest('article').dataset.key
+    return [fold.closest('article').dataset.key, fold.parentElement.dataset.fold]
 }"""
 SELECT = """() => {
     const words = [...document.querySelectorAll('article.card > div > .hyp')].at(-1)
@@ -39,10 +40,10 @@ PLOT = f"""() => {{
     return plot && plot.getBoundingClientRect().toJSON()
 }}"""
 ZOOMED = f"[...document.querySelectorAll('{CHART}')].every((plot) => plot._fullLayout?.xaxis.range[0] > 0)"
-HELD = """([key, plots]) => {
+HELD = """([key, name, plots]) => {
     const chart = [...document.querySelectorAll(plots)].find((plot) => plot.offsetHeight && plot._fullLayout)
     return chart && {
-        open: document.querySelector(`article.card[data-key="${key}"] details`)?.open,
+        open: document.querySelector(`article.card[data-key="${key}"] details[data-fold="${name}"]`)?.open,
         selected: document.getSelection().toString(),
         scrolled: Math.round(document.querySelector('[data-testid="stMain"]').scrollTop),
         zoom: chart._fullLayout.xaxis.range,
@@ -78,13 +79,14 @@ def read(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         context = browser.new_context(viewport={"width": 1440, "height": 1000})
         context.set_default_timeout(40_000)
         try:
-            watch, posterior = context.new_page(), context.new_page()
-            key = hold_watch(watch, app, directory)
+            watch = context.new_page()
+            fold = hold_watch(watch, app, directory)
+            posterior = context.new_page()  # not before: a page behind another is slow to answer the pointer
             half_type(posterior, app, directory)
             reader = RunReader(directory)
-            held, asked, step = seen(watch, key), posterior.evaluate(ASKED, FIELD), last_step(reader)
+            held, asked, step = seen(watch, fold), posterior.evaluate(ASKED, FIELD), last_step(reader)
             watch.wait_for_timeout(READ_S * 1000)
-            later, asked_later = seen(watch, key), posterior.evaluate(ASKED, FIELD)
+            later, asked_later = seen(watch, fold), posterior.evaluate(ASKED, FIELD)
             steps = (step, last_step(reader))
             yield Read(held, later, asked, asked_later, steps, reader.refresh().state)
         finally:
@@ -100,23 +102,22 @@ def begin(app: App) -> tuple[subprocess.Popen[bytes], RunDirectory]:
     return subprocess.Popen(command, cwd=ROOT, env=app.environment), RunDirectory(path)
 
 
-def hold_watch(page: Page, app: App, directory: RunDirectory) -> str:
-    """Zooms a chart, opens a card, selects a sentence and scrolls; the key of the card."""
+def hold_watch(page: Page, app: App, directory: RunDirectory) -> list[str]:
+    """Zooms a chart, opens a fold of a card, selects a sentence and scrolls; the card's key and the fold's name."""
     wait_for(directory.journal, page)
     page.goto(f"{app.url}/watch?run={directory.id}")
-    fold = page.locator("article.card details").first
-    fold.wait_for()
+    page.locator("article.card details").first.wait_for()
     zoom(page)
-    key = page.evaluate(OPEN)
+    fold: list[str] = page.wait_for_function(OPEN).json_value()
     page.evaluate(SELECT)
     page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollTop = 700")
     page.wait_for_timeout(200)
-    return str(key)
+    return fold
 
 
-def seen(page: Page, key: str) -> Any:
+def seen(page: Page, fold: list[str]) -> Any:
     """What a reader holds, between two drawings of the chart."""
-    return page.wait_for_function(HELD, arg=[key, CHART]).json_value()
+    return page.wait_for_function(HELD, arg=[*fold, CHART]).json_value()
 
 
 def wait_for(file: Path, page: Page) -> None:

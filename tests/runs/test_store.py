@@ -116,7 +116,7 @@ def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
     [
         (EndpointSpec(), "no endpoint"),
         (EndpointSpec(base_url="http://127.0.0.1:9/v1"), "no model"),
-        (replace(SERVER, base_url="127.0.0.1:9"), "http://host:port/v1"),
+        (replace(SERVER, base_url="127.0.0.1:9"), "write it as http://127.0.0.1:9/v1"),
         (replace(SERVER, base_url="http://me:secret@host/v1"), "user name or password"),
         (replace(SERVER, optimizer_base_url="http://me:secret@host/v1"), "user name or password"),
         (replace(SERVER, concurrency=0), "concurrency is 0"),

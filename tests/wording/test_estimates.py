@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import dataset, drawn, evaluated, finished, run, started
-from vpp.cli.working import _told
+from vpp.cli.working import summary
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import score
@@ -63,5 +63,5 @@ def test_a_split_without_a_label_among_its_test_rows_is_said(tmp_path: Path) -> 
 
 def test_the_command_line_ends_with_the_other_figures(tmp_path: Path) -> None:
     reader = inspected.numbers(tmp_path)
-    lines = _told(reader.directory, reader.refresh().view).splitlines()
+    lines = summary(reader.directory, reader.refresh().view).splitlines()
     assert any(line.startswith("test mean absolute error 0.2917 ± ") and ", R² 0.921" in line for line in lines)
