@@ -14,7 +14,7 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Those of this session, else of the address, which is written anew: a click in the navigation empties it."""
+    """Those that this tab keeps, else of the address, which is written anew: a click in the navigation empties it."""
     if KEPT not in st.session_state:
         st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[KEPT]

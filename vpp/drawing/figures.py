@@ -96,17 +96,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
         _add_end(chart, view, mode, end)
     elif ess:
         # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
-        chart.add_annotation(
-            x=steps[-1],
-            y=ess[-1],
-            text=f"<b>{ess[-1]:.1f}</b>",
-            showarrow=False,
-            xanchor="left",
-            xshift=10,
-            font={"color": c["ink"]},
-            bgcolor=c["paper"],
-            borderpad=1,
-        )
+        _name_point(chart, steps[-1], ess[-1], mode)
     resampled = {step for step, _ in rings}
     return Figure(
         chart=chart,
@@ -140,19 +130,24 @@ def _add_end(chart: go.Figure, view: RunView, mode: Mode, end: float) -> None:
         marker={"symbol": "diamond", "size": 10, "color": c["ink"]},
         hovertemplate="at the end: ESS %{y:.2f}<extra></extra>",
     )
+    _name_point(chart, at, end, mode)
+    ticks = chart.layout.xaxis.tickvals
+    chart.update_xaxes(tickvals=[*ticks, at], ticktext=[*map(str, ticks), "end"])
+
+
+def _name_point(chart: go.Figure, x: float, y: float, mode: Mode) -> None:
+    """Its height, in bold at its right."""
     chart.add_annotation(
-        x=at,
-        y=end,
-        text=f"<b>{end:.1f}</b>",
+        x=x,
+        y=y,
+        text=f"<b>{y:.1f}</b>",
         showarrow=False,
         xanchor="left",
         xshift=10,
-        font={"color": c["ink"]},
-        bgcolor=c["paper"],
+        font={"color": INK[mode]["ink"]},
+        bgcolor=INK[mode]["paper"],
         borderpad=1,
     )
-    ticks = chart.layout.xaxis.tickvals
-    chart.update_xaxes(tickvals=[*ticks, at], ticktext=[*map(str, ticks), "end"])
 
 
 def _end_place(view: RunView) -> float:
