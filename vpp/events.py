@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from vpp.posterior.prediction import Value
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 INITIAL_STEP = -1
 
 Votes = tuple[Value | None, ...]
@@ -228,6 +228,8 @@ class RunPaused:
     """Whose doing it was; `budget`: the run's cap on calls or money is reached."""
     detail: str = ""
     """The server's short reason, where it was the endpoint; where it was the budget, the cap and what is left."""
+    retry_at: float | None = None
+    """Unix time of the next try, where the run tries again by itself; null where it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,8 +257,8 @@ class RunFailed:
     """The run ended without; what it has can be read, and it can be resumed."""
 
     type: Literal["run_failed"] = "run_failed"
-    reason: Literal["endpoint", "input", "error"]
-    """What failed: the model's server, the data or options, or the program itself."""
+    reason: Literal["endpoint", "input", "error", "disk"]
+    """What failed: the model's server, the data or options, the program itself, or the disk that holds the run."""
     detail: str
     """One line: what, where, the mend."""
 

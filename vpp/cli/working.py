@@ -27,7 +27,7 @@ from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run that has paused at its cap gets no answers for now, and can be resumed, as where its endpoint failed."""
-FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1}
+FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 
 
 def resume(options: Namespace) -> int:

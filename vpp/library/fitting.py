@@ -97,7 +97,12 @@ def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> Endpoin
     return EndpointSpec(base_url=endpoint, model=environment.model or "")
 
 
-_FAILURES: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError, "error": RunError}
+_FAILURES: dict[str, type[VppError]] = {
+    "endpoint": EndpointError,
+    "input": InputError,
+    "error": RunError,
+    "disk": RunError,
+}
 
 
 def _wait(directory: RunDirectory) -> None:

@@ -17,10 +17,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from vpp.errors import JournalDamaged
-from vpp.events import Event, StepFinished
+from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.usage import Usage
-
-SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

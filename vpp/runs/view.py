@@ -80,7 +80,9 @@ class RunView:
     """Why it paused or failed."""
     paused_for: Literal["user", "endpoint", "budget"] | None = None
     """Whose doing the pause was, of a run that paused."""
-    failure: Literal["endpoint", "input", "error"] | None = None
+    retry_at: float | None = None
+    """Unix time of the next try, of a run that waits for its endpoint."""
+    failure: Literal["endpoint", "input", "error", "disk"] | None = None
     """What failed, of a run that failed."""
     texts: dict[str, str] = field(default_factory=dict)
     """Hypothesis text by id."""
@@ -137,6 +139,7 @@ class RunView:
             case RunPaused():
                 self.obeyed_at = record.at
                 self.phase, self.detail, self.paused_for = "paused", event.detail, event.reason
+                self.retry_at = event.retry_at
             case RunResumed():
                 self._resume(event)
             case RunFinished():
