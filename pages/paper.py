@@ -4,11 +4,12 @@ import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import streamlit as st
 
 from pages.parts import endpoint as model
-from pages.parts import frame
+from pages.parts import frame, person
 from pages.parts.steady import steady
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
@@ -326,14 +327,19 @@ def price(sweep: SweepDirectory, spec: SweepSpec) -> tuple[str, int]:
 def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
     """Starts it, waits a moment until it is on disk, and opens it."""
     st.session_state["paper.open"] = sweep.path.name
-    launch(sweep, spec, keys=frame.session_keys())
+    try:
+        person.check_caps()
+        keys = person.check_keys(frame.session_keys(spec.endpoint))
+    except VppError as error:
+        refuse("The sweep cannot start", error)
+    launch(sweep, spec, keys=keys)
     deadline = time.monotonic() + STARTING_S
     while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
         time.sleep(0.1)
     st.rerun()
 
 
-def refuse(head: str, error: VppError) -> None:
+def refuse(head: str, error: VppError) -> NoReturn:
     """One line: what, where, the mend."""
     st.html(markup.block(markup.state(head, str(error), failed=True)))
     st.stop()

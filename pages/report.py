@@ -13,10 +13,12 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.reader import RunReader
+from vpp.verification.verify import verify
 from vpp.wording import markup
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
 from vpp.wording.unread import unread_html
+from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360
 
@@ -46,6 +48,7 @@ def page(run: frame.OpenRun) -> None:
         st.html(markup.block(unread))
     offer(run)
     repeat(run)
+    check(run)
     st.html(markup.block(markup.heading("Preview", "report.md · report.html has live charts beside the text")))
     preview(run)
 
@@ -110,6 +113,22 @@ def repeat(run: frame.OpenRun) -> None:
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
         st.html(markup.block(*map(markup.caption, command.notes)))
+
+
+def check(run: frame.OpenRun) -> None:
+    """On request, the journal derived once more."""
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    words = "Weights, ESS, resampling and decisions follow from the journal, the rows and the seed: no model is asked."
+    left.html(markup.block(markup.caption(words)))
+    if not right.button("Check the journal", key="report.check", width="stretch"):
+        return
+    try:
+        with st.spinner("Checking the journal"):
+            found = verify(run.directory)
+    except (VppError, OSError) as error:
+        st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
+        return
+    st.html(verification_html(found))
 
 
 frame.enter()

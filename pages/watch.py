@@ -1,5 +1,6 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
+import time
 from typing import NamedTuple
 
 import streamlit as st
@@ -11,7 +12,7 @@ from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
@@ -19,6 +20,7 @@ from vpp.wording import markup
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
+from vpp.wording.retries import retry_words
 from vpp.wording.steps import step_name
 from vpp.wording.unread import unread_html
 from vpp.wording.words import capitalised, counted
@@ -31,23 +33,25 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
-    words = heard(directory, snapshot) or phase(snapshot)
+    retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
+    words = heard(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
     row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
-            directory.say("pause")
+            say(directory, "pause")
         if row.button("Stop and keep", key="watch.stop"):
-            directory.say("stop")
+            say(directory, "stop")
     elif state == "paused" and snapshot.view.is_at_cap:
         if budget.at_cap(directory, snapshot):
             frame.start(directory)
         if snapshot.view.population:
             st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
     elif state == "paused":
-        if row.button("Go on", key="watch.go_on", type="primary"):
-            directory.say("go on")
+        label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
+        if row.button(label, key="watch.go_on", type="primary"):
+            say(directory, "go on")
         if row.button("Stop and keep", key="watch.stop"):
-            directory.say("stop")
+            say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):
         if row.button("Resume", key="watch.resume", type="primary"):
             frame.start(directory)
@@ -60,14 +64,20 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
+def say(directory: RunDirectory, command: Command) -> None:
+    """Leaves a word for the worker."""
+    with frame.told():
+        directory.say(command)
+
+
 def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
     """That a word was left for the worker, until it has obeyed; empty where none waits."""
-    said = directory.said()
-    if said is None or said[1] < (snapshot.view.obeyed_at or 0.0) or snapshot.state not in frame.LIVE:
+    word = directory.waiting_word() if snapshot.state in frame.LIVE else None
+    if word is None:
         return ""
-    if said[0] == "stop":
+    if word.command == "stop":
         return "Stopping: the test rows are asked about what is kept. Stop again does without."
-    return "Pausing: calls in flight finish." if said[0] == "pause" and snapshot.state == "running" else ""
+    return "Pausing: calls in flight finish." if word.command == "pause" and snapshot.state == "running" else ""
 
 
 class Shown(NamedTuple):
@@ -106,7 +116,7 @@ def shown_of(run: frame.OpenRun, snapshot: Snapshot) -> Shown:
 
 def slider_key(run: frame.OpenRun) -> str:
     """Where a browser session keeps the step shown of this run."""
-    return f"watch.step.{run.directory.id}.slider"
+    return f"watch.step.{run.key}.slider"
 
 
 def page(run: frame.OpenRun) -> None:
@@ -152,7 +162,7 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     st.html(markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))))
     wrong, buttons = st.container(), st.container()
     with wrong:
-        trouble(snapshot)
+        trouble(run.directory, snapshot)
     with buttons:
         controls(run, snapshot)
 
@@ -189,21 +199,24 @@ def waiting_for(snapshot: Snapshot) -> str:
     return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 
 
-def trouble(snapshot: Snapshot) -> None:
+def trouble(directory: RunDirectory, snapshot: Snapshot) -> None:
     """What stopped, what is kept, and the mend."""
     view = snapshot.view
     whole = max(0, (view.last_step if view.last_step is not None else -1) + 1)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
+    going_on = "Resume goes on once its journal is mended." if snapshot.damage else "Resume goes on from there."
     words = {
         "failed": ("The run failed", view.detail),
-        "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} Resume goes on from there."),
+        "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} {going_on}"),
         "stalled": (
             "The worker is silent",
             f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep.",
         ),
     }
     if snapshot.state in words:
-        st.html(markup.block(markup.state(*words[snapshot.state], failed=True)))
+        obstacle = directory.obstacle(snapshot.state)
+        in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
+        st.html(markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True)))
     elif snapshot.state == "paused" and view.is_at_cap:
         st.html(markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}."))))
     elif snapshot.state == "paused" and view.detail:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import App, Options, build_app
@@ -101,6 +101,8 @@ class Desk:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    program: str = "vpp"
+    """The module that commands are given to."""
     started: list[Running] = field(default_factory=list)
     states: dict[str, str | None] = field(default_factory=dict)
     """What a test saw of a run, by name."""
@@ -113,7 +115,7 @@ class Desk:
     def start(self, *words: str | Path, **environment: str) -> Running:
         """`python -m vpp …` in this folder."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "vpp", *map(str, words)],
+            [sys.executable, "-m", self.program, *map(str, words)],
             cwd=self.folder,
             env={**self.variables, **environment},
             stdin=subprocess.DEVNULL,
@@ -211,8 +213,8 @@ def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:
 class Model:
     """The demo model behind a server that counts, holds its answers, and refuses, when told to."""
 
-    def __init__(self) -> None:
-        self._app = build_app(Options())
+    def __init__(self, options: Options | None = None) -> None:
+        self._app = build_app(options or Options())
         self.base_url = ""
         self.asked = 0
         self.answered = 0
@@ -266,10 +268,20 @@ async def asked_of(app: App, method: str, request: Request) -> Reply:
     return Reply(sent[1]["body"], status=sent[0]["status"])
 
 
+M = TypeVar("M", bound=Model)
+
+
 @contextmanager
 def model() -> Iterator[Model]:
-    """Serves a `Model` from a thread of its own."""
-    served, loop, ready, done = Model(), asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    """A `Model`, served."""
+    with served_by_thread(Model()) as served:
+        yield served
+
+
+@contextmanager
+def served_by_thread(served: M) -> Iterator[M]:
+    """Serves it from a thread of its own."""
+    loop, ready, done = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
     async def serve() -> None:
         async with serving(served.behave) as stub:

@@ -19,6 +19,7 @@ FLOORS = {
     "llm": 3,
     "runs": 4,
     "inspection": 5,
+    "verification": 5,
     "wording": 6,
     "drawing": 7,
     "reporting": 8,

@@ -5,6 +5,7 @@ VppError
 │   └── DataError           the table itself
 ├── RunError                the run directory cannot be used as asked (exit code 2)
 │   ├── RunLocked           another worker holds it
+│   ├── DiskRefused         the disk takes no more, or a limit of this process is reached
 │   └── JournalDamaged      a line in the middle of the journal cannot be read
 └── EndpointError           the model's server (exit code 3)
     ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood, no text ever
@@ -33,8 +34,12 @@ class RunLocked(RunError):
     """Another living worker holds the run directory."""
 
 
+class DiskRefused(RunError):
+    """The disk under a run refuses what must be written."""
+
+
 class JournalDamaged(RunError):
-    """A line before the journal's last cannot be read."""
+    """A line before the journal's last cannot be read, or is missing."""
 
 
 class EndpointError(VppError):

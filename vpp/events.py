@@ -230,6 +230,8 @@ class RunPaused:
     """The server's short reason, where it was the endpoint; where it was the budget, the cap and what is left."""
     retry_at: float | None = None
     """Unix time of the next try, where the run tries again by itself; null where it does not."""
+    gives_up_at: float | None = None
+    """Unix time until which it tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,7 +250,7 @@ def option_docs() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """Where this machine keeps runs, and which endpoint it uses unless told otherwise."""
+    """Where this machine keeps runs, which endpoint it uses unless told otherwise, and what others may do on it."""
 
     runs_dir: Path
     cache_dir: Path
@@ -258,24 +258,84 @@ class Environment:
     model: str | None
     api_key: str | None = field(repr=False)
     max_running: int
+    optimizer_base_url: str | None = None
+    """Of another model that writes the hypotheses."""
+    optimizer_model: str | None = None
+    allowed_endpoints: tuple[str, ...] = ()
+    """VPP_ALLOWED_ENDPOINTS: only these are asked; empty: any that the gate lets through."""
+    endpoint_fixed: bool = False
+    """VPP_ENDPOINT_FIXED: the endpoint and model named here are asked, and no other."""
+    login: bool = False
+    """VPP_LOGIN: nobody sees anything before they have logged in."""
+    allowed_users: tuple[str, ...] = ()
+    """VPP_ALLOWED_USERS: who may, by verified e-mail address, *@domain, or subject; empty: whoever can log in."""
+    shared: bool = False
+    """VPP_SHARED: others than the owner are meant to reach the app, also without login."""
+    max_runs_per_user: int = 0
+    """Runs of one user that go on at once; 0: no cap."""
+    max_calls_per_user: int = 0
+    """Calls that one user sends in a day (UTC); 0: no cap."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others than the owner reach the app, as far as variables tell."""
+        return self.shared or self.login or self.endpoint_fixed or bool(self.allowed_endpoints)
 
     @classmethod
     def read(cls, dotenv: Mapping[str, str] | None = None) -> "Environment":
         """From the process's environment, then `dotenv`, then defaults."""
-        values = {**(dotenv or {}), **os.environ}
+        return cls.of({**(dotenv or {}), **os.environ})
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "Environment":
+        """From variables. Raises InputError."""
         runs_dir = Path(values.get("VPP_RUNS_DIR") or "runs")
-        return cls(
+        found = cls(
             runs_dir=runs_dir,
             cache_dir=Path(values.get("VPP_CACHE_DIR") or runs_dir / ".cache"),
             base_url=values.get("OPENAI_BASE_URL") or None,
             model=values.get("VPP_MODEL") or None,
             api_key=values.get("OPENAI_API_KEY") or None,
-            max_running=_positive_int(values, "VPP_MAX_RUNNING", default=2),
+            max_running=_whole(values, "VPP_MAX_RUNNING", default=2),
+            optimizer_base_url=values.get("VPP_OPTIMIZER_BASE_URL") or None,
+            optimizer_model=values.get("VPP_OPTIMIZER_MODEL") or None,
+            allowed_endpoints=_listed(values, "VPP_ALLOWED_ENDPOINTS"),
+            endpoint_fixed=_switch(values, "VPP_ENDPOINT_FIXED"),
+            login=_switch(values, "VPP_LOGIN"),
+            allowed_users=_listed(values, "VPP_ALLOWED_USERS"),
+            shared=_switch(values, "VPP_SHARED"),
+            max_runs_per_user=_whole(values, "VPP_MAX_RUNS_PER_USER", default=0),
+            max_calls_per_user=_whole(values, "VPP_MAX_CALLS_PER_USER", default=0),
         )
+        if found.endpoint_fixed and not (found.base_url and found.model):
+            raise InputError("VPP_ENDPOINT_FIXED is on, and no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL")
+        if found.allowed_users and not found.login:
+            raise InputError("VPP_ALLOWED_USERS is set, and nobody is asked to log in: set VPP_LOGIN=1 too")
+        return found
 
 
-def _positive_int(values: Mapping[str, str], name: str, *, default: int) -> int:
-    text = values.get(name) or str(default)
+def _whole(values: Mapping[str, str], name: str, *, default: int) -> int:
+    """A whole number of at least 1, and the default where there is none."""
+    text = values.get(name) or ""
+    if not text:
+        return default
     if not text.isdecimal() or int(text) < 1:
         raise InputError(f"{name} is {text!r}: it must be a whole number of at least 1")
     return int(text)
+
+
+def _switch(values: Mapping[str, str], name: str) -> bool:
+    """Anything but a clear yes or no is refused: a switch of who may do what is never guessed."""
+    text = (values.get(name) or "").strip().lower()
+    if text not in ("", "0", "1", "false", "true", "no", "yes", "off", "on"):
+        raise InputError(f"{name} is {text[:80]!r}: write 1 or 0")
+    return text in ("1", "true", "yes", "on")
+
+
+def _listed(values: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """What stands between commas. A list that holds nothing is refused: it would allow everything."""
+    text = values.get(name) or ""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    if text and not found:
+        raise InputError(f"{name} is {text!r}, a list of nothing: name one at least, or leave it out")
+    return found

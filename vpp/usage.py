@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 class Usage:
     """Counts of calls needed, whether a server or the cache answered them, so equal runs have equal counts.
 
-    Only `cached`, `retried`, `faults`, `refused_fields`, `sent` and `cost` depend on what the cache held and how the
-    server behaved.
+    Only `cached`, `retried`, `faults`, `refused_fields`, `unkept`, `cache_fault`, `sent` and `cost` depend on what the
+    cache held and how the server behaved.
     """
 
     learner: int = 0
@@ -29,6 +29,10 @@ class Usage:
     """Attempts that gave no answer as asked for, by what went wrong; at most 20 kinds."""
     refused_fields: tuple[str, ...] = field(default=(), compare=False)
     """Optional fields of a request that a server would not take, each with its model: left out or renamed since."""
+    unkept: int = field(default=0, compare=False)
+    """Answers that the cache could not keep."""
+    cache_fault: str = field(default="", compare=False)
+    """Why it could not, or cannot be used at all, in a few words."""
 
     sent: int = field(default=0, compare=False)
     """Requests that really went to a server, retries and refusals included; a resume takes none back."""

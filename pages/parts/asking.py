@@ -5,8 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.parts import frame
-from vpp.cli.surroundings import environment
+from pages.parts import frame, person
 from vpp.data.dataset import Column, Row
 from vpp.data.fields import Field, input_fields, typed_row
 from vpp.data.inputs import columns_beside, unlabelled_rows
@@ -85,7 +84,8 @@ def is_running(run: frame.OpenRun, what: str) -> bool:
 def begin(run: frame.OpenRun, what: str, rows: Sequence[Row]) -> None:
     """Asks in the background; what is not there at once is shown as it comes."""
     asking = Asking(run.directory, rows, view=frame.fresh(run).view)
-    job = Background(asking, keys=frame.session_keys(), cache_dir=environment().cache_dir)
+    keys = person.check_keys(frame.session_keys(run.snapshot.spec.endpoint))
+    job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
         st.rerun()
@@ -241,7 +241,8 @@ def ask_table(run: frame.OpenRun) -> None:
         return
     if read and file and offer(run, read[0]):
         st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, read[1]
-        begin(run, "table", read[0])
+        with frame.told():
+            begin(run, "table", read[0])
         job = job_of(run, "table")
     if job:
         came_of(run, job)

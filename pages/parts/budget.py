@@ -3,6 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.parts import frame
 from pages.parts.keeping import at_first
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
@@ -86,10 +87,11 @@ def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
     """What one can do with a run that has paused at its cap; whether it is to go on with a worker of its own."""
     is_held = directory.is_held()
     asked = _raise_cap(directory, snapshot.spec)
-    if asked and is_held:
-        directory.say("go on")
-    if is_held and st.button("Stop and keep", key="watch.stop"):
-        directory.say("stop")
+    with frame.told():
+        if asked and is_held:
+            directory.say("go on")
+        if is_held and st.button("Stop and keep", key="watch.stop"):
+            directory.say("stop")
     return asked and not is_held
 
 
@@ -107,6 +109,8 @@ def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
             label = "Money at most, 0 for no cap"
             cost = float(st.number_input(label, 0.0, value=2 * cost, step=0.1, key=f"{name}.cost", width=FIELD_PX))
         asked = bool(st.form_submit_button("Raise the cap and go on", type="primary"))
-    if asked:
-        directory.amend(cap=Cap(calls=calls, cost=cost))
-    return asked
+    with frame.told():
+        if asked:
+            directory.amend(cap=Cap(calls=calls, cost=cost))
+            return True
+    return False

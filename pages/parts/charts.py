@@ -100,7 +100,7 @@ def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Fi
 
 def zoom_key(run: frame.OpenRun) -> str:
     """Where a browser session keeps how far this run's charts are zoomed."""
-    return f"watch.zoom.{run.directory.id}"
+    return f"watch.zoom.{run.key}"
 
 
 def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:

@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame
+from pages.parts import frame, person
 from pages.parts.keeping import at_first
-from vpp.cli.surroundings import environment
 from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.endpoint import EFFORTS
 from vpp.llm.structure import KINDS
 from vpp.runs.checking import Checked, checking
 from vpp.runs.spec import EndpointSpec
+from vpp.settings import Environment
 from vpp.wording import markup
 from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
 
@@ -56,15 +56,21 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
 
 def server() -> EndpointSpec:
     """Address, model and how it is asked; what a test of it found."""
-    env = environment()
+    env = person.environment()
+    if env.endpoint_fixed:
+        return _fixed(env)
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
     _offer_models(two, url, "model")
     with st.expander("Another model writes the hypotheses"):
         three, four = st.columns(2)
-        optimizer_url = _text(three, "Optimizer’s address", "optimizer_url", "", hint="as the learner’s")
-        optimizer_model = _text(four, "Optimizer’s model", "optimizer_model", "", hint="as the learner’s")
+        optimizer_url = _text(
+            three, "Optimizer’s address", "optimizer_url", env.optimizer_base_url or "", hint="as the learner’s"
+        )
+        optimizer_model = _text(
+            four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
+        )
         _offer_models(four, optimizer_url or url, "optimizer_model")
     endpoint = replace(
         _asking(), base_url=url, model=model, optimizer_base_url=optimizer_url, optimizer_model=optimizer_model
@@ -76,6 +82,24 @@ def server() -> EndpointSpec:
         return nowhere
     _test(endpoint)
     _ask_consent(url, optimizer_url)
+    return endpoint
+
+
+def _fixed(env: Environment) -> EndpointSpec:
+    """The owner's endpoint, which nobody changes here; its key is the owner's, and is not shown."""
+    asked = [("Address", env.base_url), ("Model", env.model)]
+    asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
+    st.html(markup.block(*(markup.caption(f"{name}: {value}") for name, value in asked if value)))
+    st.html(markup.block(markup.caption("Set by this app’s owner, with the key where one is needed.")))
+    endpoint = replace(
+        _asking(),
+        base_url=env.base_url or "",
+        model=env.model or "",
+        optimizer_base_url=env.optimizer_base_url or "",
+        optimizer_model=env.optimizer_model or "",
+    )
+    _test(endpoint)
+    _ask_consent(endpoint.base_url, endpoint.optimizer_base_url)
     return endpoint
 
 
@@ -136,9 +160,14 @@ def _are_addresses(*urls: str) -> bool:
     """Whether each is a whole address; says what is wrong with one that is not."""
     for url in filter(None, urls):
         try:
-            checked_address(url)
+            checked = checked_address(url)
         except InputError as error:
             st.html(markup.block(markup.state("This is no whole address", str(error), failed=True)))
+            return False
+        try:
+            person.gate().check(checked)
+        except InputError as error:
+            st.html(markup.block(markup.state("This server may not be asked", str(error), failed=True)))
             return False
     return True
 
@@ -148,7 +177,7 @@ def _test(endpoint: EndpointSpec) -> None:
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not endpoint.base_url):
         _run_test(endpoint)
     last = st.session_state.get("new.check")
-    asked = (endpoint, frame.session_keys())
+    asked = (endpoint, frame.session_keys(endpoint))
     found: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
     measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
     st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
@@ -165,14 +194,14 @@ def _run_test(endpoint: EndpointSpec) -> None:
     ) as status:
         lines = st.empty()
         try:
-            for one in checking(endpoint, frame.session_keys()):
+            for one in checking(endpoint, person.check_keys(frame.session_keys(endpoint))):
                 found.append(one)
                 lines.html(checks_html(found))
         except VppError as error:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")
             return
-    st.session_state["new.check"] = ((endpoint, frame.session_keys()), tuple(found))
+    st.session_state["new.check"] = ((endpoint, frame.session_keys(endpoint)), tuple(found))
     listed = {one.base_url: one.finding.values["models"] for one in found if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     st.rerun()  # the fields above offer the models

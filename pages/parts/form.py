@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import budget, columns, frame, tables
+from pages.parts import budget, columns, frame, person, tables
 from pages.parts.again import Again, started_from
 from pages.parts.endpoint import choose_endpoint, doubt_html, lacking
 from pages.parts.example import READABLE_MS
@@ -250,6 +250,7 @@ def begin(asked: Asked) -> None:
     """Writes the run and starts its worker."""
     kept = asked.again
     try:
+        person.check_caps()
         preparation = Preparation(
             dataset=asked.dataset,
             config=asked.config,

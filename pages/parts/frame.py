@@ -1,8 +1,11 @@
 """What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
 
+import os
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from threading import Thread, main_thread
@@ -10,7 +13,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from vpp.cli.surroundings import environment, keys
+from pages.parts import person
 from vpp.drawing.figures import CONFIG, Figure
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
@@ -20,6 +23,7 @@ from vpp.runs.session import Keys
 from vpp.runs.shipped import EXAMPLE, unpack
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
+from vpp.runs.users import OPENAI, origin
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.options import changed_words
@@ -46,6 +50,11 @@ class OpenRun:
     directory: RunDirectory
     reader: RunReader
     snapshot: Snapshot
+
+    @property
+    def key(self) -> str:
+        """The run in the key of a component, which not every folder's name can be: Streamlit refuses `__`."""
+        return sha256(os.fsencode(self.directory.id)).hexdigest()[:12]
 
 
 def enter() -> None:
@@ -87,15 +96,15 @@ def _import_late() -> None:
 def check_environment() -> None:
     """Says what is wrong with a variable, and stops the page there."""
     try:
-        environment()
+        person.environment()
     except VppError as error:
         st.html(markup.block(markup.state("This environment cannot be used", str(error), failed=True, alone=True)))
         st.stop()
 
 
 def store() -> RunStore:
-    """The runs folder."""
-    return RunStore(environment().runs_dir.absolute())
+    """The runs of whoever is at the page."""
+    return person.store()
 
 
 @st.cache_resource(max_entries=500, show_spinner=False)
@@ -125,6 +134,7 @@ def open_run(page: str, shows: str) -> OpenRun:
     try:
         found = reader(str(directory.path))
         snapshot = found.refresh()
+        found.dataset()
     except VppError as error:
         st.session_state.pop("run", None)
         empty(page, "This run cannot be opened", str(error), failed=True)
@@ -194,31 +204,49 @@ def start_example() -> None:
     # Late: only a start needs pandas, and the first paint should not wait for it.
     from pages.parts.example import prepare_live
 
-    start(prepare_live().create(store().folder))
+    with told():
+        start(prepare_live().create(store().folder))
 
 
-def start(directory: RunDirectory, typed: Keys | None = None) -> None:
+def start(directory: RunDirectory) -> None:
     """Starts or goes on with the run's worker and opens it on Watch."""
-    launch(directory, keys=typed or session_keys())
-    open_in(directory.id, "pages/watch.py")
+    with told():
+        keys = person.check_keys(session_keys(directory.spec().endpoint))
+        with person.starting(directory):
+            launch(directory, keys=keys, environment=person.variables())
+        open_in(directory.id, "pages/watch.py")
 
 
-def session_keys() -> Keys:
-    """Typed in this browser session, else from the environment."""
-    found = keys()
-    typed: Keys = st.session_state.get("frame.keys") or Keys()
-    return Keys(learner=typed.learner or found.learner, optimizer=typed.optimizer or found.optimizer)
+@contextmanager
+def told() -> Iterator[None]:
+    """Says what a run's folder, or its disk, refuses."""
+    try:
+        yield
+    except VppError as error:
+        st.html(markup.block(markup.state("That could not be done", str(error), failed=True)))
+
+
+def session_keys(endpoint: EndpointSpec) -> Keys:
+    """For an endpoint's servers: typed in this browser session, else from the environment where it is its server."""
+    return person.keys_of(endpoint)
 
 
 def ask_keys(endpoint: EndpointSpec) -> None:
-    """Fields for the keys; what is typed is kept in this browser session, and for one address each."""
-    typed: Keys = st.session_state.get("frame.keys") or Keys()
-    about = "Kept in this browser session only, never written to disk; else from the environment."
-    learner = st.text_input("Key, where the server wants one", typed.learner or "", type="password", help=about)
-    optimizer = typed.optimizer or ""
-    if endpoint.optimizer_base_url not in ("", endpoint.base_url):
-        optimizer = st.text_input("Key of the optimizer’s server", optimizer, type="password", help=about)
-    st.session_state["frame.keys"] = Keys(learner=learner or None, optimizer=optimizer or None)
+    """Fields for the keys; what is typed is kept in this browser session, and for one server each."""
+    env = person.environment()
+    if env.endpoint_fixed:
+        return
+    _ask_key("Key, where the server wants one", endpoint.base_url, bool(env.api_key))
+    other = endpoint.optimizer_base_url
+    if other and origin(other) != origin(endpoint.base_url):
+        _ask_key("Key of the optimizer’s server", other, bool(env.api_key))
+
+
+def _ask_key(label: str, url: str, has_own: bool) -> None:
+    own = f" The environment’s key is for {person.environment().base_url or OPENAI} alone." if has_own else ""
+    about = f"Kept in this browser session only, never written to disk, and sent to this server alone.{own}"
+    name = f"frame.key.{sha256(origin(url).encode()).hexdigest()[:12]}"
+    person.keep_key(url, st.text_input(label, person.typed_key(url), type="password", help=about, key=name))
 
 
 def head(run: OpenRun, words: str) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, person
 from pages.parts.keeping import is_begun
 from vpp.drawing.first_look import picture
 from vpp.runs.shipped import EXAMPLE
@@ -18,6 +18,8 @@ SENTENCES = (
 
 def draw() -> None:
     """In full for a newcomer; one line that unfolds for someone who has a run or a table of their own."""
+    if words := person.open_words():
+        st.html(markup.block(markup.caption(words)))
     if not is_begun() and all(run.id == EXAMPLE for run in frame.store().runs()):
         st.html(markup.block(markup.title("New run")))
         introduce()

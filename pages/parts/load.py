@@ -2,15 +2,17 @@
 
 import streamlit as st
 
+from pages.parts import person
+from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
-def gauge(base_url: str) -> Gauge:
+def gauge(base_url: str, gate: Gate) -> Gauge:
     """One a server, shared by every watcher: it reads in a thread of its own, so that no page waits."""
-    return Gauge(base_url)
+    return Gauge(base_url, gate=gate)
 
 
 def line(snapshot: Snapshot) -> str:
@@ -21,5 +23,6 @@ def line(snapshot: Snapshot) -> str:
     servers = {endpoint.base_url: "Server"}
     if endpoint.optimizer_base_url not in ("", endpoint.base_url):
         servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
-    told = ((name, gauge(url).latest()) for url, name in servers.items())
+    gate = person.gate()
+    told = ((name, gauge(url, gate).latest()) for url, name in servers.items())
     return "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in told if load)

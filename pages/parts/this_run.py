@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import frame
-from vpp.cli.surroundings import environment
+from pages.parts import frame, person
 from vpp.errors import VppError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -87,7 +86,7 @@ def forget(run: frame.OpenRun) -> None:
 def cache() -> None:
     """How much the response cache holds, and its end."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
-    folder = environment().cache_dir
+    folder = person.cache_dir()
     try:
         responses = ResponseCache(folder)
     except VppError as error:

@@ -76,7 +76,7 @@ def required() -> None:
 def findings(page: Page) -> list[Finding]:
     """What breaks a rule in the page as it stands."""
     if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=SCRIPT)
+        page.evaluate(SCRIPT.read_text(encoding="utf-8"))  # a script tag is barred by the app's policy
     found = page.evaluate(RUN, page.evaluate(ALL))
     assert found["ran"] == page.evaluate(ALL)
     assert len(found["ran"]) == RULES

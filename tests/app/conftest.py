@@ -127,8 +127,11 @@ def visit(browser: Browser) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
     page = context.new_page()
     asked: list[str] = []
+    barred: list[str] = []
+    page.on("console", lambda said: barred.append(said.text) if "Content Security Policy" in said.text else None)
     page.on("request", lambda request: asked.append(request.url))
     page.on("websocket", lambda socket: asked.append(socket.url))
     page.set_default_timeout(20_000)
     yield Visit(page, asked)
     context.close()
+    assert not barred, "the app asks for what its own policy bars (pages/parts/door.py)"

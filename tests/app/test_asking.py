@@ -10,8 +10,9 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from tests.app.conftest import ROOT, App, Visit
-from tests.app.test_hostile_text import COLUMN, HOSTILE, made_by_text
 from tests.asked import asked_labels, asked_pair
+from tests.hostile.detector import Detector
+from tests.hostile.payload import seen, short
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import YES_NO, drawn, finished, run, started
@@ -20,6 +21,7 @@ from vpp.runs.background import Background
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
+COLUMN, HOSTILE = (short(name, "http://127.0.0.1:9") for name in ("number", "kind"))
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60
 
@@ -197,6 +199,7 @@ def hostile_run(runs: Path) -> RunReader:
 @pytest.mark.browser
 def test_names_that_mean_harm_are_text_and_answers_arrive_by_themselves(app: App, visit: Visit) -> None:
     reader, page = hostile_run(app.runs), visit.page
+    detector = Detector(page.context, app.url)
     page.goto(f"{app.url}/posterior?run={reader.directory.id}")
     start = page.get_by_label("Begin with a row of the data")
     start.click()
@@ -204,8 +207,8 @@ def test_names_that_mean_harm_are_text_and_answers_arrive_by_themselves(app: App
     number = page.locator('[class*="st-key-posterior-ask-cell-0-"] input')
     expect(number).to_have_value("5")
     labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
-    assert [label.replace("\N{WORD JOINER}", "").strip() for label in labels] == [COLUMN, HOSTILE]
+    told = [label.replace("\N{WORD JOINER}", "").strip() for label in labels]
+    assert [label.startswith(seen(name)) for label, name in zip(told, ("number", "kind"), strict=True)] == [True, True]
     page.get_by_role("button", name="Ask two particles").click()
     page.get_by_label("what the particles say").wait_for(timeout=60_000)
-    assert made_by_text(page) == []
-    assert visit.outside == []
+    assert detector.faults(page) == []

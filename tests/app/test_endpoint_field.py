@@ -11,6 +11,7 @@ from tests.app.drawn import shown
 from tests.inspected import labels
 from tests.llm.stub import refusal
 from tests.processes import free_port, model
+from vpp.llm.gate import Gate
 from vpp.llm.gauges import Load
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec
@@ -132,7 +133,7 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
 class Told:
     """A gauge that has read."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, gate: Gate) -> None:
         self.load = Load(running=12, waiting=3, kv_use=0.5, prefix_hits=0.9) if "learner" in base_url else None
 
     def latest(self) -> Load | None:

@@ -6,13 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.conftest import ROOT, App, Visit
-from tests.app.test_hostile_text import made_by_text
+from tests.hostile.detector import Detector
+from tests.hostile.payload import harm, seen
 from tests.inspected import labels
 from tests.reporting.builders import SEED, YES_NO, drawn, finished, proposed, reweighted, run, started
 from vpp.events import RunFinished
 from vpp.settings import Config
 
-HOSTILE = f"{SEED} <img src=x> ![a](http://b.example) $x$ <a href='http://c.example'>c</a>. Say **b**."
+HOSTILE = f"{SEED} {harm('genealogy', 'http://127.0.0.1:9')} Say b."
 TREE = ".vpp.tree"
 PLACE = """([i, k]) => {
     const tree = document.querySelector('.vpp.tree')
@@ -97,13 +98,13 @@ def test_hostile_words_stay_text_wherever_the_genealogy_shows_them(app: App, vis
     )
     events = (started(config, YES_NO, steps=1), *drawn(HOSTILE, HOSTILE), *step, RunFinished(outcome="stopped"))
     reader = run(app.runs / "hostile", *events, config=config)
+    detector = Detector(visit.page.context, app.url)
     opened(visit, app, moved(reader.directory.path, app, "20260102-0000-hostile-smc-0000"))
     page = visit.page
     page.mouse.click(*page.evaluate(PLACE, [1, 0]))
     page.get_by_text("Its ancestors, from first hypothesis 0 on").wait_for()
-    assert "<img src=x>" in page.locator(f"{TREE} .told").inner_text()
+    assert seen("genealogy") in page.locator(f"{TREE} .told").inner_text()
     page.locator(f"{TREE} .astable summary").click()
-    assert "<img src=x>" in page.locator(f"{TREE} .astable").inner_text()
-    assert "<img src=x>" in page.locator(".way").inner_text()
-    assert made_by_text(page) == []
-    assert visit.outside == []
+    assert seen("genealogy") in page.locator(f"{TREE} .astable").inner_text()
+    assert seen("genealogy") in page.locator(".way").inner_text()
+    assert detector.faults(page) == []

@@ -1,109 +1,241 @@
-"""Text from a CSV or a model shows as the characters it has, on every page, and in the report."""
+"""Text from a CSV, a model, a server or a run made elsewhere shows as its characters, on every page and export."""
 
-import subprocess
-import sys
-import threading
+import csv
+import io
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-import uvicorn
-from playwright.sync_api import Page
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.app.conftest import ROOT, App, Visit, free_port
+from tests.app.conftest import App, serving
+from tests.hostile.detector import Detector
+from tests.hostile.opening import opened_whole, settled, text, wider_by
+from tests.hostile.payload import MARK, WORDS, harm, seen
+from tests.hostile.runs import Hostile, held
+from tests.hostile.server import REFUSED, listener
+from vpp.reporting.notebook import posterior_html
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
-HOSTILE = "<img src=x> ![a](http://b.example) $x$ **b** <a href='http://c.example'>c</a> :red[d] http://e.example"
-LABEL = "**yes** <img src=x>"
-COLUMN = "![a](http://b.example) <img src=x> $x$ **b**"
+RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "damaged", "numbers")
+SHOWN = {
+    ("watch", "at_cap"): "name model fault refused capped seed hypothesis reason unread thoughts",
+    ("posterior", "finished"): "column-number column-category column-text cell-0 label-yes hypothesis reason unread",
+    ("disagreement", "finished"): "cell-1 text-7 formula-9 label-no",
+    ("disagreement", "numbers"): "cell-1 text-7",
+    ("report", "damaged"): "file note target prior hash library version from command fault refused",
+    ("compare", "finished"): "name label-no",
+    ("paper", "finished"): "cell complaint model optimizer library",
+}
+"""What each page of a run shows, by the place that a text stands in."""
+STATES = {"finished": "name", "paused": "paused", "failed": "failed", "damaged": "from"}
+"""What Watch says of a run."""
 
 
-async def answer(request: Request) -> Response:
-    """The same hostile sentence to both roles; labels alternate so that particles disagree."""
-    body = await request.json()
-    asked = body["messages"][0]["content"]
-    if "New rule:" in asked:
-        content = f"Reasoning: {HOSTILE}\n\nNew rule:\nSay {LABEL} if {HOSTILE} number {body['seed'] % 7}."
-    else:
-        label = LABEL if len(asked) % 2 else "no"
-        content = f"Explanation: {HOSTILE}\nOutput: {label}"
-    message = {"role": "assistant", "content": content}
-    return JSONResponse({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+@dataclass(frozen=True)
+class Folder:
+    """Runs that mean harm, the app on them, and who listens outside."""
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """An OpenAI-compatible server that means harm."""
-    port = free_port()
-    app = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
-    serving = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
-    thread = threading.Thread(target=serving.run)
-    thread.start()
-    yield f"http://127.0.0.1:{port}/v1"
-    serving.should_exit = True
-    thread.join(10)
+    app: App
+    hostile: Hostile
+    runs: dict[str, RunDirectory]
+    heard: list[str]
 
 
 @pytest.fixture(scope="module")
-def hostile_run(app: App, server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of hostile data and answers."""
-    data = tmp_path_factory.mktemp("hostile") / "<img src=x> **b**.csv"
-    lines = [f'"{COLUMN}",other,target'] + [f'"{HOSTILE} {i}",{i % 5},{LABEL if i % 2 else "no"}' for i in range(60)]
-    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    directory = app.runs / "20260101-0000-hostile-mh-0000"
-    command = [
-        sys.executable,
-        "-m",
-        "vpp",
-        "run",
-        str(data),
-        "--target",
-        "target",
-        "--method",
-        "mh",
-        "--particles",
-        "3",
-    ]
-    command += ["--epochs", "1", "--train-size", "20", "--test-size", "10", "--base-url", server, "--model", "m"]
-    command += ["--prior", HOSTILE, "--name", HOSTILE, "--run-dir", str(directory), "--quiet"]
-    subprocess.run(command, cwd=ROOT, env=app.environment, check=True, timeout=120)
-    return directory
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    runs = tmp_path_factory.mktemp("hostile")
+    with listener() as (leak, heard):
+        hostile = Hostile(runs, leak)
+        made = {name: getattr(hostile, name)() for name in RUNS}
+        hostile.sweep()
+        with held(made["paused"]), serving(runs) as app:
+            yield Folder(app, hostile, made, heard)
 
 
-def made_by_text(page: Page) -> list[str]:
-    """Elements on the page that only hostile text could have made: the app itself draws none of these from data."""
-    found: list[str] = page.evaluate(
-        """() => [...document.querySelectorAll('.katex, [data-testid="stMain"] img, [data-testid="stMain"] a')]
-            .concat([...document.querySelectorAll('strong, b, em, [style*="color:"]')].filter(
-                (e) => ['b', 'x', 'd', 'a', 'c'].includes(e.textContent.trim())))
-            .filter((e) => !e.closest('[data-testid="stPageLink"], [data-testid="stPageLink-NavLink"]'))
-            .map((e) => e.outerHTML.slice(0, 200))"""
-    )
-    return found
+@contextmanager
+def watched(browser: Browser, home: str, width: int = 1440) -> Iterator[tuple[Page, Detector]]:
+    """A page, and a watch over what text does in it."""
+    context: BrowserContext = browser.new_context(viewport={"width": width, "height": 1000})
+    detector = Detector(context, home)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    yield page, detector
+    context.close()
 
 
-@pytest.mark.parametrize("name", ["watch", "posterior", "disagreement", "compare", "report"])
-def test_hostile_text_shows_as_its_characters(app: App, visit: Visit, hostile_run: Path, name: str) -> None:
-    page = visit.page
-    page.goto(f"{app.url}/{name}?run={hostile_run.name}")
-    page.get_by_text("<img src=x>").first.wait_for()
-    page.wait_for_timeout(1000)
-    assert made_by_text(page) == []
-    assert visit.outside == []
+def address(folder: Folder, name: str, run: str) -> str:
+    runs = folder.runs
+    beside = f"&compare={quote(runs['finished'].id)},{quote(runs['stopped'].id)},<b>{MARK}tag</b>"
+    return f"{folder.app.url}/{name}?run={quote(runs[run].id)}{beside if name == 'compare' else ''}"
 
 
-def test_hostile_columns_show_as_their_characters_before_a_run(app: App, visit: Visit, tmp_path: Path) -> None:
-    data = tmp_path / "hostile.csv"
-    rows = [f'"{HOSTILE} {i}",{i % 5},{LABEL if i % 2 else "no"}' for i in range(60)]
-    data.write_text("\n".join([f'"{COLUMN}",other,"{COLUMN} 2"', *rows]) + "\n", encoding="utf-8")
-    page = visit.page
-    page.goto(app.url)
-    page.locator('input[type="file"]').set_input_files(str(data))
-    page.get_by_text("What it will take").wait_for()
-    page.get_by_text(COLUMN).first.wait_for()
-    assert made_by_text(page) == []
-    assert visit.outside == []
+@pytest.mark.parametrize(("name", "run"), SHOWN)
+def test_a_page_opened_whole_shows_hostile_text_as_its_characters(
+    folder: Folder, browser: Browser, name: str, run: str
+) -> None:
+    with watched(browser, folder.app.url) as (page, detector):
+        page.goto(address(folder, name, run))
+        page.locator('[data-testid="stMain"] .vpp .title').wait_for()
+        settled(page)
+        opened_whole(page)
+        shown = text(page)
+        assert [place for place in SHOWN[name, run].split() if seen(place) not in shown] == []
+        assert detector.faults(page) == []
+        assert page.get_by_test_id("stException").count() == 0
+        assert wider_by(page) == 0
+    assert folder.heard == []
+
+
+def test_what_watch_says_of_a_run_is_text(folder: Folder, browser: Browser) -> None:
+    with watched(browser, folder.app.url) as (page, detector):
+        for run, place in STATES.items():
+            page.goto(address(folder, "watch", run))
+            page.locator('[data-testid="stMain"] .vpp .title').wait_for()
+            settled(page)
+            assert seen(place) in text(page)
+            assert detector.faults(page) == []
+            assert wider_by(page) == 0
+
+
+def test_what_a_server_says_is_text(folder: Folder, browser: Browser) -> None:
+    with watched(browser, folder.app.url) as (page, detector):
+        page.goto(address(folder, "posterior", "finished"))
+        page.get_by_test_id("stForm").locator("input").first.fill("1")
+        page.get_by_role("button", name="Ask four particles").click()
+        page.get_by_label("what the particles say").wait_for()
+        opened_whole(page)
+        shown = text(page)
+        assert [place for place in ("said", "label-yes") if seen(place) not in shown] == []
+        assert detector.faults(page) == []
+    assert folder.heard == []
+
+
+def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, browser: Browser) -> None:
+    with watched(browser, folder.app.url) as (page, detector):
+        page.goto(f"{folder.app.url}/watch?run={quote(folder.hostile.harm('id'))}&compare=<b>{MARK}tag</b>")
+        page.get_by_text("This run cannot be opened").wait_for()
+        assert seen("id") in text(page)
+        assert detector.faults(page) == []
+
+
+def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
+    folder: Folder, browser: Browser, tmp_path: Path
+) -> None:
+    table = tmp_path / f"<b>{MARK}tag<b> **{MARK}bold** :red[{MARK}red] ${MARK}math$.csv"
+    table.write_bytes(folder.hostile.table())
+    with watched(browser, folder.app.url) as (page, detector):
+        page.goto(folder.app.url)
+        page.locator('input[type="file"]').set_input_files(str(table))
+        page.get_by_text("What it will take").wait_for()
+        settled(page)
+        page.get_by_text("My endpoint", exact=True).click()
+        page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")
+        page.get_by_label("Model", exact=True).fill(folder.hostile.short("model"))
+        page.keyboard.press("Tab")
+        settled(page)
+        page.get_by_role("button", name="Test the endpoint").click()
+        page.get_by_label("It lists").first.wait_for()
+        page.get_by_label("Model", exact=True).fill(REFUSED)
+        page.keyboard.press("Tab")
+        settled(page)
+        page.get_by_role("button", name="Test the endpoint").click()
+        page.get_by_text(seen("error")).first.wait_for()
+        opened_whole(page)
+        page.get_by_label("It lists").first.click()
+        page.get_by_role("option").first.wait_for()
+        shown = text(page)
+        places = (
+            "column-number",
+            "column-category",
+            "column-text",
+            "target",
+            "label-yes",
+            "cell-0",
+            "formula-0",
+            "listed",
+        )
+        assert [place for place in places if seen(place) not in shown] == []
+        assert table.name in shown
+        assert detector.faults(page) == []
+        assert wider_by(page) == 0
+    assert folder.heard == []
+
+
+def test_exports_opened_as_files_act_on_nothing(folder: Folder, browser: Browser, tmp_path: Path) -> None:
+    run = folder.runs["finished"]
+    made: dict[str, Path] = {}
+    with watched(browser, folder.app.url) as (page, detector):
+        page.goto(address(folder, "report", "finished"))
+        for name in ("report.html", "report.md", "posterior.json", "predictions.csv"):
+            with page.expect_download() as download:
+                page.get_by_role("button", name=f"Download {name}").click()
+            assert download.value.suggested_filename.endswith(name)
+            made[name] = tmp_path / name
+            download.value.save_as(made[name])
+        assert detector.faults(page) == []
+    reader = RunReader(run)
+    made["notebook.html"] = tmp_path / "notebook.html"
+    made["notebook.html"].write_text(posterior_html(reader.refresh(), reader.dataset()))
+    for name in ("report.html", "notebook.html"):
+        home = made[name].as_uri()
+        with watched(browser, home) as (page, detector):
+            page.goto(home)
+            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+            page.wait_for_timeout(300)
+            assert seen("hypothesis") in text(page)
+            assert detector.faults(page) == []
+            assert wider_by(page) == 0
+    assert seen("hypothesis") in json.loads(made["posterior.json"].read_text())["particles"][0]["text"]
+    cells = [cell for line in csv.reader(io.StringIO(made["predictions.csv"].read_text())) for cell in line]
+    assert any("HYPERLINK" in cell for cell in cells)
+    assert [cell for cell in cells if cell[:1] in "=+@\t\r" and cell] == []
+    assert folder.heard == []
+
+
+# The watch itself
+
+
+REALLY = {
+    "a script": "<script>window.__pwnd()</script>",
+    "a handler": "<img src=data:, onerror=__pwnd()>",
+    "a link": f"<a href='javascript:{MARK}()'>x</a>",
+    "an image": f"<img src='LEAK/{MARK}.png'>",
+    "a style": f"<style>.{MARK} {{ color: red }}</style>",
+    "a request": "<script>fetch('LEAK/x')</script>",
+    "markup": f"<b>{MARK}bold</b>",
+    "an entity": f"&lt;{MARK}entity&gt;",
+    "a dialog": "<script>alert(1)</script>",
+    "a frame": f"<iframe srcdoc='{MARK}'></iframe>",
+    "a window": "<script>open('about:blank')</script>",
+    "within a shadow": "<div id=s></div><script>s.attachShadow({mode:'closed'}).innerHTML='<b>pwndtag</b>'</script>",
+    "later": f"<script>setTimeout(() => document.body.innerHTML = '<i>{MARK}red</i>', 50)</script>",
+    "mathematics": "<span class=katex>x</span>",
+}
+
+
+@pytest.mark.parametrize("what", REALLY)
+def test_the_watch_notices_what_takes_effect(browser: Browser, tmp_path: Path, what: str) -> None:
+    with listener() as (leak, _):
+        file = tmp_path / "page.html"
+        file.write_text(f"<!doctype html><body>{REALLY[what].replace('LEAK', leak)}</body>")
+        with watched(browser, file.as_uri()) as (page, detector):
+            page.goto(file.as_uri())
+            page.wait_for_timeout(150)
+            assert detector.faults(page) != []
+
+
+def test_the_watch_is_silent_where_all_of_it_is_text(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text("<!doctype html><body><p></p></body>")
+    with watched(browser, file.as_uri()) as (page, detector):
+        page.goto(file.as_uri())
+        page.evaluate("(words) => { document.querySelector('p').textContent = words }", harm("a", "http://127.0.0.1:9"))
+        assert detector.faults(page) == []
+        assert all(word in text(page) for word in WORDS)

@@ -9,7 +9,10 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.conftest import Visit, serving
 from tests.app.drawn import app_over, opened, shown
+from tests.inference import scripted
 from tests.reporting.builders import YES_NO, run, started
+from tests.verification.kept import kept_run
+from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 
@@ -44,6 +47,22 @@ def test_command_and_markdown_can_be_copied_as_plain_text(page: AppTest, tmp_pat
     page.toggle(key="report.source").set_value(True).run()
     assert page.code[1].value.startswith("# toy\n")
     assert {code.language for code in page.code} == {"plaintext"}
+
+
+def test_a_journal_that_holds_is_said_to(page: AppTest, tmp_path: Path) -> None:
+    directory, _ = kept_run(tmp_path / "kept", scripted.variant("smc filtered"))
+    opened(page, RunReader(directory), "report")
+    assert "It holds" not in shown(page)
+    page.button(key="report.check").click().run()
+    assert "It holds: all that follows from the rest is equal" in shown(page)
+
+
+def test_a_journal_that_does_not_hold_is_said_not_to_with_the_line(page: AppTest, tmp_path: Path) -> None:
+    """The hand-made run begins with a sentence of its own."""
+    opened(page, inspected.labels(tmp_path), "report")
+    page.button(key="report.check").click().run()
+    assert "It does not hold" in shown(page)
+    assert "line 1</td><td>texts: seed_text</td><td>You predict.</td>" in shown(page)
 
 
 def test_before_there_are_particles_the_page_says_what_to_wait_for(page: AppTest, tmp_path: Path) -> None:

@@ -192,6 +192,14 @@ def test_garble_rate_garbles_answers() -> None:
         assert all("Output: 1" not in garbling.say(learner()) for _ in range(10))
 
 
+def test_what_is_garbled_is_decided_by_the_request_alone() -> None:
+    with serving("--garble-rate", "0.5") as one, serving("--garble-rate", "0.5") as another:
+        questions = [{**learner(), "seed": seed} for seed in range(12)]
+        said = [one.say(question) for question in questions]
+        assert said == [another.say(question) for question in reversed(questions)][::-1]
+        assert 0 < sum("Output: 1" in text for text in said) < len(said)
+
+
 def test_it_ends_when_its_standard_input_closes() -> None:
     with serving() as running:
         assert running.process.poll() is None

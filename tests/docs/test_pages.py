@@ -24,9 +24,9 @@ SPEAK_FOR_THEMSELVES = {"step", "particle", "prompt_tokens", "completion_tokens"
 
 def test_every_dependency_is_pinned_and_earns_a_line() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    for name in ("requirements.txt", "requirements-dev.txt"):
-        for line in (ROOT / name).read_text(encoding="utf-8").split():
-            if line.startswith(("-r", "requirements")):
+    for name in (".ci/pins/app.in", ".ci/pins/dev.in", ".ci/pins/tools.in"):
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+            if line.startswith(("-r", "-c", "#")):
                 continue
             package, _, version = line.partition("==")
             assert version, f"{name}: {line} is not pinned"

@@ -3,6 +3,7 @@ import threading
 
 import pytest
 
+from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, Load, page_beside, read_load
 
 from .stub import Reply, as_json, script, serving
@@ -44,7 +45,7 @@ def test_a_metrics_page_is_read_by_the_names_of_each_server(page: str, load: Loa
 def test_a_page_beside_the_api_is_asked_without_a_key() -> None:
     async def scene() -> None:
         async with serving(script(Reply(b"0.32", headers=TEXT))) as stub:
-            assert await asyncio.to_thread(page_beside, stub.base_url, "/version") == "0.32"
+            assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate()) == "0.32"
             assert stub.requests[0].path == "/version"
             assert "authorization" not in stub.requests[0].headers
 
@@ -57,7 +58,7 @@ def test_a_page_beside_the_api_is_asked_without_a_key() -> None:
 def test_a_page_that_is_not_there_is_none(reply: Reply | None) -> None:
     async def scene() -> None:
         async with serving(script(reply)) as stub:
-            assert await asyncio.to_thread(page_beside, stub.base_url, "/metrics") is None
+            assert await asyncio.to_thread(page_beside, stub.base_url, "/metrics", Gate()) is None
             assert len(stub.requests) == 1
 
     asyncio.run(scene())
@@ -66,7 +67,7 @@ def test_a_page_that_is_not_there_is_none(reply: Reply | None) -> None:
 def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, free, read = threading.Event(), threading.Event(), threading.Event()
 
-    def slow(base_url: str, path: str) -> str:
+    def slow(base_url: str, path: str, gate: Gate) -> str:
         asked.set()
         free.wait()
         return VLLM

@@ -24,7 +24,7 @@ from tests.reporting.renderers import RENDERERS, kinds, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.adding import Answered, with_rows
 from vpp.data.dataset import Dataset
-from vpp.events import Event, RunFailed, RunFinished, RunPaused
+from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
@@ -63,11 +63,11 @@ def smc_run(data: Dataset = YES_NO, texts: Sequence[str] = ("even", "odd"), **sp
         resampled(0, 1, 1),
         *(proposed(0, k, texts[0], t, why="taken", accepted=True) for k, t in enumerate(texts)),
         finished(0, texts),
-        *(scored(1, k, t, {2: labels[k % 2]}, role="buffer") for k, t in enumerate(texts)),
+        *(scored(1, k, t, {1: labels[k % 2]}, role="buffer") for k, t in enumerate(texts)),
         reweighted(1, (0.75, 0.25)),
         *(proposed(1, k, t, t, why="unchanged") for k, t in enumerate(texts)),
         finished(1, texts, weights=(0.75, 0.25)),
-        *(scored(1, k, t, {2: labels[k % 2]}, role="final") for k, t in enumerate(texts)),
+        *(scored(1, k, t, {1: labels[k % 2]}, role="final") for k, t in enumerate(texts)),
         reweighted(1, (0.75, 0.25), role="final"),
         evaluated(data, test, slots=texts, weights=(0.75, 0.25)),
         evaluated(data, train, slots=texts, weights=(0.75, 0.25), split="train"),
@@ -251,9 +251,11 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     provenance = replace(data.provenance, file=texts[4], notes=(texts[5],))
     data = replace(data, provenance=provenance)
     events = smc_run(data, (f"first {texts[6]}", f"second {texts[7]}"))
-    unread = proposed(1, 0, "x", None, why="unparsable", raw=texts[0], reason=texts[1])
+    unread = proposed(1, 0, f"first {texts[6]}", None, why="unparsable", raw=texts[0], reason=texts[1])
+    is_first = [isinstance(event, Proposed) and (event.step, event.particle) == (1, 0) for event in events]
+    events[is_first.index(True)] = unread
     failed = RunFailed(reason="error", detail=texts[2])
-    return report_markdown(run(folder, *events[:-1], unread, failed, data=data, name=texts[3]))
+    return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
 
 
 def test_a_damaged_journal_is_told_and_what_stands_before_is_reported(tmp_path: Path) -> None:

@@ -15,16 +15,20 @@ from tests.processes import (
     stays,
     wait_until,
 )
+from vpp.cli.progress import Progress
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
+from vpp.events import RunPaused
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, Record
 from vpp.runs.launch import launch
 from vpp.runs.preparation import Preparation
 from vpp.runs.session import Keys
 from vpp.runs.slots import Slots
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.usage import Usage
 
 IN_A_STEP = 20
 """Calls answered in the first step of a small run, after the 13 of the initial draw."""
@@ -139,11 +143,18 @@ def test_a_second_stop_does_without_the_test_rows(desk: Desk, served: Model) -> 
     assert outcome.result["metric"]["test"] is None
 
 
-def test_a_stop_before_the_first_hypotheses_leaves_a_run_without_any(desk: Desk, served: Model) -> None:
+def test_a_closed_standard_error_harms_no_run() -> None:
+    progress = Progress(None)
+    event = RunPaused(reason="user")
+    progress(RunView(), Record(at=0.0, usage=Usage(), answers=0, event=event))
+    progress.close()
+
+
+def test_a_terminal_closed_before_the_first_hypotheses_leaves_a_run_without_any(desk: Desk, served: Model) -> None:
     served.hold_after = 5
     worker = desk.run("run", *served.options)
     wait_until(lambda: served.is_holding, "the run waits")
-    worker.signal(signal.SIGINT)
+    worker.signal(signal.SIGHUP)
     outcome = worker.finish()
     assert outcome.code == 130
     assert outcome.result["weights"] == []

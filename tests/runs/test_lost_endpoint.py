@@ -59,6 +59,7 @@ def test_a_run_waits_for_its_endpoint_and_goes_on_by_itself_to_the_same_result(
     pauses = [event for event in events if isinstance(event, RunPaused)]
     assert pauses
     assert all(pause.reason == "endpoint" for pause in pauses)
+    assert all(pause.retry_at and pause.gives_up_at and pause.retry_at <= pause.gives_up_at for pause in pauses)
     assert "is the server up" in pauses[0].detail
     outcome = outages.outcomes["loses"]
     assert outcome.code == 0

@@ -1,7 +1,7 @@
 """The fold: what a resume voids, and what a person is told of a run's state."""
 
 import json
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ from vpp.events import (
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
 from vpp.runs.journal import JournalReader, Record
+from vpp.runs.moment import Moment
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView, fold
@@ -126,6 +127,11 @@ def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
     assert view(*FIRST, second=-1).wall_s == 0
 
 
+def later(seconds: float) -> Moment:
+    now = Moment.now()
+    return replace(now, at=now.at + seconds, up=now.up + seconds)
+
+
 @pytest.fixture
 def directory(tmp_path: Path) -> RunDirectory:
     """A run that no worker has seen."""
@@ -149,7 +155,7 @@ def test_a_run_that_ended_says_how(directory: RunDirectory, ending: Event, state
 def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
     assert directory.status() == "queued"
     assert directory.state(RunView()) == "queued"
-    assert directory.state(RunView(), now=time.time() + STARTING_S + 1) == "interrupted"
+    assert directory.state(RunView(), now=later(STARTING_S + 1)) == "interrupted"
 
 
 def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) -> None:
@@ -163,7 +169,7 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         directory.beat({}, queued=False)
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
-        assert directory.state(view(*FIRST), now=time.time() + STALLED_AFTER_S + 1) == "stalled"
+        assert directory.state(view(*FIRST), now=later(STALLED_AFTER_S + 1)) == "stalled"
         directory.beat({}, queued=True)
         assert directory.state(view(*FIRST)) == "queued"
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
@@ -179,7 +185,7 @@ def test_only_the_three_words_are_heard(directory: RunDirectory) -> None:
     directory.say("go on")
     word = directory.said()
     assert word is not None
-    assert word[0] == "go on"
+    assert word.command == "go on"
 
 
 def test_a_run_json_from_elsewhere_is_refused_in_one_line(directory: RunDirectory) -> None:

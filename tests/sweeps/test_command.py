@@ -100,7 +100,7 @@ def test_a_sweep_killed_in_a_cell_goes_on_and_ends_with_the_same_tables(
     running.kill()
     assert worker is not None
     if the_worker_too:
-        os.kill(worker["pid"], signal.SIGKILL)
+        os.kill(worker.pid, signal.SIGKILL)
     assert bench(desk, "killed", "--demo", *SLOW, *TWO).finish().code == 0
     assert (journal.read_bytes(), journal.stat().st_mtime_ns) == before
     assert results(found) == results(undisturbed)

@@ -17,6 +17,7 @@ from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.command import repeat_command
+from vpp.wording.escaping import plain
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 
@@ -82,8 +83,13 @@ def test_no_text_breaks_out_of_its_word(target: str, prior: str) -> None:
     record = {**dataset_spec(YES_NO), "target": target}
     line = repeat_command(spec(dataset=record, config=Config(prior=prior))).line
     words = shlex.split(line)
-    assert f"--target={target}" in words
-    assert f"--prior={prior}" in words or prior == ""
+    assert f"--target={plain(target)}" in words
+    assert f"--prior={plain(prior)}" in words or prior == ""
+
+
+def test_no_control_character_is_left_that_a_terminal_would_obey() -> None:
+    line = repeat_command(spec(command=("run", "d.csv", "--prior", "a\x1b[201~; rm -r x"))).line
+    assert line.endswith("--prior 'a\N{REPLACEMENT CHARACTER}[201~; rm -r x'")
 
 
 def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:

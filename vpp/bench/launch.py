@@ -14,8 +14,7 @@ from vpp.runs.spec import EndpointSpec
 
 def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
     """The command in a session of its own, what it prints appended to `log`."""
-    given = {"OPENAI_API_KEY": keys.learner, "VPP_OPTIMIZER_API_KEY": keys.optimizer}
-    environment = {**os.environ, **variables, **{name: key for name, key in given.items() if key}}
+    environment = {**os.environ, **variables, **keys.variables()}
     with log.open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", "vpp", *words],

@@ -21,6 +21,7 @@ from vpp.runs.journal import read_json, write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import is_text
 from vpp.runs.view import RunView
 
 GAP_S = 0.5
@@ -324,7 +325,7 @@ def sweeps(runs_dir: Path) -> list[SweepDirectory]:
     """Those in the runs folder, the one that last got on first."""
     if not runs_dir.is_dir():
         return []
-    found = [SweepDirectory(path) for path in sorted(runs_dir.iterdir())]
+    found = [SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name)]
     return sorted((sweep for sweep in found if sweep.exists), key=_got_on, reverse=True)
 
 

@@ -1,6 +1,7 @@
 """The command line: one thin function a command.
 
-Exit codes: 0 done, 1 a fault of the program, 2 bad input, 3 the endpoint failed or the cap is reached, 130 stopped.
+Exit codes: 0 done, 1 a fault of the program or a run that `verify` finds wrong, 2 bad input, 3 the endpoint failed or
+the cap is reached, 130 stopped.
 """
 
 import importlib

@@ -54,7 +54,8 @@ def list_runs(options: Namespace) -> int:
         print(json.dumps(rows))
         return 0
     for row in rows:
-        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}")
+        obstacle = f" · {row['obstacle']}" if row.get("obstacle") else ""
+        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}{obstacle}")
     if not rows:
         print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
     return 0
@@ -64,7 +65,8 @@ def _row(directory: RunDirectory) -> dict[str, object]:
     try:
         snapshot = RunReader(directory).refresh()
         if not snapshot.damage:
-            return {"name": snapshot.spec.name, **result(directory, snapshot.view), "status": snapshot.state}
+            status = {"status": snapshot.state, "obstacle": directory.obstacle(snapshot.state)}
+            return {"name": snapshot.spec.name, **result(directory, snapshot.view), **status}
         damage = snapshot.damage
     except RunError as error:
         damage = str(error)

@@ -147,8 +147,13 @@ def _output_options(parser: ArgumentParser) -> None:
 def _resume(commands: Commands) -> None:
     parser = _command(commands, "resume", "working:resume", "go on with a run; a finished one prints its result again")
     _run_dir(parser)
-    # Between programs only: words left for the worker since then are for this one, though it was not up yet.
-    parser.add_argument("--asked-at", type=float, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    # Between programs only: the word that was for an earlier worker. One left since is for this one, not yet up.
+    parser.add_argument("--heard", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--from-before-damage",
+        action="store_true",
+        help="set a damaged journal's rest aside in events.jsonl.damaged, and go on from the last whole step before it",
+    )
     parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
     cap_options(parser)
     _output_options(parser)
@@ -188,6 +193,10 @@ def _reading(commands: Commands) -> None:
     report.add_argument("--html", metavar="FILE", help="the page with charts goes here (report.html beside report.md)")
     about_nc = "also the particles for ArviZ (posterior.nc in the run's directory, or beside the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
+    about_verify = "derive a run's journal once more, without a model, and say whether it holds"
+    verify = _command(commands, "verify", "verifying:verify_run", about_verify)
+    _run_dir(verify)
+    verify.add_argument("--json", action="store_true", help="one JSON object on standard output")
     predict = _command(commands, "predict", "reading:predict", "ask a posterior about new rows")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")

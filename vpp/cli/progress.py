@@ -1,12 +1,14 @@
 """A run's progress on standard error: a bar on a terminal, plain lines elsewhere."""
 
 import shutil
+import time
 from contextlib import suppress
 from typing import TextIO
 
 from vpp.events import RunPaused, RunResumed, StepFinished
 from vpp.runs.journal import Record
 from vpp.runs.view import RunView
+from vpp.wording.retries import retry_words
 from vpp.wording.steps import steps_text
 from vpp.wording.words import seconds
 
@@ -16,9 +18,10 @@ WIDTH = 28
 class Progress:
     """Told of every event."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
+        """stream: None where standard error is closed."""
         self._stream = stream
-        self._is_terminal = stream.isatty()
+        self._is_terminal = stream is not None and stream.isatty()
         self._said_paused = False
 
     def __call__(self, view: RunView, record: Record) -> None:
@@ -29,7 +32,7 @@ class Progress:
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._print(self._line(view))
         if isinstance(event, RunPaused):
-            self._say("paused" if event.reason == "user" else f"paused: {event.detail}")
+            self._say("paused" if event.reason == "user" else f"paused: {event.detail}{_retry(view)}")
         elif isinstance(event, RunResumed) and self._said_paused:
             self._say("going on")
         self._said_paused = isinstance(event, RunPaused)
@@ -42,7 +45,8 @@ class Progress:
     def _print(self, text: str, *, end: str = "\n") -> None:
         """A terminal that is gone does not end the run."""
         with suppress(OSError, ValueError):
-            print(text, end=end, file=self._stream, flush=True)
+            if self._stream is not None:
+                print(text, end=end, file=self._stream, flush=True)
 
     def _draw(self, view: RunView) -> None:
         done = max(0, (view.last_step if view.last_step is not None else -1) + 1)
@@ -70,3 +74,8 @@ class Progress:
     def _say(self, text: str) -> None:
         self.close()
         self._print(text)
+
+
+def _retry(view: RunView) -> str:
+    words = retry_words(view, now=time.time())
+    return f". {words}" if words else ""

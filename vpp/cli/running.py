@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vpp.cli.spending import cap_of, prices_of, tell_plan
-from vpp.cli.surroundings import environment
+from vpp.cli.surroundings import environment, keys
 from vpp.cli.tables import form_of, read_table
 from vpp.cli.templates import templates_of
 from vpp.cli.working import work_on
@@ -18,7 +18,7 @@ from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.llm.budget import NO_CAP
 from vpp.llm.gallery import check_templates
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
@@ -114,10 +114,12 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     }
     if options.demo:
         return EndpointSpec(demo=True, demo_latency_ms=options.demo_latency_ms, model="demo", **shared)
-    return EndpointSpec(
+    endpoint = EndpointSpec(
         base_url=options.base_url or env.base_url or "",
         model=options.model or env.model or "",
-        optimizer_base_url=options.optimizer_base_url or "",
-        optimizer_model=options.optimizer_model or "",
+        optimizer_base_url=options.optimizer_base_url or env.optimizer_base_url or "",
+        optimizer_model=options.optimizer_model or env.optimizer_model or "",
         **shared,
     )
+    check_gate(endpoint, keys().gate)
+    return endpoint

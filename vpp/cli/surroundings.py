@@ -7,7 +7,7 @@ from pathlib import Path
 from vpp.errors import InputError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
-from vpp.runs.store import RunStore
+from vpp.runs.store import RunStore, is_sound
 from vpp.runs.worker import Listener, Surroundings
 from vpp.settings import Environment
 
@@ -32,7 +32,13 @@ def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
 
 
-def surroundings(*, asked_at: float, listener: Listener | None = None, waits_at_cap: bool = False) -> Surroundings:
+def surroundings(
+    *,
+    heard: str = "",
+    listener: Listener | None = None,
+    waits_at_cap: bool = False,
+    from_before_damage: bool = False,
+) -> Surroundings:
     """What a worker on this machine is given."""
     env = environment()
     return Surroundings(
@@ -41,7 +47,8 @@ def surroundings(*, asked_at: float, listener: Listener | None = None, waits_at_
         slots_dir=env.runs_dir,
         max_running=env.max_running,
         waits_at_cap=waits_at_cap,
-        asked_at=asked_at,
+        from_before_damage=from_before_damage,
+        heard=heard,
         listener=listener,
     )
 
@@ -49,7 +56,7 @@ def surroundings(*, asked_at: float, listener: Listener | None = None, waits_at_
 def find_run(name: str) -> RunDirectory:
     """The run at a path, or of an id in the runs folder. Raises RunError where there is none."""
     at_path = RunDirectory(Path(name))
-    if (at_path.path / "run.json").is_file():
+    if is_sound(at_path.path):
         return at_path
     return RunStore(environment().runs_dir).get(name)
 

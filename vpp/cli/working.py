@@ -5,23 +5,29 @@ import logging
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import Any
 
 from vpp.cli.control import go_on
 from vpp.cli.progress import Progress
 from vpp.cli.spending import renew_cap
 from vpp.cli.surroundings import find_run, surroundings
-from vpp.errors import DataError
+from vpp.errors import DataError, RunError
 from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal
 from vpp.runs.journal import JournalReader
+from vpp.runs.launch import LOG_BYTES
 from vpp.runs.session import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView, fold
 from vpp.runs.worker import work
 from vpp.wording.escaping import one_line
 from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
+from vpp.wording.faults import cache_sentence
 from vpp.wording.unread import unread_sentence
 from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
@@ -33,32 +39,61 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 def resume(options: Namespace) -> int:
     """Goes on from the last whole step; a worker that waits at the run's cap goes on with a new one itself."""
     directory = find_run(options.run_dir)
+    heard = directory.said_mark() if options.heard is None else options.heard
     renew_cap(directory, options)
     if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
         return go_on(options)
-    return work_on(directory, options)
+    return work_on(directory, options, heard=heard)
 
 
-def work_on(directory: RunDirectory, options: Namespace) -> int:
-    """Works the run to its end, and tells what it came to."""
-    logging.basicConfig(handlers=[logging.FileHandler(directory.log, delay=True)], format="%(asctime)s %(message)s")
+class _Log(RotatingFileHandler):
+    """worker.log: bounded, made when there is something to say, and nobody's trouble where it cannot be written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=LOG_BYTES, backupCount=1, delay=True)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Nothing: a run goes on without its log."""
+
+
+def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> int:
+    """Works the run to its end, and tells what it came to. heard: as of `Surroundings`."""
+    logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr)
     waits = getattr(options, "wait_at_cap", False)
-    view = work(directory, surroundings(asked_at=options.asked_at, listener=progress, waits_at_cap=waits))
+    before = getattr(options, "from_before_damage", False)
+    around = surroundings(heard=heard, listener=progress, waits_at_cap=waits, from_before_damage=before)
+    view = work(directory, around)
     if progress:
         progress.close()
     if view.phase in ("finished", "stopped"):
-        # Late: the reports need pandas, and a worker's first call should not wait for it.
-        from vpp.reporting.exports import write_all
-
-        write_all(directory, simple_models=False)
+        _write_reports(directory)
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
-        print(f"vpp: {view.detail}", file=sys.stderr)
+        _complain(view.detail)
+    if view.failure == "disk" and not directory.exists:
+        return FAILURE_CODES["disk"]
     if options.json:
         print(json.dumps(result(directory, view)))
     else:
         print(summary(directory, view))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
+
+
+def _write_reports(directory: RunDirectory) -> None:
+    """A disk without room for them takes nothing from the run."""
+    # Late: the reports need pandas, and a worker's first call should not wait for it.
+    from vpp.reporting.exports import write_all
+
+    try:
+        write_all(directory, simple_models=False)
+    except OSError as error:
+        _complain(f"{refusal(error, directory.path)}, then `python -m vpp report {directory.path}` writes its reports")
+
+
+def _complain(text: str) -> None:
+    """A terminal that is gone changes nothing of how the run ended."""
+    with suppress(OSError, ValueError):
+        print(f"vpp: {text}", file=sys.stderr)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
@@ -81,6 +116,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"uncertain: {uncertain['points']} of {uncertain['of']} test rows")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
+    if kept := cache_sentence(view.usage):
+        lines.append(kept)
     if view.population:
         lines.append(heaviest(directory, view))
     if view.phase in ("failed", "stopped"):
@@ -118,7 +155,7 @@ def _baseline(directory: RunDirectory, view: RunView) -> Iterator[str]:
         return
     try:
         dataset = load_dataset(directory, directory.spec())
-    except (OSError, DataError):
+    except (RunError, DataError):
         return
     constant = baseline(rows_of(test, dataset), dataset)
     if isinstance(constant.answer, str):

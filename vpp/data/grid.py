@@ -9,6 +9,8 @@ from vpp.data.records import Record
 from vpp.errors import DataError
 
 MAX_COLUMNS = 2_000
+MAX_FILLED = 2_000_000
+"""Cells that lines shorter than the table may lack in all: each takes memory, and none stands in the file."""
 _ROWS_AT_ONCE = 8_192
 _TEXTS_KEPT = 200_000
 
@@ -58,6 +60,8 @@ class _Rows:
     file: str
     short: list[int] = field(default_factory=list)
     """Lines in the file."""
+    n_filled: int = 0
+    """Cells that short lines lack."""
     long: list[int] = field(default_factory=list)
 
     def even(self, records: Iterable[Record]) -> Iterator[Sequence[str]]:
@@ -68,11 +72,20 @@ class _Rows:
             elif n_cells < self.width:
                 if n_cells < self.n_named:
                     self.short.append(line)
+                self._fill(self.width - n_cells)
                 yield [*cells, *[""] * (self.width - n_cells)]
             else:
                 self._check_blank(line, cells)
                 self.long.append(line)
                 yield cells[: self.width]
+
+    def _fill(self, n_cells: int) -> None:
+        self.n_filled += n_cells
+        if self.n_filled > MAX_FILLED:
+            raise DataError(
+                f"{self.file} has lines much shorter than its {self.width:,} columns, which lack more than "
+                f"{MAX_FILLED:,} cells: keep the columns that are filled, or choose the delimiter"
+            )
 
     def _check_blank(self, line: int, cells: Sequence[str]) -> None:
         if "".join(cells[self.width :]).strip():

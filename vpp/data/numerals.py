@@ -11,8 +11,8 @@ _SUPERSCRIPT = re.compile("[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<mark>[,_' ’])\d{3}(?:(?P=mark)\d{3})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
 _LAKHS = re.compile(r"[+-]?\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
-_POWER = re.compile(r"\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_POWER = re.compile(r"(?<!\s)\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _LONGEST = 400
 """Characters of a number."""
 

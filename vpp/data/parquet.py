@@ -23,6 +23,7 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         _check_size(file, name)
         dictionaries = [column.path for column in _columns(file) if column.physical_type == "BYTE_ARRAY"]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries).read()
+        table.validate(full=True)
         return _grid(table, name)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error

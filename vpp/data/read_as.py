@@ -52,7 +52,7 @@ def _known(encoding: str) -> str:
     try:
         info = codecs.lookup(encoding)
         "".encode(info.name)  # LookupError for a codec that is not of text
-    except LookupError:
+    except (LookupError, ValueError):  # a NUL in the name is a ValueError
         raise InputError(f"encoding {encoding!r} is not known: give one such as utf-8, utf-16 or cp1252") from None
     return info.name
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from vpp.data import kinds
@@ -38,6 +38,11 @@ class Table:
     """How the file was read."""
     read_as: ReadAs = AS_FOUND
     """What a person said of that."""
+    _places: dict[str, int] = field(init=False, repr=False, compare=False)
+    """Of each column, by its name."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", {column.name: place for place, column in enumerate(self.columns)})
 
     @classmethod
     def read(cls, content: bytes, *, name: str, read_as: ReadAs = AS_FOUND) -> "Table":
@@ -91,9 +96,9 @@ class Table:
         return kinds.is_identifier(name, self.cells(name), self.column(name).kind)
 
     def _position(self, name: str) -> int:
-        if name not in self.names:
+        if name not in self._places:
             raise DataError(f"{self.file} has no column {name!r}: {_nearest(name, self.names)}")
-        return self.names.index(name)
+        return self._places[name]
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

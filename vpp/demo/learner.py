@@ -1,6 +1,7 @@
 """The learner: applies a rule to an input, or to several, and says why."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ def answer(question: LearnerQuestion) -> Answer:
     if reading.rule is None:
         return _guess(question, "The rule says nothing that I can read")
     value = reading.rule.answer(row)
+    if isinstance(value, float) and not math.isfinite(value):
+        return _guess(question, "The rule gives a number beyond all that I can write")
     why = explain(reading.rule, row, value) + _left_out(reading)
     if isinstance(value, float):
         return Answer(why, say_number(float(f"{value:.10g}")))

@@ -75,7 +75,8 @@ def _measured(sitting: Sitting, rule: Rule | None, look: Floats, what: str, bonu
         return None
     y = sitting.batch.y
     residuals = np.nan_to_num(sitting.batch.predictions(rule) - y, nan=float(np.abs(y).max()))[look > 0]
-    mean_square = float((residuals**2).mean())
+    with np.errstate(over="ignore"):
+        mean_square = float((residuals**2).mean())
     floor = 1e-3 * float(y.var()) + 1e-12
     score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * _terms(rule) + bonus
     missed = f"{what} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."

@@ -1,6 +1,7 @@
 """The demo model's HTTP server: a small ASGI app, and the process that serves it."""
 
 import asyncio
+import hashlib
 import json
 import os
 import random
@@ -108,9 +109,12 @@ class DemoServer:
         text = chat.respond(request)
         if self._options.latency_ms:
             await asyncio.sleep(self._latency_s())
-        if self._random.random() < self._options.garble_rate:
-            text = self._random.choice(_GARBAGE)
-        return _json_reply(200, chat.completion(request, text))
+        return _json_reply(200, chat.completion(request, self._garbled(text, body)))
+
+    def _garbled(self, text: str, body: bytes) -> str:
+        """Something unreadable instead, for a share of requests; which, and what, the request alone decides."""
+        chance = random.Random(hashlib.sha256(body).digest())
+        return chance.choice(_GARBAGE) if chance.random() < self._options.garble_rate else text
 
     def _latency_s(self) -> float:
         jitter = self._options.jitter

@@ -1,5 +1,6 @@
 """Puts rules into words, in one of several styles; the reader reads every one of them back."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -99,7 +100,9 @@ def say_label(label: str) -> str:
 
 
 def say_number(value: float) -> str:
-    """The shortest decimal that reads back as the number."""
+    """The shortest decimal that reads back as the number; `inf` for one beyond all."""
+    if not math.isfinite(value):
+        return repr(value)
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     text = repr(value)

@@ -19,6 +19,7 @@ STILL: dict[Happened, tuple[str, str]] = {
     "unchanged": ("proposal of the same words", "proposals of the same words"),
     "unparsable": ("unreadable proposal", "unreadable proposals"),
     "not rewritten": ("step without a rewriting", "steps without a rewriting"),
+    "lost": ("step that the journal has lost", "steps that the journal has lost"),
 }
 """What leaves a text as it is: one, and many."""
 

@@ -105,7 +105,9 @@ class CardMaker:
 
     def at(self, step: int) -> list[Card]:
         """The cards of a step that has weights (smc) or decisions, heaviest first; newcomers stand at the end."""
-        view = self._view.steps[step]
+        view = self._view.steps.get(step, StepView(step=step))
+        if view.is_torn:
+            return _by_weight([self._bare(view, slot) for slot in range(len(view.population))])
         since = self._since(step, view.reweighted.weights) if view.reweighted else {}
         cards = [
             self._weighed(view, slot, since.get(slot, UNCHANGED))
@@ -128,6 +130,20 @@ class CardMaker:
             hits=(),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
             folds=_answer_fold(drawn),
+        )
+
+    def _bare(self, view: StepView, slot: int) -> Card:
+        """Of a step whose scores and decisions are lost."""
+        return Card(
+            slot=slot,
+            weight=view.weights[slot],
+            sentence=self._said(view.population[slot].hypothesis),
+            parent=None,
+            marks=self._origin(view.step, slot),
+            hits=(),
+            rail=("its scores are lost",),
+            folds=(),
+            alike=0 if self._config.is_weighted else len(view.population),
         )
 
     def _since(self, step: int, weights: Sequence[float]) -> Mapping[int, Change]:
@@ -209,6 +225,8 @@ class CardMaker:
         """How the text came to be, at the step before."""
         if step == INITIAL_STEP:
             return (("", "first hypothesis"),)
+        if step not in self._view.steps or self._view.steps[step].is_torn:
+            return (("abs", f"how it came at step {step} is lost"),)
         if slot in self._view.steps[step].joined:
             return (("", f"joined at step {step}"),)
         proposed = self._proposed(step, slot)

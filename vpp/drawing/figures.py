@@ -166,7 +166,7 @@ def _largest(weighed: Sequence[StepView], view: RunView) -> int:
 
 def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
     """The ESS below which a step resamples: a line, with steps where K changed."""
-    c, share = INK[mode], float(view.started.config["ess_threshold"]) if view.started else 0.5
+    c, share = INK[mode], float(view.started.config.get("ess_threshold", 0.5)) if view.started else 0.5
     ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
     whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
     chart.add_scatter(
@@ -198,7 +198,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     """The weight of each slot at each step, as ink."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
-    steps = list(range(view.total_steps))
+    steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
     grid: list[list[float | None]] = [[None] * len(steps) for _ in range(k)]
     for v in weighed:
         for slot, weight in enumerate(v.reweighted.weights if v.reweighted else ()):
@@ -265,7 +265,7 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
     """K after each step, where it may change."""
     c, whole = INK[mode], [v for v in view.finished_steps if v.step >= 0]
     sizes = [len(v.population) for v in whole]
-    top = max((*view.size_by_step, int(view.started.config["particles_max"]) if view.started else 1))
+    top = max((*view.size_by_step, int(view.started.config.get("particles_max", 1)) if view.started else 1))
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     chart.add_scatter(
         x=[v.step for v in whole],

@@ -18,6 +18,7 @@ HAPPENED: dict[Happened, str] = {
     "unchanged": "kept word for word",
     "unparsable": "kept: its proposal could not be read",
     "not rewritten": "not rewritten: only copies are",
+    "lost": "how it came is lost from the journal",
 }
 AFRESH_TAKEN = f"{AFRESH}, accepted"
 FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next", "dropped": "dropped next: all agreed"}

@@ -16,10 +16,11 @@ from vpp.inspection.slots import came_from, grew_at, heirs, rewritten_as, shrank
 from vpp.runs.view import RunView, StepView
 
 Happened = Literal[
-    "first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"
+    "first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten", "lost"
 ]  # fmt: skip
 """What brought a text to its place: drawn at first, or later as a newcomer; its parent rewritten, with or without a
-filter; or its parent kept, since the proposal was rejected, the same words, or unreadable, or since none was asked for.
+filter; or its parent kept, since the proposal was rejected, the same words, or unreadable, or since none was asked for;
+or what the journal has lost.
 """
 Fate = Literal["", "resampled away", "dropped"]
 CHANGING: tuple[Happened, ...] = ("first", "joined", "accepted", "taken")
@@ -45,7 +46,7 @@ class Node:
     weight: float
     """As it was next weighed, by the step after; in the last population the weight that predictions use."""
     parent: int | None
-    """The slot it came from at the step before; None of a first hypothesis and of a newcomer."""
+    """The slot it came from at the step before; None of a first hypothesis, of a newcomer, and after a lost step."""
     happened: Happened
     is_afresh: bool
     """Whether its text was drawn from the prior in place of its parent's, and owes it no word."""
@@ -105,7 +106,7 @@ class Genealogy:
     """Every particle of every whole step."""
 
     generations: tuple[tuple[Node, ...], ...]
-    """By step from -1 on, then by slot."""
+    """By step from -1 on, then by slot; empty where the journal has lost the step."""
     texts: Mapping[str, str]
     """By hypothesis id."""
     resampled_at: tuple[int, ...] = ()
@@ -197,10 +198,11 @@ class Genealogy:
 
 def genealogy(view: RunView) -> Genealogy | None:
     """The genealogy of all whole steps; None before the first population is whole."""
-    steps = view.finished_steps
-    if not steps:
+    if view.last_step is None:
         return None
-    parents = [[came_from(at, slot) for slot in range(len(at.population))] for at in steps]
+    whole = {at.step: at for at in view.finished_steps}
+    steps = [whole.get(step, StepView(step=step)) for step in range(INITIAL_STEP, view.last_step + 1)]
+    parents = [_parents(at, before) for at, before in zip(steps, [None, *steps], strict=False)]
     founders, survivors = _founders(parents), _survivors(parents)
     return Genealogy(
         generations=tuple(
@@ -216,6 +218,11 @@ def genealogy(view: RunView) -> Genealogy | None:
 
 Parents = Sequence[Sequence[int | None]]
 """By generation and slot."""
+
+
+def _parents(at: StepView, before: StepView | None) -> list[int | None]:
+    size_before = len(before.population) if before else 0
+    return [came_from(at, slot, size_before=size_before) for slot in range(len(at.population))]
 
 
 def _founders(parents: Parents) -> list[list[Place]]:
@@ -280,6 +287,8 @@ def happened(at: StepView, slot: int) -> Happened:
         return "first"
     if slot in at.joined:
         return "joined"
+    if at.is_torn:
+        return "lost"
     proposed = _proposed(at, slot)
     if proposed is None:
         return "not rewritten"
@@ -298,4 +307,4 @@ def _is_afresh(proposed: Proposed | None) -> bool:
 
 
 def _fate(following: StepView, slot: int) -> Fate:
-    return "dropped" if heirs(following, slot) else "resampled away"
+    return "dropped" if heirs(following, slot) and not following.is_torn else "resampled away"

@@ -8,7 +8,7 @@ from vpp.inspection.genealogy import Ancestor
 
 ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
 """What a full stop after does not end a sentence, in lower case without it."""
-END = re.compile(r"""[.!?]+["'”’)\]]*\s+""")
+END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
 """Signs that may end a sentence, what closes with it, and the space after: 3.5 holds none."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import DataError
+from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Value, average
@@ -80,7 +80,7 @@ def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | Non
         return None
     try:
         labels = averaged_score(test, read()).labels
-    except (OSError, DataError):
+    except (RunError, DataError):
         return None
     return labels.balanced.value if labels else None
 

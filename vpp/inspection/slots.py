@@ -25,8 +25,14 @@ def rewritten_as(at: StepView, slot: int) -> int | None:
     return at.shrunk.ancestors[slot] if at.shrunk else slot
 
 
-def came_from(at: StepView, slot: int) -> int | None:
-    """The slot at the step before of what stands in `slot` at the step's end; None where nobody came before it."""
+def came_from(at: StepView, slot: int, *, size_before: int | None = None) -> int | None:
+    """The slot at the step before of what stands in `slot` at the step's end; None where nobody came before it.
+
+    size_before: K at the step before, 0 where that step is lost; asked for where this one is torn.
+    """
+    if at.is_torn:
+        parent = at.population[slot].parent
+        return parent if at.step != INITIAL_STEP and 0 <= parent < (size_before or 0) else None
     before = rewritten_as(at, slot)
     if before is None or at.step == INITIAL_STEP:
         return None

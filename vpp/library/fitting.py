@@ -120,4 +120,5 @@ def _wait(directory: RunDirectory) -> None:
         view = reader.refresh().view
         raise _FAILURES[view.failure or "error"](view.detail)
     if state == "interrupted":
-        raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")
+        mend = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
+        raise RunError(f"the worker of {directory.path} ended early: {mend}")

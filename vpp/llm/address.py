@@ -1,6 +1,8 @@
 """An endpoint's address and key, checked before anything is sent."""
 
+import ipaddress
 import re
+import socket
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
@@ -8,6 +10,10 @@ from vpp.errors import InputError
 NO_KEY = "EMPTY"
 """Sent where there is no key: the client refuses an empty one, and servers without keys ignore it."""
 
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_NUMERIC = re.compile(r"[0-9a-fx.]*[0-9][0-9a-fx.]*$")
+_PLACE = re.compile(r"(\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+)(:\d*)?$")
+"""Host and port: nothing in them that two readers of an address may read differently."""
 _HOST = re.compile(r"(?!https?:)[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s@]*)?$")
 """How an address without its scheme begins."""
 
@@ -34,7 +40,32 @@ def checked_key(api_key: str | None) -> str:
 
 def is_loopback(address: str) -> bool:
     """Whether the server runs on this machine, so that no proxy can reach it."""
-    return urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
+    host = plain_host(urlsplit(address).hostname or "")
+    spelled = literal(host)
+    if spelled is not None:
+        return spelled.is_loopback
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def plain_host(host: str) -> str:
+    """A host in the one spelling that is compared: lower case, no dot at its end, a number as the address it is."""
+    plain = host.strip().lower().rstrip(".")
+    address = literal(plain)
+    return plain if address is None else str(address)
+
+
+def literal(host: str) -> Address | None:
+    """The address that a host spells out, also as one number, in hexadecimal or octal; None for a name."""
+    plain = host.strip("[]").partition("%")[0].rstrip(".")
+    try:
+        address = ipaddress.ip_address(plain)
+    except ValueError:
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(plain)) if _NUMERIC.match(plain.lower()) else None
+        except OSError:
+            return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def _whole(address: str) -> str:
@@ -44,8 +75,11 @@ def _whole(address: str) -> str:
 
 
 def _is_whole(address: str) -> bool:
+    if not address.isprintable() or " " in address:
+        return False  # `urlsplit` leaves some of these out, and others do not
     try:
         parts = urlsplit(address)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_place = bool(_PLACE.match(parts.netloc.rpartition("@")[2]))
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_place
     except ValueError:
         return False

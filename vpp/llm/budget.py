@@ -7,6 +7,8 @@ beside those in flight, each taken to be as dear as the dearest so far; until on
 import asyncio
 from dataclasses import dataclass
 
+from vpp.errors import EndpointRefused
+from vpp.llm.allowance import Allowance
 from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
 from vpp.llm.wire import Completion, Messages
@@ -59,9 +61,18 @@ NO_CAP = Cap()
 class Budget:
     """Shared by the endpoints of a run; one event loop."""
 
-    def __init__(self, counters: Counters, cap: Cap = NO_CAP) -> None:
+    def __init__(
+        self, counters: Counters, cap: Cap = NO_CAP, *, allowance: Allowance | None = None, waits: bool = False
+    ) -> None:
+        """allowance: the user's own, where there is one; waits: whether somebody renews what is exhausted.
+
+        Where nobody does, a call beyond the allowance raises EndpointRefused.
+        """
         self._counters = counters
         self._cap = cap
+        self._allowance = allowance
+        self._waits = waits
+        self._granted = 0
         self._in_flight = 0
         self._waiting = 0
         self._dearest = 0.0
@@ -79,7 +90,8 @@ class Budget:
         """Waits until the gate is open and a call may leave, which then counts as sent; `ended` undoes its place."""
         while True:
             await gate.wait()
-            if self._has_room():
+            if self._has_room() and self._is_granted():
+                self._granted -= self._allowance is not None
                 self._in_flight += 1
                 self._counters.add(sent=1)
                 return
@@ -90,6 +102,21 @@ class Budget:
                 await self._changed.wait()
             finally:
                 self._waiting -= 1
+
+    def _is_granted(self) -> bool:
+        """Whether the user's own allowance has a call left. Raises EndpointRefused where nobody waits for more."""
+        if self._allowance is None or self._granted:
+            return True
+        self._granted = self._allowance.take()
+        if not self._granted and not self._waits:
+            raise EndpointRefused(self._allowance.words)
+        return self._granted > 0
+
+    def close(self) -> None:
+        """Gives back what was granted and not sent."""
+        if self._allowance is not None and self._granted:
+            self._allowance.give_back(self._granted)
+            self._granted = 0
 
     def pay(self, cost: float) -> None:
         """Notes what an answer cost."""

@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -25,6 +26,14 @@ SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted; diskcache asks for a number."""
 IN_ROW_LIMIT = 4 * 2**20
 """Bytes. Values up to this size live in the database, which is every value: texts are capped far below."""
+
+WAIT_S = 10.0
+"""For another process that has the database to itself."""
+REASON_LENGTH = 160
+REST_S = 60.0
+"""Without the cache, after it has been waited for in vain."""
+OnFault = Callable[[str, int], None]
+"""Told why, and how many answers are not kept for it."""
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -43,13 +52,19 @@ def cache_key(question: dict[str, Any]) -> str:
 
 
 class TextDisk(Disk):  # type: ignore[misc]
-    """diskcache's disk without its pickles (CVE-2025-69872): a planted one is refused, never loaded."""
+    """diskcache's disk without its pickles (CVE-2025-69872): a planted one is refused, never loaded.
+
+    Nor does it touch files beside the database, where we keep none: a planted row may name any file.
+    """
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """The stored value. A pickle raises OSError, which diskcache takes for a miss."""
-        if mode == MODE_PICKLE:
-            raise OSError("a pickled value in the response cache was refused")
+        """The stored value. A pickle, or a file, raises OSError, which diskcache takes for a miss."""
+        if mode == MODE_PICKLE or filename is not None:
+            raise OSError("a pickle, or the name of a file, in the response cache was refused")
         return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        """Removes nothing: no file is ours."""
 
     def get(self, key: Any, raw: bool) -> Any:
         """The key of a row. Raises OSError for a pickled one."""
@@ -61,15 +76,21 @@ class TextDisk(Disk):  # type: ignore[misc]
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder; one event loop may use an instance."""
 
-    def __init__(self, folder: Path) -> None:
-        """Opens or makes the cache. Raises InputError where the folder cannot be used."""
+    def __init__(self, folder: Path, *, on_fault: OnFault | None = None) -> None:
+        """Opens or makes the cache. Raises InputError where the folder cannot be used.
+
+        on_fault: told, in the event loop, each time that it fails later; else that is logged, once.
+        """
+        self._on_fault = on_fault
+        self._has_failed = False
+        self._rests_until = 0.0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vpp-cache")
         self._wanted: dict[str, asyncio.Future[Completion | None]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
         try:
             self._store: Any = self._in_thread(lambda: _open(folder))
-        except (OSError, sqlite3.Error, Timeout) as error:
+        except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
             self._thread.shutdown()
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
@@ -93,9 +114,12 @@ class ResponseCache:
             await asyncio.shield(self._worker)
 
     async def aclose(self) -> None:
-        """Writes what is left and closes the files."""
+        """Writes what is left and closes the files; what cannot be written by then is told, and harms nobody."""
         await self.flush()
-        self.close()
+        try:
+            self.close()
+        except Exception as error:
+            self._tell(error, unkept=0)
 
     def close(self) -> None:
         """Closes the files; for callers without an event loop."""
@@ -129,21 +153,41 @@ class ResponseCache:
         wanted, unwritten = self._wanted, dict(self._unwritten)
         self._wanted = {}
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._thread, self._look_up_and_write, list(wanted), unwritten)
+        kept, found = await loop.run_in_executor(self._thread, self._look_up_and_write, list(wanted), unwritten)
+        if isinstance(kept, Exception):
+            self._tell(kept, unkept=len(unwritten))
+        if isinstance(found, Exception):
+            self._tell(found, unkept=0)
+            found = {}
         for key, future in wanted.items():
             if not future.done():
                 future.set_result(found.get(key))
         for key in unwritten:
             del self._unwritten[key]
 
-    def _look_up_and_write(self, keys: list[str], unwritten: dict[str, Completion]) -> dict[str, Completion]:
-        """One batch. Whatever fails here is a miss: a run goes on without its cache, and nobody waits in vain."""
+    def _look_up_and_write(
+        self, keys: list[str], unwritten: dict[str, Completion]
+    ) -> tuple[Exception | None, dict[str, Completion] | Exception]:
+        """One batch. Whatever fails is a miss: a run goes on without its cache, and nobody waits in vain."""
+        if time.monotonic() < self._rests_until:
+            return (Timeout() if unwritten else None), {}
+        return self._tried(lambda: self._write(unwritten)), self._tried(lambda: self._look_up(keys))
+
+    def _tried(self, work: Callable[[], T]) -> T | Exception:
         try:
-            self._write(unwritten)
-            return self._look_up(keys)
+            return work()
         except Exception as error:
-            _log.warning("the response cache cannot be used just now: %s", error)
-            return {}
+            if isinstance(error, Timeout):
+                self._rests_until = time.monotonic() + REST_S
+            return error
+
+    def _tell(self, error: Exception, *, unkept: int) -> None:
+        reason = _reason(error)
+        if not self._has_failed:
+            _log.warning("the response cache cannot be used just now: %s", reason)
+        self._has_failed = True
+        if self._on_fault:
+            self._on_fault(reason, unkept)
 
     def _look_up(self, keys: list[str]) -> dict[str, Completion]:
         answers = ((key, _from_json(self._store.get(key))) for key in keys)
@@ -157,11 +201,18 @@ class ResponseCache:
                 self._store.set(key, _to_json(completion))
 
 
+def _reason(error: Exception) -> str:
+    """In a few words of one line."""
+    said = "another program has it to itself" if isinstance(error, Timeout) else str(error) or type(error).__name__
+    return " ".join(said.split())[:REASON_LENGTH]
+
+
 def _open(folder: Path) -> Any:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     return Cache(
         str(folder),
+        timeout=WAIT_S,
         disk=TextDisk,
         disk_min_file_size=IN_ROW_LIMIT,
         eviction_policy="none",

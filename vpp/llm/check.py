@@ -112,7 +112,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         else:
             yield tried
     yield _dropped(endpoint)
-    for finding in await _beside(endpoint.base_url):
+    for finding in await _beside(endpoint):
         yield finding
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
@@ -405,10 +405,13 @@ def _dropped(endpoint: Endpoint) -> Finding:
     return Finding(name="optional fields", mark="note", words=words, values={"refused": dropped})
 
 
-async def _beside(base_url: str) -> list[Finding]:
+async def _beside(endpoint: Endpoint) -> list[Finding]:
     """What the server tells of itself, where it does."""
     health, version, metrics = await asyncio.gather(
-        *(asyncio.to_thread(page_beside, base_url, path) for path in ("/health", "/version", "/metrics"))
+        *(
+            asyncio.to_thread(page_beside, endpoint.base_url, path, endpoint.gate)
+            for path in ("/health", "/version", "/metrics")
+        )
     )
     found = []
     if health is not None:

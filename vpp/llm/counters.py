@@ -55,6 +55,11 @@ class Counters:
         name = kind if kind in faults or len(faults) < MOST_KINDS - 1 else OTHER
         faults[name] = faults.get(name, 0) + 1
 
+    def cannot_keep(self, reason: str, unkept: int = 0) -> None:
+        """Counts answers that the cache could not keep, and notes why."""
+        self._counts["unkept"] += unkept
+        self._counts["cache_fault"] = reason
+
     def refuse(self, field: str) -> None:
         """Notes, once, an optional field that a server would not take."""
         noted = tuple(self._counts["refused_fields"])

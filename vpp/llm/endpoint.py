@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptTooLong
-from vpp.llm.address import NO_KEY, checked_address, checked_key, is_loopback
+from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.counters import Counters
-from vpp.llm.faults import BodyTooLarge, Fault, http_fault, slow_fault, transport_fault
+from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
+from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.wire import (
     Completion,
@@ -32,6 +33,7 @@ from vpp.llm.wire import (
     retry_after_s,
     server_words,
     short_reason,
+    withheld,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ KEEPALIVE_S = 3.0
 """uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
+SECRET_LENGTH = 8
+"""Characters from which on a key is no word."""
 PROBE_TOKENS = 256
 """Room for a model that thinks before it says a word."""
 MAX_ATTEMPTS = 6
@@ -123,14 +127,18 @@ class Endpoint:
         effort: str = "",
         budget: Budget | None = None,
         price: Price = FREE,
+        gate: Gate | None = None,
     ) -> None:
         """`timeout_s` bounds a whole attempt, body included; `backoff_s` is the first wait's upper bound.
 
         `cache_address` stands for the address in cache keys. The cache stays the caller's to close.
         `effort` is one of EFFORTS, or empty: the model's own. `budget` is shared with the run's other endpoints;
-        `price` is this model's. Raises InputError for an address or a key that no request can carry.
+        `price` is this model's. `gate`: which servers may be asked; None: as on a machine of one's own.
+        Raises InputError for an address or a key that no request can carry, or a server that may not be asked.
         """
         self.base_url = checked_address(base_url)
+        self.gate = gate or Gate()
+        self.gate.check(self.base_url, model)
         self.model = model
         self.counters = counters or Counters()
         self._api_key = checked_key(api_key)
@@ -325,7 +333,7 @@ class Endpoint:
         """refused: optional fields to try without; given up for good once the server accepts that."""
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._read(read_completion, await self._post(body))
+            completion = self._read(self._completion, await self._post(body))
         except _Failed as failure:
             if failure.empty:
                 self._learn(body, refused, failure.empty)
@@ -343,6 +351,21 @@ class Endpoint:
         except OddReply as odd:
             empty = odd.completion if isinstance(odd, NoAnswer) else None
             raise _Failed(Fault(odd.kind, self._short(str(odd)), odd.mend), empty=empty) from None
+
+    def _completion(self, reply: bytes) -> Completion:
+        """As `read_completion`, without the key."""
+        secret = self._secret
+        try:
+            completion = read_completion(reply)
+        except NoAnswer as none:
+            none.completion = withheld(none.completion, secret) if secret else none.completion
+            raise
+        return withheld(completion, secret) if secret else completion
+
+    @property
+    def _secret(self) -> str:
+        """What is taken out of answers: the key, unless it is so short that an answer may well hold it."""
+        return self._api_key if self._api_key != NO_KEY and len(self._api_key) >= SECRET_LENGTH else ""
 
     async def _post(self, body: dict[str, Any]) -> bytes:
         import httpx2
@@ -371,6 +394,8 @@ class Endpoint:
         except TimeoutError:
             raise _Failed(slow_fault(self._timeout_s)) from None
         except (openai.APIError, aiohttp.ClientError, httpx2.HTTPError, BodyTooLarge, OSError) as error:
+            if refused := next((one for one in chain_of(error) if isinstance(one, AddressRefused)), None):
+                raise EndpointRefused(self._message(str(refused))) from None
             fault = transport_fault(error, base_url=self.base_url)
             raise _Failed(fault._replace(words=self._short(fault.words))) from None
 
@@ -404,7 +429,7 @@ class Endpoint:
     def _connected(self) -> "AsyncOpenAI":
         loop = asyncio.get_running_loop()
         if self._client is None:
-            self._client = _connect(self.base_url, self._api_key, window=self._concurrency)
+            self._client = _connect(self.base_url, self._api_key, self.gate, window=self._concurrency)
             self._loop = loop
         if self._loop is not loop:
             raise RuntimeError("an Endpoint belongs to the event loop of its first call: make one a loop")
@@ -419,8 +444,9 @@ def warm_up() -> None:
     _ = (httpx2.AsyncClient, openai.AsyncOpenAI, openai.DefaultAioHttpClient)
 
 
-def _connect(base_url: str, api_key: str, *, window: int) -> "AsyncOpenAI":
-    """A client that keeps up to `window` connections and neither retries nor follows redirects."""
+def _connect(base_url: str, api_key: str, gate: Gate, *, window: int) -> "AsyncOpenAI":
+    """A client with up to `window` connections, opened through the gate. It neither retries nor follows redirects."""
+    import aiohttp
     import httpx2
     import openai
 
@@ -428,14 +454,27 @@ def _connect(base_url: str, api_key: str, *, window: int) -> "AsyncOpenAI":
 
     limits = httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S)
     timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
-    transport = openai.DefaultAioHttpClient(
+    client = openai.DefaultAioHttpClient(
         limits=limits,
         timeout=timeout,
         follow_redirects=False,
-        trust_env=not is_loopback(base_url),
+        trust_env=gate.trusts_proxy(base_url),
         event_hooks={"response": [bound_body]},
     )
-    return openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=timeout, http_client=transport)
+    transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect
+
+    def connections() -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=window,
+                keepalive_timeout=KEEPALIVE_S,
+                ssl=transport.ssl_context,
+                socket_factory=gate.socket_factory(base_url),
+            )
+        )
+
+    transport.client = connections
+    return openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=timeout, http_client=client)
 
 
 def effort_options(effort: str) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def slow_fault(timeout_s: float) -> Fault:
 
 def transport_fault(error: BaseException, *, base_url: str) -> Fault:
     """What a connection's error means, in plain words; its own where none are known."""
-    chain = list(_chain(error))
+    chain = list(chain_of(error))
     for one in chain:
         if fault := _known(one, base_url) or _by_name(one, base_url):
             return fault
@@ -58,7 +58,7 @@ def transport_fault(error: BaseException, *, base_url: str) -> Fault:
     return Fault("connection failed", words)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain_of(error: BaseException) -> Iterator[BaseException]:
     """The error and what it came from, the last first: a transport's says more than the client's."""
     chain = [error]
     while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:

@@ -6,15 +6,20 @@ Few servers have the page, none needs a key for it, and nothing depends on it: w
 import http.client
 import math
 import re
+import socket
+import ssl
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
 
-from vpp.llm.address import is_loopback
+from vpp.errors import InputError
 from vpp.llm.faults import root_of
+from vpp.llm.gate import Gate
 
 PAGE_LIMIT = 2 * 2**20
 """Bytes of a page that are read."""
@@ -90,19 +95,63 @@ def load_words(load: Load) -> str:
     return ", ".join(filter(None, parts))
 
 
-def page_beside(base_url: str, path: str) -> str | None:
+def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
     """A small page of the server at its root (/health, /version, /metrics), asked once without a key.
 
-    None where it does not answer 200 within 2 s.
+    None where it does not answer 200 within 2 s, or may not be asked.
     """
-    proxies = urllib.request.ProxyHandler({} if is_loopback(base_url) else None)
     try:
-        with urllib.request.build_opener(proxies, _NoRedirect()).open(
-            root_of(base_url) + path, timeout=TIMEOUT_S
-        ) as page:
+        gate.check(base_url)
+        with _opener(base_url, gate).open(root_of(base_url) + path, timeout=TIMEOUT_S) as page:
             return str(page.read(PAGE_LIMIT).decode("utf-8", "replace")) if page.status == 200 else None
-    except (OSError, ValueError, http.client.HTTPException):
+    except (OSError, ValueError, http.client.HTTPException, InputError):
         return None
+
+
+def _opener(base_url: str, gate: Gate) -> urllib.request.OpenerDirector:
+    """Through a proxy of the environment where the gate trusts one; else straight, each address checked."""
+    host = urlsplit(base_url).hostname or ""
+    has_proxy = urlsplit(base_url).scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host)
+    if has_proxy and gate.trusts_proxy(base_url):
+        return urllib.request.build_opener(_NoRedirect())
+    make = gate.socket_factory(base_url)
+
+    class Plain(http.client.HTTPConnection):
+        def connect(self) -> None:
+            self.sock = _connected(self.host, self.port, make)
+
+    class Tls(http.client.HTTPSConnection):
+        def connect(self) -> None:
+            self.sock = ssl.create_default_context().wrap_socket(
+                _connected(self.host, self.port, make), server_hostname=self.host
+            )
+
+    class Straight(urllib.request.HTTPHandler):
+        def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+            return self.do_open(Plain, req)
+
+    class StraightTls(urllib.request.HTTPSHandler):
+        def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+            return self.do_open(Tls, req)
+
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect(), Straight(), StraightTls())
+
+
+def _connected(host: str, port: int, make: Callable[[Any], socket.socket]) -> socket.socket:
+    """A connection to the first of a name's addresses that takes one. Raises OSError."""
+    failure = OSError(f"{host} has no address")
+    for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        connection: socket.socket | None = None
+        try:
+            connection = make(found)
+            connection.settimeout(TIMEOUT_S)
+            connection.connect(found[4])
+            return connection
+        except OSError as error:
+            failure = error
+            if connection is not None:
+                connection.close()
+    raise failure
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -115,8 +164,9 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Gauge:
     """The latest load of one server, read anew in a thread of its own at most every 5 s: looking never waits."""
 
-    def __init__(self, base_url: str, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, base_url: str, *, gate: Gate | None = None, every_s: float = EVERY_S) -> None:
         self._base_url = base_url
+        self._gate = gate or Gate()
         self._every_s = every_s
         self._load: Load | None = None
         self._asked_at = -math.inf
@@ -131,5 +181,5 @@ class Gauge:
             return self._load
 
     def _read(self) -> None:
-        page = page_beside(self._base_url, "/metrics")
+        page = page_beside(self._base_url, "/metrics", self._gate)
         self._load = read_load(page) if page else None

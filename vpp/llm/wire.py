@@ -7,7 +7,7 @@ NoAnswer    one of a server in order, whose model gave no text: cut off while it
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -94,7 +94,7 @@ def read_completion(body: bytes) -> Completion:
     usage = _object(reply.get("usage"))
     completion = Completion(
         text=text.lstrip("\n") if text != said else said,
-        finish_reason=_text(choice.get("finish_reason")),
+        finish_reason=(_text(choice.get("finish_reason")) or "")[:ID_LIMIT] or None,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning=(thought or ("" if text == said else said.removesuffix(text)))[:REASONING_LIMIT] or None,
@@ -221,11 +221,19 @@ def _until(value: str, now: datetime | None) -> float | None:
     return (aware - (now or datetime.now(UTC))).total_seconds()
 
 
+def withheld(completion: Completion, secret: str) -> Completion:
+    """The answer without the key, which a server can repeat to have it written down."""
+    words = (completion.text, completion.reasoning, completion.finish_reason)
+    if not any(secret in (each or "") for each in words):
+        return completion
+    text, reasoning, reason = (each.replace(secret, "[key]") if each else each for each in words)
+    return replace(completion, text=text or "", reasoning=reasoning, finish_reason=reason)
+
+
 def short_reason(words: str, *, secret: str) -> str:
     """A server's words fit for a user: one short line, without the key, whole or masked."""
-    line = _one_line(words).rstrip(".")
-    bare = line.replace(secret, "[key]") if secret else line
-    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", bare)
+    line = _one_line(words.replace(secret, "[key]") if secret else words).rstrip(".")
+    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", line.replace(secret, "[key]") if secret else line)
     return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
 
 

@@ -39,7 +39,7 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
     yield "left out", _left_out(dataset)
-    yield "target", f"{markdown_text(dataset.target)} ({dataset.task})"
+    yield "target", f"{markdown_text(dataset.target)} ({markdown_text(dataset.task)})"
     if dataset.classes:
         yield "labels", markdown_text(", ".join(dataset.classes))
 
@@ -52,7 +52,8 @@ def _left_out(dataset: Dataset) -> str:
 
 def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
     role = "target" if column.name == dataset.target else "input" if column.name in dataset.inputs else "not used"
-    return markdown_text(column.name), column.kind, role, integer(column.n_distinct), integer(column.n_missing)
+    name, kind = markdown_text(column.name), markdown_text(column.kind)
+    return name, kind, role, integer(column.n_distinct), integer(column.n_missing)
 
 
 def method(snapshot: Snapshot) -> Iterator[str]:
@@ -89,8 +90,8 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
     if started is not None:
         for role in ("learner", "optimizer"):
-            yield f"model of the {role}", started.models[role]
-            yield f"SHA-256 of the {role}'s template", started.templates[role]
+            yield f"model of the {role}", started.models.get(role, "not known")
+            yield f"SHA-256 of the {role}'s template", started.templates.get(role, "not known")
 
 
 def calls(snapshot: Snapshot) -> Iterator[str]:
@@ -131,7 +132,7 @@ def reproduce(snapshot: Snapshot) -> Iterator[str]:
     """The command that repeats the run, and what must be equal for an equal result."""
     command = repeat_command(snapshot.spec)
     yield markdown_code(command.script)
-    yield from command.notes
+    yield from map(markdown_text, command.notes)
     sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
     yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."
     started = snapshot.view.started

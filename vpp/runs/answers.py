@@ -10,7 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from vpp.problem import Prediction
-from vpp.runs.journal import append_whole, write_atomically
+from vpp.runs.journal import FILLING, append_whole, write_atomically
+from vpp.runs.lines import Line, Lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +82,15 @@ class AnswerLog:
 
 
 def read_answers(path: Path) -> Iterator[Answer]:
-    """Every whole line that can be read; a torn last line is left out."""
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        yield from _answers(file.read())
+    """Every whole line that can be read; a torn last line is left out, and so is a damaged one."""
+    yield from filter(None, map(_answer, Lines(path).new()))
 
 
-def _answers(content: bytes) -> Iterator[Answer]:
-    *lines, _torn = content.split(b"\n")
-    for line in lines:
-        with suppress(ValidationError):
-            yield _ANSWER.validate_json(line)
+def _answer(line: Line) -> Answer | None:
+    """None where the line cannot be read: its row is asked again where the answer is needed."""
+    with suppress(ValidationError):
+        return None if line.content is None else _ANSWER.validate_json(line.content.strip(FILLING))
+    return None
 
 
 class AnswerReader:
@@ -100,23 +98,22 @@ class AnswerReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._offset = 0
-        self._inode = 0
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._lines = Lines(self._path)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
         """What the learner said, by hypothesis id and row id."""
+        self.n_lost = 0
+        """Lines that cannot be read."""
 
     def refresh(self) -> None:
-        """Takes in whole lines since the last call; starts over where the file was replaced."""
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            self._start_over_if_replaced(os.fstat(file.fileno()))
-            file.seek(self._offset)
-            content = file.read()
-        for answer in _answers(content):
-            self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction
-        self._offset += content.rfind(b"\n") + 1
-
-    def _start_over_if_replaced(self, now: os.stat_result) -> None:
-        if now.st_ino != self._inode or now.st_size < self._offset:
-            self._offset, self._inode, self.by_pair = 0, now.st_ino, {}
+        """Takes in whole lines since the last call; starts over where the file was replaced or shortened."""
+        if self._lines.is_another():
+            self._start_over()
+        for line in self._lines.new():
+            answer = _answer(line)
+            if answer is None:
+                self.n_lost += 1
+            else:
+                self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction

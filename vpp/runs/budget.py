@@ -42,15 +42,17 @@ def cap_words(cap: Cap, currency: str) -> str:
 
 
 def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    """What is done, what is left, and the mend, in one line."""
+    """What is done, what is left, and the mend, in one line; where it is not the run's cap, it is its user's."""
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost, spec.prices.currency)} spent"
     whole = sum(step.step >= 0 for step in view.finished_steps)
-    return (
-        f"the cap of {cap_words(spec.cap, spec.prices.currency)} is reached: {spent}; {whole} of {view.total_steps} "
-        f"steps are whole, and at most {calls_left(spec, view):,} calls are left: go on with a higher cap"
-    )
+    left = f"{whole} of {view.total_steps} steps are whole, and at most {calls_left(spec, view):,} calls are left"
+    is_own = (spec.cap.calls and counters.sent >= spec.cap.calls) or spec.cap.cost
+    if not is_own:
+        return f"all that one user may send in a day is sent: {spent}; {left}: go on tomorrow (UTC)"
+    cap = cap_words(spec.cap, spec.prices.currency)
+    return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
 
 
 def calls_left(spec: RunSpec, view: RunView) -> int:

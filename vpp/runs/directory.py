@@ -1,28 +1,83 @@
 """A run's directory: where each file is, who holds it, and what state it is in."""
 
+import errno
 import fcntl
 import json
 import os
+import secrets
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from vpp.errors import InputError, RunError, RunLocked
+from vpp.errors import DiskRefused, InputError, RunError, RunLocked
+from vpp.events import SCHEMA_VERSION
+from vpp.runs.disk import obstacle, refusal, sync_folder
 from vpp.runs.journal import read_json, write_atomically
+from vpp.runs.migration import NewerVersion, spec_of_today
+from vpp.runs.moment import Moment
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
+from vpp.usage import Usage
 
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 Command = Literal["pause", "go on", "stop"]
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
 AMENDED_WITHIN_S = 5.0
+NOTE_BYTES = 64 * 1024
+"""Of a word, a mark or a heartbeat at most; what is larger is none."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word left for a run's worker."""
+
+    command: Command
+    at: float
+    """Unix time by the sayer's clock."""
+    token: str = ""
+    """Tells it from every other word, whatever the clock says."""
+
+    @property
+    def mark(self) -> str:
+        """Its token; of one that an older program left, when it was left."""
+        return self.token or repr(self.at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat(Moment):
+    """A worker's sign of life."""
+
+    pid: int
+    queued: bool
+    """Whether it waits for its turn."""
+    usage: Usage = field(default_factory=Usage)
+    """What it has asked so far."""
+    done: str = ""
+    """The mark of the last word that it has done with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Moment):
+    """That a worker was asked for."""
+
+    journal: int = -1
+    """Bytes of the journal by then."""
+    heard: str = ""
+    """The mark of the word that stood then: it was for an earlier worker."""
+
+
 _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
+_WORD: TypeAdapter[Word] = TypeAdapter(Word)
+_BEAT: TypeAdapter[Beat] = TypeAdapter(Beat)
+_ASKED: TypeAdapter[Asked] = TypeAdapter(Asked)
 
 
 class RunDirectory:
@@ -35,6 +90,11 @@ class RunDirectory:
     def id(self) -> str:
         """The directory's name."""
         return self.path.absolute().name
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run."""
+        return (self.path / "run.json").is_file()
 
     @property
     def journal(self) -> Path:
@@ -57,7 +117,10 @@ class RunDirectory:
         return self.path / "worker.log"
 
     def create(self, spec: RunSpec, data: bytes) -> None:
-        """Makes the directory with its spec and rows. Raises RunError where it exists already or cannot be made."""
+        """Makes the directory with its spec and rows, or nothing.
+
+        Raises RunError where it exists already or cannot be made.
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.mkdir(mode=0o700)
@@ -65,13 +128,26 @@ class RunDirectory:
             raise RunError(f"{self.path} exists already: name another directory, or `resume` that run") from None
         except OSError as error:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
-        write_atomically(self.data, data)
-        self._write_spec(spec, status="queued")
+        try:
+            self._write(self.data, data)
+            self._write_spec(spec, status="queued")
+        except RunError:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
+        sync_folder(self.path)
+        sync_folder(self.path.parent)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Raises DiskRefused."""
+        try:
+            write_atomically(path, content)
+        except OSError as error:
+            raise DiskRefused(refusal(error, path)) from None
 
     def amend(self, *, status: State | None = None, **fields: Any) -> None:
         """Changes fields of the spec, or the status, in run.json; what others write meanwhile stays.
 
-        Raises RunError where there is no run, or another program keeps run.json to itself.
+        Raises RunError where there is no run, another program keeps run.json to itself, or the disk refuses.
         """
         self.spec()
         with _locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as held:
@@ -81,16 +157,19 @@ class RunDirectory:
 
     def _write_spec(self, spec: RunSpec, *, status: State) -> None:
         """run.json: the spec, and the status as of now."""
-        content = {"id": self.id, "status": status, **asdict(spec)}
-        write_atomically(self.path / "run.json", json.dumps(content, indent=2, ensure_ascii=False).encode())
+        content = {"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)}
+        self._write(self.path / "run.json", json.dumps(content, indent=2, ensure_ascii=False).encode())
 
     def spec(self) -> RunSpec:
         """Raises RunError where there is no run, or run.json cannot be read."""
         try:
             content = read_json(self.path / "run.json")
-            return _SPEC.validate_python(content)
+            json.dumps(content, ensure_ascii=False).encode()  # a lone surrogate is no text: no page could show it
+            return _SPEC.validate_python(spec_of_today(content))
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
+        except NewerVersion as error:
+            raise RunError(f"{self.path / 'run.json'} was {error}: update vpp") from None
         except (OSError, ValueError, ValidationError, InputError) as error:
             reason = str(error).splitlines()[0]
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
@@ -101,31 +180,49 @@ class RunDirectory:
         return status
 
     def say(self, command: Command) -> None:
-        """Leaves a word for the worker."""
-        content = json.dumps({"command": command, "at": time.time()})
-        write_atomically(self.path / "control", content.encode())
+        """Leaves a word for the worker. Raises DiskRefused."""
+        word = Word(command=command, at=time.time(), token=secrets.token_hex(8))
+        self._write(self.path / "control", json.dumps(asdict(word)).encode())
 
-    def said(self) -> tuple[Command, float] | None:
-        """The last word left for the worker and when (Unix time); None where there is none."""
-        match _json_or_none(self.path / "control"):
-            case {"command": "pause" | "go on" | "stop" as command, "at": int() | float() as at}:
-                return command, float(at)
-        return None
+    def said(self) -> Word | None:
+        """The last word left for a worker; None where there is none."""
+        return _note(self.path / "control", _WORD)
 
-    def beat(self, usage_json: dict[str, Any], *, queued: bool) -> None:
-        """The worker's sign of life: what it has asked so far, and whether it waits for its turn."""
-        content = json.dumps({"pid": os.getpid(), "at": time.time(), "queued": queued, "usage": usage_json})
-        (self.path / ".heartbeat.part").write_text(content)
+    def said_mark(self) -> str:
+        """The mark of the last word left; empty where there is none."""
+        word = self.said()
+        return word.mark if word else ""
+
+    def waiting_word(self) -> Word | None:
+        """The last word, where no worker has done with it, and it was not left for an earlier one."""
+        word, beat, asked = self.said(), self.last_beat(), _note(self.path / "asked", _ASKED)
+        past = (beat.done if beat else "", asked.heard if asked else "")
+        return word if word and word.mark not in past else None
+
+    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "") -> None:
+        """The worker's sign of life: what it has asked so far, whether it waits for its turn, which word is done."""
+        signs = {"pid": os.getpid(), **asdict(Moment.now()), "queued": queued, "done": done, "usage": usage_json}
+        (self.path / ".heartbeat.part").write_text(json.dumps(signs))
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
 
-    def last_beat(self) -> dict[str, Any] | None:
-        """pid, at (Unix time), queued and usage of the last sign of life."""
-        beat: dict[str, Any] | None = _json_or_none(self.path / "heartbeat")
-        return beat
+    def last_beat(self) -> Beat | None:
+        """The last sign of life."""
+        return _note(self.path / "heartbeat", _BEAT)
+
+    def obstacle(self, state: State) -> str:
+        """What keeps a worker from going on with a run that broke off, in one line with the mend; empty where nothing
+
+        is seen to, or the run did not break off.
+        """
+        if state not in ("interrupted", "failed"):
+            return ""
+        found = obstacle(self.path)
+        fixed = (path for path in (self.journal, self.answers) if path.exists() and not os.access(path, os.W_OK))
+        return found or next((refusal(PermissionError(errno.EACCES, ""), path) for path in fixed), "")
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the run for one worker. Raises RunLocked where another living one holds it."""
+        """Holds the run for one worker. Raises RunLocked where another living one holds it, RunError where none can."""
         with _locked(self.path / "lock", wait_s=1.0) as held:
             if not held:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
@@ -135,37 +232,49 @@ class RunDirectory:
         """Whether a living worker holds the run."""
         return is_locked(self.path / "lock")
 
-    def state(self, view: RunView, *, now: float | None = None) -> State:
+    def is_going_on(self) -> bool:
+        """Whether a living worker holds the run, or one was asked for that may still be starting."""
+        return self.is_held() or self._is_asked_for(Moment.now())
+
+    def state(self, view: RunView, *, now: Moment | None = None) -> State:
         """What a person is told of the run."""
         if view.phase == "finished":
             return view.phase
-        now = time.time() if now is None else now
+        now = now or Moment.now()
         if self.is_held():
             return self._held_state(view, now)
-        if self._is_asked_for(view, now):
+        if self._is_asked_for(now):
             return "queued"
         if view.has_ended or view.is_at_cap:
             return view.phase
-        starting = view.phase == "queued" and now - self._changed_at() < STARTING_S
+        starting = view.phase == "queued" and abs(now.at - self._changed_at()) < STARTING_S
         return "queued" if starting else "interrupted"
 
-    def mark_asked(self, at: float) -> None:
-        """Notes that a worker was asked for, which takes a moment to hold the run. at: Unix time."""
-        write_atomically(self.path / "asked", json.dumps({"at": at}).encode())
+    def mark_asked(self) -> Asked:
+        """Notes that a worker was asked for, which takes a moment to hold the run. Raises DiskRefused."""
+        asked = Asked(**asdict(Moment.now()), journal=self._journal_bytes(), heard=self.said_mark())
+        self._write(self.path / "asked", json.dumps(asdict(asked)).encode())
+        return asked
 
-    def _is_asked_for(self, view: RunView, now: float) -> bool:
-        """Whether a worker was asked for after all that the journal tells, and may still be starting."""
-        asked = _json_or_none(self.path / "asked")
-        return asked is not None and asked["at"] > (view.last_at or 0.0) and now - asked["at"] < STARTING_S
+    def _is_asked_for(self, now: Moment) -> bool:
+        """Whether a worker was asked for that has written nothing yet, and may still be starting."""
+        asked = _note(self.path / "asked", _ASKED)
+        return asked is not None and asked.journal == self._journal_bytes() and abs(now.after(asked)) < STARTING_S
 
-    def _held_state(self, view: RunView, now: float) -> State:
+    def _journal_bytes(self) -> int:
+        try:
+            return self.journal.stat().st_size
+        except OSError:
+            return 0
+
+    def _held_state(self, view: RunView, now: Moment) -> State:
         """A worker that waits for its turn may hold a run that ended before."""
         beat = self.last_beat()
         if beat is None:
             return "queued"
-        if now - beat["at"] > STALLED_AFTER_S:
+        if now.after(beat) > STALLED_AFTER_S:
             return "stalled"
-        return "queued" if beat["queued"] else view.phase
+        return "queued" if beat.queued else view.phase
 
     def _changed_at(self) -> float:
         try:
@@ -174,42 +283,56 @@ class RunDirectory:
             return 0.0
 
 
-def _json_or_none(path: Path) -> Any:
-    try:
-        return read_json(path)
-    except (OSError, ValueError):
-        return None
+def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
+    """What another process left; None where there is nothing, or nothing that can be read."""
+    with suppress(OSError, ValidationError):
+        with path.open("rb") as file:
+            content = file.read(NOTE_BYTES + 1)
+        return kind.validate_json(content) if len(content) <= NOTE_BYTES else None
+    return None
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process holds the lock file."""
-    if not path.exists():
-        return False
-    with path.open("rb") as file:
-        try:
+    """Whether some process holds the lock file. Where files cannot be locked, none does."""
+    try:
+        with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
     return False
 
 
 @contextmanager
 def _locked(path: Path, *, wait_s: float) -> Iterator[bool]:
-    """Tries for `wait_s` (a reader that looks holds the file for a moment); yields whether the lock is held."""
+    """Tries for `wait_s` (a reader that looks holds the file for a moment); yields whether the lock is held.
+
+    Raises DiskRefused where the file cannot be opened or locked.
+    """
     deadline = time.monotonic() + wait_s
-    with path.open("ab") as file:
-        held = _try(file.fileno())
+    with _opened(path) as file:
+        held = _try(path, file)
         while not held and time.monotonic() < deadline:
             time.sleep(0.02)
-            held = _try(file.fileno())
+            held = _try(path, file)
         yield held
 
 
-def _try(descriptor: int) -> bool:
+def _opened(path: Path) -> BinaryIO:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return path.open("ab")
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
+
+
+def _try(path: Path, file: BinaryIO) -> bool:
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
     return True
 
 

@@ -27,6 +27,8 @@ def exchange_of(
     as of batch rows that the step's score leaves out. Raises RunError where an answer is not known.
     """
     step, slot = address
+    if step not in view.steps or slot not in view.steps[step].proposed:
+        raise RunError(f"the journal has lost what was proposed to particle {slot} in step {step}: start the run anew")
     at = view.steps[step]
     proposed = at.proposed[slot]
     shown = [rows[row] for row in (at.finished.batch if at.finished else batch)][: proposed.shown]

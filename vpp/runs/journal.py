@@ -1,23 +1,30 @@
 """events.jsonl: one record a line, appended only.
 
-A torn last line is ignored by readers and cut by a resuming worker.
+A torn last line is ignored by readers and cut by a resuming worker. A line in the middle that cannot be read is told in
+its place, and reading goes on behind it.
 """
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import FileIO
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from vpp.errors import JournalDamaged
+from vpp.data.dataset import Dataset
 from vpp.events import SCHEMA_VERSION, Event, StepFinished
+from vpp.runs.disk import sync_folder
+from vpp.runs.lines import LONGEST_LINE, Line, Lines, Lost
+from vpp.runs.migration import NewerVersion, record_of_today
+from vpp.runs.soundness import Soundness
 from vpp.usage import Usage
 
 
@@ -38,6 +45,12 @@ class Record:
 
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
+YEAR_10000 = 253_402_300_800
+"""Unix time; no calendar goes further."""
+REASON_LENGTH = 120
+FILLING = b"\0 \t\r"
+"""What may stand around a record and says nothing."""
+BLOCK_BYTES = 64 * 1024
 
 
 def encode(record: Record) -> bytes:
@@ -46,8 +59,11 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes) -> Record:
-    """The record of one line. Raises ValueError where it is none."""
-    return _RECORD.validate_json(line)
+    """The record of one line, whichever version wrote it. Raises ValueError where it is none, or a newer one."""
+    record = _RECORD.validate_json(record_of_today(line))
+    if not 0 <= record.at < YEAR_10000:
+        raise ValueError(f"{record.at} is no moment in time")
+    return record
 
 
 class Journal:
@@ -80,42 +96,96 @@ class Journal:
 class JournalReader:
     """Reads a journal from where it last stopped: a refresh costs what is new."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._line = 0
+    def __init__(self, path: Path, *, dataset: Callable[[], Dataset | None] | None = None) -> None:
+        """dataset: the run's rows, where they can be read: a record that tells of others is not read."""
+        self._lines = Lines(path)
+        self._soundness = Soundness(dataset)
+        self._seen: set[int] = set()
+        self._has_lost = False
+        self.start = 0
+        """Byte at which the line read last begins."""
 
-    def new_records(self) -> Iterator[Record]:
-        """Whole lines since the last call. Raises JournalDamaged at one that cannot be read, after those before it."""
-        if not self._path.exists():
+    def new_records(self) -> Iterator[Record | Lost]:
+        """Whole lines since the last call, in order; what stands twice, byte for byte, counts once."""
+        for line in self._lines.new():
+            self.start = line.start
+            for found in self._read(line):
+                if isinstance(found, Lost):
+                    self._has_lost = True
+                    self._soundness.lose()
+                yield found
+
+    def is_another(self) -> bool:
+        """Whether what was read is no longer what the file holds: read it with a new reader.
+
+        A damaged file that has changed may have been mended anywhere.
+        """
+        return self._lines.is_another() or (self._has_lost and self._lines.has_changed())
+
+    def _read(self, line: Line) -> Iterator[Record | Lost]:
+        if line.content is None:
+            yield _lost(line, f"it is longer than {LONGEST_LINE >> 20} MiB")
             return
-        with self._path.open("rb") as file:
-            file.seek(self._offset)
-            *lines, _torn = file.read().split(b"\n")
-        for line in lines:
-            record = self._decode(line)
-            self._offset += len(line) + 1
-            self._line += 1
-            yield record
-
-    def _decode(self, line: bytes) -> Record:
+        content = line.content.strip(FILLING)
+        if b"\0" in (line.content[:1], line.content[-1:]):
+            yield _lost(line, "zeros stand there, as a loss of power leaves them")
+        if not content or hash(content) in self._seen:
+            return
         try:
-            return decode(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise JournalDamaged(
-                f"{self._path}: line {self._line + 1} cannot be read ({first['msg']}): restore the file from a copy"
-            ) from None
+            record = decode(content)
+        except ValueError as error:
+            yield _lost(line, error)
+            return
+        self._seen.add(hash(content))
+        why = self._soundness.fault(record.event, record.usage, record.answers)
+        yield _lost(line, why) if why else record
+
+
+def _lost(line: Line, why: str | ValueError) -> Lost:
+    said = why.errors()[0]["msg"] if isinstance(why, ValidationError) else str(why)
+    reason = "".join(sign if sign.isprintable() else " " for sign in said)[:REASON_LENGTH]
+    return Lost(line=line.number, start=line.start, reason=reason, is_newer=isinstance(why, NewerVersion))
 
 
 def cut_torn_tail(path: Path) -> None:
     """Removes a last line that has no end. Only the run's lock holder may call this."""
     if not path.exists():
         return
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        whole = _end_of_lines(file, size)
+        if whole < size:
+            file.truncate(whole)
+
+
+def _end_of_lines(file: BinaryIO, size: int) -> int:
+    """The byte after the last line's end."""
+    at = size
+    while at > 0:
+        start = max(0, at - BLOCK_BYTES)
+        file.seek(start)
+        found = file.read(at - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        at = start
+    return 0
+
+
+def set_aside(path: Path, start: int) -> Path:
+    """Moves what stands from byte `start` on into a new file beside the journal, and returns its path.
+
+    Only the run's lock holder may call this. The copy is on the disk before the journal is cut.
+    """
+    names = (path.with_name(f"{path.name}.damaged{f'.{i}' if i else ''}") for i in count())
+    aside = next(name for name in names if not name.exists())
+    with path.open("r+b") as journal, aside.open("xb") as copy:
+        journal.seek(start)
+        shutil.copyfileobj(journal, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+        journal.truncate(start)
+        os.fsync(journal.fileno())
+    return aside
 
 
 def read_json(path: Path) -> Any:
@@ -144,5 +214,6 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+        sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)

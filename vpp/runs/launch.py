@@ -4,29 +4,49 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
+from vpp.errors import DiskRefused
 from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal
 from vpp.runs.session import Keys, child_environment
+
+LOG_BYTES = 2**20
+"""From which on a worker's log begins anew; the one before is kept beside it."""
 
 
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
-    """Starts or goes on with the run in a detached worker; returns its process id. Keys travel by environment only."""
-    asked_at = time.time()
-    variables = child_environment(os.environ if environment is None else environment)
-    for name, key in (("OPENAI_API_KEY", keys.learner), ("VPP_OPTIMIZER_API_KEY", keys.optimizer)):
-        if key:
-            variables[name] = key
-    directory.mark_asked(asked_at)
+    """Starts or goes on with the run in a detached worker; returns its process id. Keys travel by environment only.
+
+    Raises DiskRefused.
+    """
+    variables = child_environment(os.environ if environment is None else environment) | keys.variables()
+    heard = directory.mark_asked().heard
+    try:
+        process = _started(directory, variables, heard)
+    except OSError as error:
+        raise DiskRefused(refusal(error, directory.path)) from None
+    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
+    return process.pid
+
+
+def _started(directory: RunDirectory, variables: Mapping[str, str], heard: str) -> subprocess.Popen[bytes]:
+    turn_over(directory.log)
     with directory.log.open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vpp", "resume", str(directory.path), "--asked-at", str(asked_at), "--wait-at-cap"],
+        return subprocess.Popen(
+            [sys.executable, "-m", "vpp", "resume", str(directory.path), f"--heard={heard}", "--wait-at-cap"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=variables,
             start_new_session=True,
         )
-    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
-    return process.pid
+
+
+def turn_over(log: Path) -> None:
+    """Puts a log that has grown large aside."""
+    with suppress(OSError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_name(f"{log.name}.1"))

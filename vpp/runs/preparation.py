@@ -13,6 +13,7 @@ from vpp.llm.address import checked_address
 from vpp.llm.budget import NO_CAP, Cap
 from vpp.llm.endpoint import EFFORTS
 from vpp.llm.gallery import check_templates
+from vpp.llm.gate import Gate
 from vpp.llm.structure import KINDS
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
@@ -121,6 +122,16 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
+
+
+def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
+    """Raises InputError where a server may not be asked; one that is no whole address is for `check_endpoint`."""
+    for url, model in (
+        (endpoint.base_url, endpoint.model),
+        (endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model),
+    ):
+        if url and not endpoint.demo:
+            gate.check(checked_address(url), model)
 
 
 _LEAST = {

@@ -1,11 +1,13 @@
 """A reader of one run that several watchers share: a refresh costs what is new."""
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
-from vpp.errors import JournalDamaged
+from vpp.errors import DataError, RunError
 from vpp.runs.answers import AnswerReader
+from vpp.runs.damage import damage_of, start_of
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import JournalReader
 from vpp.runs.session import load_dataset
@@ -24,7 +26,7 @@ class Snapshot:
     usage: Usage
     """What it has asked, the calls of an unfinished round included."""
     damage: str = ""
-    """Why the journal cannot be read past some line."""
+    """What the journal has lost, in one line with the mend."""
 
 
 class RunReader:
@@ -32,25 +34,26 @@ class RunReader:
 
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
-        self._journal = JournalReader(directory.journal)
-        self._view = RunView()
-        self._shown = RunView()
+        self._start_over()
         self.answers = AnswerReader(directory.answers)
         self._lock = threading.Lock()
-        self._damage = ""
         self._dataset: Dataset | None = None
 
     def refresh(self) -> Snapshot:
-        """Takes in what is new."""
+        """Takes in what is new. Raises RunError where there is no run (any more), or it cannot be read."""
         with self._lock:
-            self._take_in()
-            state = self.directory.state(self._shown)
+            spec = self.directory.spec()
+            try:
+                self._take_in(spec)
+                state = self.directory.state(self._shown)
+            except OSError as error:
+                raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
             return Snapshot(
-                spec=self.directory.spec(),
+                spec=spec,
                 state=state,
                 view=self._shown,
                 usage=self._usage_now(state),
-                damage=self._damage,
+                damage=damage_of(self.directory, self._shown) if self._shown.last_at is None else self._damage,
             )
 
     def dataset(self) -> Dataset:
@@ -59,27 +62,44 @@ class RunReader:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
+    def _known_rows(self) -> Dataset | None:
+        """None where they cannot be read: then no record is judged by them."""
+        with suppress(RunError, DataError, OSError, LookupError, ValueError, TypeError):
+            return self.dataset()
+        return None
+
     def read_answers(self) -> AnswerReader:
         """What the learner said, up to now."""
         with self._lock:
             self.answers.refresh()
             return self.answers
 
-    def _take_in(self) -> None:
-        if self._damage:
-            return
+    def _start_over(self) -> None:
+        self._journal = JournalReader(self.directory.journal, dataset=self._known_rows)
+        self._view = RunView()
+        self._shown = RunView()
+        self._damage = ""
+
+    def _take_in(self, spec: RunSpec) -> None:
+        if self._journal.is_another():
+            self._start_over()
         is_new = False
-        try:
-            for record in self._journal.new_records():
-                self._view.apply(record)
-                is_new = True
-        except JournalDamaged as error:
-            self._damage = str(error)
+        for record in self._journal.new_records():
+            self._view.apply(record)
+            is_new = True
         if is_new:
             self._shown = self._view.copy()
+            self._damage = damage_of(self.directory, self._shown)
+            self._start_from(spec)
+
+    def _start_from(self, spec: RunSpec) -> None:
+        """Where the journal has lost its first line, run.json and the rows tell how the run began."""
+        if self._shown.started is None and self._shown.is_damaged:
+            with suppress(RunError, DataError):
+                self._shown.started = start_of(spec, self.dataset())
 
     def _usage_now(self, state: State) -> Usage:
         """The journal's count, or a living worker's newer one."""
         beat = self.directory.last_beat() if state == "running" else None
-        live = Usage(**beat["usage"]) if beat else self._shown.usage
+        live = beat.usage if beat else self._shown.usage
         return live if live.calls >= self._shown.usage.calls else self._shown.usage

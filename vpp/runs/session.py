@@ -4,6 +4,7 @@ import asyncio
 import importlib.metadata
 import os
 import platform
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -15,13 +16,15 @@ from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.demo import VERSION as DEMO_VERSION
-from vpp.errors import EndpointError, EndpointUnreachable
+from vpp.errors import EndpointError, EndpointUnreachable, InputError, RunError
 from vpp.events import RunStarted
+from vpp.llm.allowance import Allowance
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, warm_up
 from vpp.llm.gallery import template_of
+from vpp.llm.gate import Gate
 from vpp.llm.learner import LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
@@ -29,16 +32,20 @@ from vpp.llm.room import Room, check_room
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
+from vpp.settings import Environment
 
 DEMO_READY_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """API keys a role; never written anywhere."""
+    """API keys a role, never written anywhere; and which servers may be asked with or without them."""
 
     learner: str | None = None
     optimizer: str | None = None
+    gate: Gate = Gate()
+    allowance: Allowance | None = None
+    """How much may be sent, where a user of a shared app asks."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
@@ -46,10 +53,24 @@ class Keys:
         return cls(
             learner=environment.get("OPENAI_API_KEY") or None,
             optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
+            gate=Gate.of(Environment.of(environment)),
+            allowance=_allowance(environment),
         )
+
+    def variables(self) -> dict[str, str]:
+        """What a process that is to ask in somebody's name is told: these keys, and none that lie about."""
+        told = {"OPENAI_API_KEY": self.learner or "", "VPP_OPTIMIZER_API_KEY": self.optimizer or ""}
+        told["VPP_CALLS_FILE"] = str(self.allowance.file) if self.allowance else ""
+        return {**told, "VPP_SHARED": "1"} if self.gate.is_shared else told
 
     def __repr__(self) -> str:
         return "Keys(…)"
+
+
+def _allowance(environment: Mapping[str, str]) -> Allowance | None:
+    """Of the user in whose name the app started this process; a command at the terminal is the owner's."""
+    file, per_day = environment.get("VPP_CALLS_FILE"), Environment.of(environment).max_calls_per_user
+    return Allowance(file=Path(file), per_day=per_day) if file and per_day else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +97,12 @@ class Session:
 
 
 def load_dataset(directory: RunDirectory, spec: RunSpec) -> Dataset:
-    """The rows as used, with the split."""
-    return dataset_from_csv(directory.data.read_bytes(), header=spec.dataset)
+    """The rows as used, with the split. Raises RunError without data.csv, DataError where it has changed."""
+    try:
+        content = directory.data.read_bytes()
+    except OSError as error:
+        raise RunError(f"{directory.data} cannot be read ({error.strerror}): restore it from a copy") from None
+    return dataset_from_csv(content, header=spec.dataset)
 
 
 @asynccontextmanager
@@ -88,15 +113,19 @@ async def open_session(
     cache_dir: Path,
     counters: Counters,
     on_answer: OnAnswer | None = None,
-    cap: Cap = NO_CAP,
+    cap: Cap | None = None,
 ) -> AsyncIterator[Session]:
-    """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all."""
+    """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all.
+
+    cap: None where nobody waits for a higher one.
+    """
     spec = directory.spec()
-    budget = Budget(counters, cap)
+    budget = Budget(counters, cap or NO_CAP, allowance=keys.allowance, waits=cap is not None)
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
-        cache = await _cache(stack, cache_dir) if spec.endpoint.cache else None
+        stack.callback(budget.close)
+        cache = await open_cache(stack, cache_dir, counters) if spec.endpoint.cache else None
         learner_end, optimizer_end = await open_endpoints(
             stack, spec.endpoint, keys, cache, counters, budget=budget, prices=spec.prices
         )
@@ -198,8 +227,13 @@ def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     )
 
 
-async def _cache(stack: AsyncExitStack, folder: Path) -> ResponseCache:
-    cache = ResponseCache(folder)
+async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
+    """None where it cannot be used, which is counted and told: a run goes on without it."""
+    try:
+        cache = ResponseCache(folder, on_fault=counters.cannot_keep)
+    except InputError as error:
+        counters.cannot_keep(str(error))
+        return None
     stack.push_async_callback(cache.aclose)
     return cache
 
@@ -218,6 +252,10 @@ async def open_endpoints(
     """The learner's and the optimizer's: one where both ask the same model. The demo model is started for it."""
     base_url = await stack.enter_async_context(demo_server(spec.demo_latency_ms)) if spec.demo else spec.base_url
     address = f"demo:{DEMO_VERSION}" if spec.demo else None
+    gate = Gate(named=(base_url,)) if spec.demo else keys.gate
+    if budget is None:
+        budget = Budget(counters, allowance=keys.allowance)
+        stack.callback(budget.close)
 
     async def opened(url: str, model: str, key: str | None, price: Price) -> Endpoint:
         endpoint = Endpoint(
@@ -233,6 +271,7 @@ async def open_endpoints(
             effort=spec.reasoning_effort,
             budget=budget,
             price=price,
+            gate=gate,
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint
@@ -254,6 +293,11 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
+def is_secret(name: str) -> bool:
+    """Whether a variable may hold what a process that asks nobody has no need of."""
+    return re.search(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", name.upper()) is not None
+
+
 @asynccontextmanager
 async def demo_server(latency_ms: int) -> AsyncIterator[str]:
     """The built-in demo model as a process of its own, which ends with this one; yields its base URL."""
@@ -262,7 +306,7 @@ async def demo_server(latency_ms: int) -> AsyncIterator[str]:
         *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env=child_environment(os.environ),
+        env={name: value for name, value in child_environment(os.environ).items() if not is_secret(name)},
         start_new_session=True,  # an interrupt at the terminal is for the worker, which has test rows left to ask about
     )
     if process.stdout is None or process.stdin is None:

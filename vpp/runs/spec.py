@@ -1,10 +1,13 @@
 """What a run was asked to do: run.json's content, and all that a worker needs to begin or go on. It holds no secret."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.templates import Role
+from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
 
 
@@ -77,7 +80,7 @@ class RunSpec:
     """What a person calls the run."""
     config: Config
     endpoint: EndpointSpec
-    dataset: dict[str, Any] = field(default_factory=dict)
+    dataset: Annotated[dict[str, Any], AfterValidator(checked_fields)] = field(default_factory=dict)
     """The dataset without its rows."""
     learner_template: str | None = None
     """The text of the user's own template; None for the product's."""

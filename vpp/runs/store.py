@@ -1,5 +1,6 @@
 """The runs folder: every run in it, newest first."""
 
+import os
 import re
 import secrets
 import shutil
@@ -7,9 +8,17 @@ import unicodedata
 from datetime import datetime
 from pathlib import Path
 
-from vpp.errors import RunError
+from vpp.errors import DiskRefused, RunError
 from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal, sync_folder
 from vpp.runs.spec import RunSpec
+
+DELETED = ".deleted-"
+"""How the name of a folder begins that was a run."""
+FILES = frozenset(
+    {"run.json", "events.jsonl", "answers.jsonl", "data.csv", "control", "heartbeat", "asked", "lock", "worker.log"}
+)
+"""Of a run, whoever wrote them."""
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
@@ -35,10 +44,10 @@ class RunStore:
         return directory
 
     def runs(self) -> list[RunDirectory]:
-        """Newest first; folders without a run.json are not runs."""
+        """Newest first; folders without a run.json are not runs, nor are those that were."""
         if not self.folder.is_dir():
             return []
-        found = [RunDirectory(p) for p in self.folder.iterdir() if (p / "run.json").is_file()]
+        found = [RunDirectory(p) for p in self.folder.iterdir() if _is_run(p)]
         return sorted(found, key=lambda run: (made_at(run), *_written(run)), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
@@ -47,6 +56,32 @@ class RunStore:
             if directory.id == run:
                 return directory
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
+
+
+def _is_run(path: Path) -> bool:
+    return not path.is_symlink() and not path.name.startswith(DELETED) and is_text(path.name) and is_sound(path)
+
+
+def is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8: no page can show another, and Python keeps its bytes as lone surrogates."""
+    return name.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def is_sound(folder: Path) -> bool:
+    """Whether a folder holds a run, in plain files alone: a link may lead anywhere, and reading a pipe never ends."""
+    try:
+        with os.scandir(folder) as entries:
+            plain = {entry.name: _is_plain(entry) for entry in entries}
+    except OSError:
+        return False
+    return "run.json" in plain and all(plain.values())
+
+
+def _is_plain(entry: os.DirEntry[str]) -> bool:
+    """A file; or a folder, where none of a run's files is meant."""
+    if entry.is_dir(follow_symlinks=False):
+        return entry.name not in FILES
+    return entry.is_file(follow_symlinks=False)
 
 
 def made_at(run: RunDirectory) -> datetime:
@@ -73,8 +108,19 @@ def rename(directory: RunDirectory, name: str) -> None:
 
 
 def delete(directory: RunDirectory) -> None:
-    """Removes the run for good. Raises RunError while a worker holds it, or where it is no run."""
-    if not (directory.path / "run.json").is_file():
-        raise RunError(f"{directory.path} holds no run: nothing was deleted")
+    """Removes the run for good. Raises RunError while a worker holds it, where it is no run, or the disk refuses.
+
+    It is no run any more before its first file goes, and what an earlier delete left behind goes too.
+    """
+    path = directory.path.absolute()
+    if not _is_run(path):
+        raise RunError(f"{directory.path} holds no run of plain files: nothing was deleted")
+    gone = path.with_name(f"{DELETED}{path.name}.{secrets.token_hex(4)}")
     with directory.lock():
-        shutil.rmtree(directory.path)
+        try:
+            path.rename(gone)
+        except OSError as error:
+            raise DiskRefused(refusal(error, path)) from None
+        sync_folder(path.parent)
+        for left in path.parent.glob(f"{DELETED}*"):
+            shutil.rmtree(left, ignore_errors=True)

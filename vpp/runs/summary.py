@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
-from vpp.errors import DataError
+from vpp.errors import DataError, RunError
 from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import first_rounds, growth_rounds, step_rounds
@@ -86,7 +86,7 @@ def _dataset(directory: RunDirectory, spec: RunSpec) -> Dataset | None:
     """None where the rows cannot be read any more."""
     try:
         return load_dataset(directory, spec)
-    except (OSError, DataError):
+    except (RunError, DataError):
         return None
 
 

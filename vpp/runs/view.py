@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Literal
 
 from vpp.events import (
@@ -22,6 +23,7 @@ from vpp.events import (
 )
 from vpp.posterior.weights import normalise
 from vpp.runs.journal import Record
+from vpp.runs.lines import Lost
 from vpp.usage import Usage
 
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
@@ -46,6 +48,8 @@ class StepView:
     proposed: dict[int, Proposed] = field(default_factory=dict)
     """By slot."""
     finished: StepFinished | None = None
+    is_torn: bool = False
+    """Whether lines of it are lost: it has its population, and none of its scores and decisions."""
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
@@ -82,6 +86,8 @@ class RunView:
     """Whose doing the pause was, of a run that paused."""
     retry_at: float | None = None
     """Unix time of the next try, of a run that waits for its endpoint."""
+    gives_up_at: float | None = None
+    """Unix time until which it tries."""
     failure: Literal["endpoint", "input", "error", "disk"] | None = None
     """What failed, of a run that failed."""
     texts: dict[str, str] = field(default_factory=dict)
@@ -104,16 +110,24 @@ class RunView:
     last_at: float | None = None
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
-    obeyed_at: float | None = None
-    """Unix time of the last pause or end: words left before it were heard."""
     usage_by_step: dict[int, Usage] = field(default_factory=dict)
     """What had been asked when each whole step ended."""
     recent: list[tuple[int, float]] = field(default_factory=list)
     """(step, wall_s when it ended), for the time left."""
+    n_lost: int = 0
+    """Lines that cannot be read."""
+    first_lost: Lost | None = None
+    torn_since: int | None = None
+    """Lines of this step, and maybe of later ones, are lost: until a step is whole again, none is taken to pieces."""
 
-    def apply(self, record: Record) -> None:
-        """Takes one more event into account."""
+    def apply(self, record: Record | Lost) -> None:
+        """Takes one more event into account, or that one is lost."""
+        if isinstance(record, Lost):
+            self._lose(record)
+            return
         self._clock(record)
+        if self.n_lost:
+            self.phase = "running"
         self.usage = record.usage
         event = record.event
         match event:
@@ -130,20 +144,16 @@ class RunView:
             case Proposed():
                 self._propose(event)
             case StepFinished():
-                self._step(event.step).finished = event
-                self.recent.append((event.step, self.wall_s))
-                self.usage_by_step[event.step] = record.usage
-                self.usage_kept, self.answers_kept = record.usage, record.answers
+                self._finish(event, record)
             case Evaluated():
-                self.evaluations.append((_whole(self.last_step), event))
+                if not self.is_damaged or self._stood(event):
+                    self.evaluations.append((_whole(self.last_step), event))
             case RunPaused():
-                self.obeyed_at = record.at
                 self.phase, self.detail, self.paused_for = "paused", event.detail, event.reason
-                self.retry_at = event.retry_at
+                self.retry_at, self.gives_up_at = event.retry_at, event.gives_up_at
             case RunResumed():
                 self._resume(event)
             case RunFinished():
-                self.obeyed_at = record.at
                 self.phase, self.detail = event.outcome, ""
             case RunFailed():
                 self.phase, self.detail, self.failure = "failed", event.detail, event.reason
@@ -157,9 +167,57 @@ class RunView:
         self.last_at = record.at
 
     def _step(self, step: int) -> StepView:
+        """The step's view; one that is thrown away where lines are lost that it may need."""
+        if self.torn_since is not None:
+            return StepView(step=step)
         if step not in self.steps:
             self.steps[step] = StepView(step=step)
         return self.steps[step]
+
+    def _lose(self, lost: Lost) -> None:
+        self.n_lost += 1
+        self.first_lost = self.first_lost or lost
+        self._tear(_whole(self.last_step) + 1)
+
+    def _tear(self, step: int) -> None:
+        """Lines of the step are lost, nobody knows which: what it had so far is not to be taken for all."""
+        self.torn_since = step if self.torn_since is None else self.torn_since
+        self.steps = {step: view for step, view in self.steps.items() if view.finished}
+
+    def _finish(self, event: StepFinished, record: Record) -> None:
+        """A step is whole where all that its population needs is there."""
+        self.steps = {step: view for step, view in self.steps.items() if step <= event.step}
+        if not self._stands(event):
+            self._tear(event.step)
+            return
+        if not self._is_complete(event.step):
+            self._tear(event.step)
+        whole, is_torn = self._step(event.step), self.torn_since is not None
+        self.steps[event.step] = replace(whole, finished=event, is_torn=is_torn)
+        self.torn_since = None
+        self.recent.append((event.step, self.wall_s))
+        self.usage_by_step[event.step] = record.usage
+        self.usage_kept, self.answers_kept = record.usage, record.answers
+
+    def _stands(self, event: StepFinished) -> bool:
+        """Whether every text of a population is known, and its weights are weights."""
+        log_weights = [state.log_weight for state in event.population]
+        are_weights = all(log_weight < inf for log_weight in log_weights)
+        return bool(log_weights) and are_weights and all(s.hypothesis in self.texts for s in event.population)
+
+    def _is_complete(self, step: int) -> bool:
+        """Whether no line before the end of a step is seen to be missing."""
+        at = self._step(step)
+        is_scored = not (at.reweighted and at.scored) or len(at.scored) == len(at.reweighted.weights)
+        return is_scored and (step == INITIAL_STEP or self._is_whole(step - 1))
+
+    def _stood(self, event: Evaluated) -> bool:
+        """Whether it is about the population of a whole step."""
+        at = self.steps.get(event.step)
+        return at is not None and event.hypotheses == tuple(state.hypothesis for state in at.population)
+
+    def _is_whole(self, step: int) -> bool:
+        return step in self.steps and self.steps[step].finished is not None
 
     def _draw(self, event: ParticleDrawn) -> None:
         drawn = self.drawn if event.step == INITIAL_STEP else self._step(event.step).joined
@@ -174,7 +232,8 @@ class RunView:
 
     def _score(self, event: Scored) -> None:
         if event.role == "final":
-            self.final_scored[event.particle] = event
+            if not self.is_damaged or self._is_of_the_end(event.particle, event.hypothesis):
+                self.final_scored[event.particle] = event
         elif event.role == "proposal":
             self._step(event.step).proposals_scored[event.particle] = event
         else:
@@ -182,7 +241,8 @@ class RunView:
 
     def _reweight(self, event: Reweighted) -> None:
         if event.role == "final":
-            self.final = event
+            if not self.is_damaged or (self._is_at_its_end(len(event.weights)) and len(self.final_scored) == self.size):
+                self.final = event
         else:
             self._step(event.step).reweighted = event
 
@@ -195,8 +255,10 @@ class RunView:
         """Voids what came after the step named; what follows the last step counts as step T."""
         self.phase, self.detail, self.failure = "running", "", None
         last = _whole(event.step)
-        if last >= self.total_steps:
+        if self.started and last >= self.total_steps:
             return
+        if self.torn_since is not None and (event.step is None or self._is_whole(last)):
+            self.torn_since = None
         self.steps = {step: view for step, view in self.steps.items() if step <= last}
         self.recent = [(step, at) for step, at in self.recent if step <= last]
         self.usage_by_step = {step: usage for step, usage in self.usage_by_step.items() if step <= last}
@@ -218,7 +280,31 @@ class RunView:
             usage_by_step=dict(self.usage_by_step),
         )
 
+    def _is_at_its_end(self, size: int) -> bool:
+        """Whether the last step is whole, and K is `size`."""
+        is_last = self.last_step == self.total_steps - 1 if self.started else self.torn_since is None
+        return is_last and self.size == size
+
+    def _is_of_the_end(self, slot: int, hypothesis: str) -> bool:
+        return self._is_at_its_end(self.size) and slot < self.size and self.population[slot].hypothesis == hypothesis
+
     # What follows is read from the fold, never stored.
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether lines cannot be read, or are missing."""
+        return self.n_lost > 0 or self.torn_since is not None or bool(self.lost_steps or self.torn_steps)
+
+    @property
+    def lost_steps(self) -> list[int]:
+        """Steps that are not whole though a later one is, or was begun."""
+        end = max(_whole(self.last_step), _whole(self.torn_since))
+        return [step for step in range(INITIAL_STEP, end) if not self._is_whole(step)]
+
+    @property
+    def torn_steps(self) -> list[int]:
+        """Whole steps whose scores and decisions are not all there."""
+        return [view.step for view in self.finished_steps if view.is_torn]
 
     @property
     def evaluated(self) -> dict[str, Evaluated]:
@@ -323,7 +409,7 @@ def _whole(last_step: int | None) -> int:
     return INITIAL_STEP - 1 if last_step is None else last_step
 
 
-def fold(records: Iterable[Record]) -> RunView:
+def fold(records: Iterable[Record | Lost]) -> RunView:
     """The view of a whole journal."""
     view = RunView()
     for record in records:

@@ -1,18 +1,20 @@
 """The worker: runs a sampler from a run's directory, keeps its events, and obeys the control file."""
 
 import asyncio
+import errno
 import logging
+import os
 import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import aclosing, closing, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, aclosing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from vpp.data.dataset import Dataset
-from vpp.errors import EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, ParticleState, RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
+from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
+from vpp.events import Event, ParticleState, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
@@ -20,18 +22,25 @@ from vpp.llm.counters import Counters
 from vpp.problem import Exchange
 from vpp.runs.answers import Answer, AnswerLog, read_answers
 from vpp.runs.budget import cap_reached
+from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.directory import Command, RunDirectory
+from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, sync_folder
 from vpp.runs.exchanges import Address, exchange_of
-from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
+from vpp.runs.journal import Journal, Record, cut_torn_tail
+from vpp.runs.moment import steady_clock
+from vpp.runs.outage import Outage
 from vpp.runs.session import Keys, Session, open_session, started
 from vpp.runs.slots import Slots
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
+from vpp.usage import Usage
 
 POLL_S = 0.1
 FLUSH_S = 0.2
 BEAT_S = 1.0
-FIRST_RETRY_S = 2.0
-LONGEST_RETRY_S = 300.0
+SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
+"""Events that reach the disk at once, as a finished step does."""
+OBEYED = (RunPaused, RunFinished, RunFailed)
+"""Events after which the last word is done with."""
 
 Listener = Callable[[RunView, Record], None]
 log = logging.getLogger("vpp.worker")
@@ -45,10 +54,12 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
+    from_before_damage: bool = False
+    """Whether what stands in the journal from its damage on is set aside; else a damaged one is refused."""
     waits_at_cap: bool = False
     """Whether a run whose cap is reached waits for a higher one; else its worker ends."""
-    asked_at: float = 0.0
-    """Unix time at which this worker was asked for: words left before were for an earlier one."""
+    heard: str = ""
+    """The mark of the word that stood when this worker was asked for: it was for an earlier one."""
     listener: Listener | None = None
     """Told of every event after it is on disk."""
 
@@ -57,10 +68,13 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """Runs the run to its end, or to a user's stop, and returns its view.
 
     A run that has finished is not run again. Raises RunLocked where another worker holds it, JournalDamaged, and
-    OSError where the disk takes no more events.
+    DiskRefused where the disk takes nothing from the start; what it refuses later ends the run as failed.
     """
-    with directory.lock():
-        return asyncio.run(_Worker(directory, surroundings).run())
+    try:
+        with directory.lock():
+            return asyncio.run(_Worker(directory, surroundings).run())
+    except OSError as error:
+        raise DiskRefused(refusal(error, directory.path)) from error
 
 
 class _Stopped(Exception):
@@ -69,22 +83,6 @@ class _Stopped(Exception):
 
 class _AtCap(Exception):
     """The cap is reached, and nobody waits for a higher one."""
-
-
-@dataclass(slots=True)
-class _Outage:
-    """An endpoint that does not answer: since when, and how long to leave it alone."""
-
-    step: int | None
-    """The last whole step when it went: progress begins a new count."""
-    began: float = field(default_factory=time.monotonic)
-    pause_s: float = FIRST_RETRY_S
-
-    def next_wait_s(self, max_wait_s: float) -> float | None:
-        """Seconds until it is worth asking again; None where it has been gone for too long."""
-        left = max_wait_s - (time.monotonic() - self.began)
-        pause, self.pause_s = self.pause_s, min(self.pause_s * 2, LONGEST_RETRY_S)
-        return min(pause, left) if left > 0 else None
 
 
 class _Worker:
@@ -99,70 +97,107 @@ class _Worker:
         self._retry_asked = asyncio.Event()
         self._going = asyncio.Event()
         self._queued = True
-        self._obeyed_at = surroundings.asked_at
+        self._heard = self._done = surroundings.heard
+        self._is_silent = False
 
     async def run(self) -> RunView:
         cut_torn_tail(self._directory.journal)
-        self._view = fold(JournalReader(self._directory.journal).new_records())
+        self._view = view_to_go_on_from(self._directory, from_before_damage=self._around.from_before_damage)
         if self._view.phase == "finished":
             return self._view
         self._know_spent()
         self._beat()
-        self._directory.amend(status="running")
-        self._listen_to_signals()
-        with (
-            closing(Journal(self._directory.journal)) as self._journal,
-            closing(AnswerLog(self._directory.answers)) as self._answers,
-        ):
+        with ExitStack() as files:
+            self._open(files)
+            self._directory.amend(status="running")
+            self._listen_to_signals()
             watchers = [asyncio.create_task(self._watch_control()), asyncio.create_task(self._keep_alive())]
             try:
-                await self._until_it_ends()
+                end = await self._until_it_ends()
             finally:
                 await _ended(watchers)
+            if end is not None:
+                self._end(end)
         self._slots.give_back()
         self._queued = False
         self._beat()
-        self._directory.amend(status=self._directory.state(self._view))
+        with suppress(VppError):  # the journal tells it too
+            self._directory.amend(status=self._directory.state(self._view))
         return self._view
+
+    def _open(self, files: ExitStack) -> None:
+        """The journal, the answers, and the ballast."""
+        files.callback(drop_ballast, self._directory.path)
+        load_ballast(self._directory.path)
+        self._journal = Journal(self._directory.journal, now=steady_clock())
+        files.callback(_closed, self._journal)
+        self._answers = AnswerLog(self._directory.answers)
+        files.callback(_closed, self._answers)
+        sync_folder(self._directory.path)
 
     def _know_spent(self) -> None:
         """What an earlier worker sent is spent, whatever became of it; its last sign of life may know of more."""
         beat = self._directory.last_beat()
-        for usage in (asdict(self._view.usage), beat["usage"] if beat else {}):
-            self._counters.keep_spent(sent=usage.get("sent", 0), cost=usage.get("cost", 0.0))
+        for usage in (self._view.usage, beat.usage if beat else Usage()):
+            self._counters.keep_spent(sent=usage.sent, cost=usage.cost)
         self._counters.restore(self._view.usage_kept)
 
-    async def _until_it_ends(self) -> None:
-        """Tries until the run ends or the endpoint has been gone for too long."""
+    async def _until_it_ends(self) -> Event | None:
+        """Tries until the run ends or the endpoint has been gone for too long; what is left to record of its end."""
         try:
             await self._unless_stopped(self._take_slot())
             await self._try_until_it_ends()
         except _Stopped:
-            self._record(RunFinished(outcome="stopped"))
+            return RunFinished(outcome="stopped")
         except _AtCap:
-            self._record(self._paused_at_cap())
+            return self._paused_at_cap()
         except EndpointError as error:
-            self._record(RunFailed(reason="endpoint", detail=str(error)))
+            return RunFailed(reason="endpoint", detail=str(error))
+        except DiskRefused as error:
+            return RunFailed(reason="disk", detail=str(error))
         except VppError as error:
-            self._record(RunFailed(reason="input", detail=str(error)))
+            return RunFailed(reason="input", detail=str(error))
         except OSError as error:
-            self._record(RunFailed(reason="error", detail=str(error)))
+            return self._refused(error)
         except Exception as error:
             log.exception("the run failed")
-            self._record(RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log"))
+            return RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log")
+        return None
+
+    def _refused(self, error: OSError) -> RunFailed:
+        if not is_of_the_disk(error):
+            log.error("the run failed", exc_info=error)
+            return RunFailed(reason="error", detail=str(error))
+        return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
+
+    def _end(self, end: Event) -> None:
+        """Records how the run ended. Where the disk refuses it, the ballast makes room for saying so."""
+        try:
+            if not (isinstance(end, RunFailed) and end.reason == "disk"):
+                return self._record(end)
+        except OSError as error:
+            end = self._refused(error)
+        drop_ballast(self._directory.path)
+        try:
+            cut_torn_tail(self._directory.journal)
+            self._take_in(self._written(end))
+        except OSError as error:
+            log.error("the end of the run cannot be recorded: %s", error)
+            usage, answers = self._counters.snapshot(), self._answers.lines
+            self._take_in(Record(at=time.time(), usage=usage, answers=answers, event=end))
 
     async def _try_until_it_ends(self) -> None:
-        outage: _Outage | None = None
+        outage: Outage | None = None
         while True:
             try:
                 return await self._attempt()
             except EndpointUnreachable as error:
                 if outage is None or outage.step != self._view.last_step or self._retry_asked.is_set():
-                    outage = _Outage(self._view.last_step)
-                wait_s = outage.next_wait_s(self._spec.endpoint.max_wait_s)
+                    outage = Outage(self._view.last_step, max_wait_s=self._spec.endpoint.max_wait_s)
+                wait_s = outage.next_wait_s()
                 if wait_s is None:
                     raise
-                self._record(RunPaused(reason="endpoint", detail=str(error)))
+                self._record(_paused_by(error, wait_s, outage.left_s))
                 await self._wait_for_retry(wait_s)
 
     async def _wait_for_retry(self, seconds: float) -> None:
@@ -298,27 +333,42 @@ class _Worker:
             await _ended([task, stop, *others])
 
     def _record(self, event: Event) -> None:
+        """Raises OSError where the disk refuses it, or the run was removed under its worker."""
         if isinstance(event, StepFinished):
             self._answers.sync()
         else:
             self._answers.flush()
+        self._take_in(self._written(event))
+
+    def _written(self, event: Event) -> Record:
+        if not self._directory.journal.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
         record = self._journal.append(event, usage=self._counters.snapshot(), answers=self._answers.lines)
+        if isinstance(event, SYNCED):
+            self._journal.sync()
+        return record
+
+    def _take_in(self, record: Record) -> None:
         self._view.apply(record)
+        if isinstance(record.event, OBEYED):
+            self._done = self._heard
         if self._around.listener:
             self._around.listener(self._view, record)
 
     def _listen_to_signals(self) -> None:
+        """A closed terminal stops the run too, unless it was started not to mind."""
         loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
+        minds_hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+        for name in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if minds_hangup else [])):
             loop.add_signal_handler(name, self._obey, "stop")
 
     async def _watch_control(self) -> None:
         """Obeys each word once, and none that was said before this worker was asked for."""
         while True:
             said = self._directory.said()
-            if said is not None and said[1] > self._obeyed_at:
-                self._obeyed_at = said[1]
-                self._obey(said[0])
+            if said is not None and said.mark != self._heard:
+                self._heard = said.mark
+                self._obey(said.command)
             await asyncio.sleep(POLL_S)
 
     def _obey(self, command: Command) -> None:
@@ -328,20 +378,43 @@ class _Worker:
             case "go on":
                 self._pause_asked.clear()
                 self._retry_asked.set()
+                self._done = self._heard
             case "stop":
                 self._stop_asked.set()
 
     async def _keep_alive(self) -> None:
+        """A disk that refuses answers refuses the next event too, and that ends the run."""
         beats = 0
         while True:
-            self._answers.flush()
+            with suppress(OSError):
+                self._answers.flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 self._beat()
             beats += 1
             await asyncio.sleep(FLUSH_S)
 
     def _beat(self) -> None:
-        self._directory.beat(asdict(self._counters.snapshot()), queued=self._queued)
+        """A heartbeat that cannot be written is told once: the run itself may do without."""
+        try:
+            self._directory.beat(asdict(self._counters.snapshot()), queued=self._queued, done=self._done)
+            self._is_silent = False
+        except OSError as error:
+            if not self._is_silent:
+                log.warning("no sign of life can be left: %s", refusal(error, self._directory.path))
+            self._is_silent = True
+
+
+def _paused_by(error: EndpointUnreachable, wait_s: float, left_s: float) -> RunPaused:
+    now = time.time()
+    return RunPaused(reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + left_s)
+
+
+def _closed(file: Journal | AnswerLog) -> None:
+    """What was refused before is refused again, and was told then."""
+    try:
+        file.close()
+    except OSError as error:
+        log.warning("a file of the run may not have reached the disk: %s", error)
 
 
 async def _ended(tasks: Sequence[asyncio.Future[Any]]) -> None:

@@ -53,7 +53,7 @@ def _model(snapshot: Snapshot) -> Iterator[str]:
 def _state(snapshot: Snapshot) -> Iterator[str]:
     view = snapshot.view
     if snapshot.damage:
-        yield "The journal is damaged: what stands after the damaged line is not in this report."
+        yield "The journal is damaged: what it has lost is not in this report."
     if view.phase != "finished":
         yield f"The run is not whole: {steps_text(view)} are done.{_flatter(view)}"
 
@@ -61,7 +61,7 @@ def _state(snapshot: Snapshot) -> Iterator[str]:
 def _flatter(view: RunView) -> str:
     """Where tempering had not come to its end."""
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
-    if not made or view.started is None or made[-1].beta <= view.started.config["beta_end"]:
+    if not made or view.started is None or made[-1].beta <= view.started.config.get("beta_end", 1.0):
         return ""
     return f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
 

@@ -11,6 +11,7 @@ from vpp.data.tasks import TASKS, generate
 from vpp.llm.gallery import DEFAULT, name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
+from vpp.wording.escaping import plain
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -40,9 +41,12 @@ class RepeatCommand:
 
 
 def repeat_command(spec: RunSpec) -> RepeatCommand:
-    """As the run was started, or put together from its spec; without keys or a password in an address."""
+    """As the run was started, or put together from its spec; without keys or a password in an address.
+
+    Nor with control characters, by which a text that is pasted could leave its quotes.
+    """
     words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
-    line = shlex.join(without_credentials(word) for word in words)
+    line = shlex.join(plain(without_credentials(word)) for word in words)
     environment = "" if spec.is_continued or _names_endpoint(words) else _environment(spec.endpoint)
     table = "" if spec.command or spec.is_continued else _generating(spec)
     notes = tuple(_notes(spec, words, is_generated=bool(table)))
@@ -170,7 +174,7 @@ def _environment(endpoint: EndpointSpec) -> str:
     if endpoint.demo:
         return ""
     said = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
-    return "".join(f"{name}={shlex.quote(without_credentials(value))} " for name, value in said.items() if value)
+    return "".join(f"{name}={shlex.quote(plain(without_credentials(value)))} " for name, value in said.items() if value)
 
 
 def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterator[str]:

@@ -28,14 +28,19 @@ _SPACE = re.compile("[\\s\ufeff]+")
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
+def plain(text: str) -> str:
+    """The same without what would act on the text around it: control characters and the like are U+FFFD."""
+    return _REPLACED.sub(REPLACEMENT, text)
+
+
 def one_line(text: str) -> str:
     """Plain text for a terminal: runs of white space as one space, control characters as U+FFFD."""
-    return _REPLACED.sub(REPLACEMENT, _SPACE.sub(" ", text).strip())
+    return plain(_SPACE.sub(" ", text).strip())
 
 
 def markdown_text(text: str) -> str:
     """One line of Markdown that renders as `text`, with runs of white space as one space; also fit for a table cell."""
-    line = _SPACE.sub(" ", _REPLACED.sub(REPLACEMENT, text)).strip()
+    line = _SPACE.sub(" ", plain(text)).strip()
     parted = _RECOGNISED_LATER.sub(lambda found: found[0] + JOINER, line)
     return _ACTIVE.sub(lambda found: _PUNCTUATION.sub(r"\\\1", found[0]), parted)
 
@@ -60,4 +65,4 @@ def markdown_code(text: str) -> str:
     """A fenced block that `text` cannot close."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{_REPLACED.sub(REPLACEMENT, text)}\n{fence}"
+    return f"{fence}\n{plain(text)}\n{fence}"

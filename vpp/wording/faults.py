@@ -17,6 +17,15 @@ def faults_sentence(usage: Usage) -> str:
     return f"Odd replies: {', '.join([*named, *([f'others ({integer(rest)})'] if rest else [])])}."
 
 
+def cache_sentence(usage: Usage) -> str:
+    """That the cache keeps no answers, and why; empty where it does."""
+    if not usage.cache_fault:
+        return ""
+    n = usage.unkept
+    so_far = f" {integer(n)} {'answer is' if n == 1 else 'answers are'} not in the cache." if n else ""
+    return f"Answers are not kept: {usage.cache_fault}.{so_far}"
+
+
 def refused_sentence(usage: Usage) -> str:
     """The optional fields that a server refused; empty where it took all."""
     if not usage.refused_fields:

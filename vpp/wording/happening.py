@@ -23,9 +23,13 @@ def happened(view: RunView, step: int | None, config: Config, *, balanced: float
     """
     if step is None:
         return " ".join(_end(view, config, balanced))
+    if step != INITIAL_STEP and step in view.lost_steps:
+        return f"Step {step} is lost from the journal."
     if step == INITIAL_STEP or step not in view.steps:
         return _beginning(view, config)
     at = view.steps[step]
+    if at.is_torn:
+        return f"Step {step}: what it scored and decided is lost from the journal."
     told = [part for part in (*_weighing(at, config), *_rewriting(at, config), *_resizing(at)) if part]
     return f"Step {step}: {'. '.join([told[0], *map(capitalised, told[1:])])}." if told else f"Step {step}: scoring."
 

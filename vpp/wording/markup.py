@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
+from vpp.wording.escaping import plain
 from vpp.wording.glossary import BY_LABEL, GLOSSARY, Entry
 from vpp.wording.words import EQUAL, weight_text
 
@@ -15,8 +16,8 @@ Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", 
 
 
 def text(value: object) -> str:
-    """Any value as text that can be nothing else, in content or attribute."""
-    return escape(str(value), quote=True)
+    """Any value as text that can be nothing else, in content or attribute, and turns nothing around it."""
+    return escape(plain(str(value)), quote=True)
 
 
 def block(*parts: str, label: str = "") -> str:

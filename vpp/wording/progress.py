@@ -16,7 +16,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.brief import tau_of_weights
-from vpp.wording.faults import faults_sentence, refused_sentence
+from vpp.wording.faults import cache_sentence, faults_sentence, refused_sentence
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.sizes import sizes_told
@@ -39,8 +39,12 @@ GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
 def shown_step(view: RunView) -> int | None:
     """The newest step that has something to show: weights for smc, all decisions for the other methods."""
-    ready = [step for step, at in view.steps.items() if at.reweighted or (at.finished and at.scored)]
-    return max(ready, default=None)
+    return max((step for step, at in view.steps.items() if _is_shown(at)), default=None)
+
+
+def _is_shown(at: StepView) -> bool:
+    """Where lines are missing, a step may have weights and too few scores."""
+    return len(at.scored) == len(at.reweighted.weights) if at.reweighted else bool(at.finished and at.scored)
 
 
 def phase(snapshot: Snapshot) -> str:
@@ -135,9 +139,14 @@ def _ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
     """
     if at is None:
         return [state.hypothesis for state in view.population]
-    if at.reweighted if is_weighted else at.finished:
+    if not at.is_torn and (at.reweighted if is_weighted else at.finished):
         return [_left(at, slot, is_weighted=is_weighted) for slot in sorted(at.scored)]
-    return [state.hypothesis for state in view.steps[at.step - 1].population]
+    return [state.hypothesis for state in _began_with(view, at).population]
+
+
+def _began_with(view: RunView, at: StepView) -> StepView:
+    """The step before; of a torn step, itself: what it began with may be lost."""
+    return at if at.is_torn else view.steps.get(at.step - 1, at)
 
 
 def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:
@@ -185,7 +194,7 @@ def _last_weights(view: RunView) -> Reweighted | None:
 
 def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
     """K, where it may change."""
-    size = len(view.steps[at.step - 1].population) if at else view.size
+    size = len(_began_with(view, at).population) if at else view.size
     told = sizes_told(view, until=at.step if at else None)
     words = f"K {'; '.join(told)}." if told else f"It has not changed{'' if view.has_ended and not at else ' yet'}."
     return Metric(name="Particles K", value=str(size), scale=f"of {config.particles_max} at most", words=words)
@@ -294,7 +303,7 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     words = f"Whole run: {told}" if is_whole else capitalised(told)
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
     words = " ".join(filter(None, (words, expected_words(spec, usage, expected))))
-    words = " ".join(filter(None, (words, faults_sentence(usage), refused_sentence(usage))))
+    words = " ".join(filter(None, (words, faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))))
     return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 

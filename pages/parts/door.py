@@ -1,0 +1,135 @@
+"""The server’s door: which requests it takes, and what every answer carries.
+
+A page of another site in the same browser can send requests to a server on loopback, under that server's address or,
+after its own name was pointed there, under its own. So the Host must be one that `server.allowedHosts` names, and a
+request that may change something must come from a page of that host, or of one that `server.corsAllowedOrigins` names.
+"""
+
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit
+from streamlit import config
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def _inline_scripts() -> str:
+    """The scripts that stand in Streamlit's own index.html, each by its hash."""
+    index = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    scripts = re.findall(rb"<script>(.*?)</script>", index, re.DOTALL)
+    return " ".join(f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'" for script in scripts)
+
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        # A component's script comes with the page's messages and is imported from a blob.
+        f"script-src 'self' blob: {_inline_scripts()}",
+        "style-src 'self' 'unsafe-inline'",  # Streamlit, Plotly and the cards set widths and colours in place
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "manifest-src 'self'",
+        "media-src 'none'",
+        "object-src 'none'",
+        "frame-src 'none'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-robots-tag": "noindex, nofollow",
+}
+_ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+class Door:
+    """ASGI middleware around the whole server."""
+
+    def __init__(self, app: Asgi) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuses, or lets through and adds the headers."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refusal = refused(scope)
+        if refusal is not None:
+            await _refuse(scope, _with_headers(send), refusal)
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+
+def refused(scope: Scope) -> str | None:
+    """Why a request is not taken; None where it is."""
+    host, origin = _header(scope, b"host"), _header(scope, b"origin")
+    if not is_served(host):
+        return f"This server does not answer to the host {host!a}: name it in server.allowedHosts.\n"
+    changes = scope["type"] == "websocket" or scope["method"] not in _READING
+    if changes and origin is not None and not is_own(origin, host):
+        return f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
+    return None
+
+
+def is_served(host: str | None) -> bool:
+    """Whether server.allowedHosts names the host, whatever its port; `*` names all, `*.x` what ends in .x."""
+    try:
+        name = (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    allowed = [entry.strip().lower().strip("[]") for entry in config.get_option("server.allowedHosts")]
+    return name != "" and any(
+        entry in ("*", name) or (entry.startswith("*.") and name.endswith(entry[1:])) for entry in allowed
+    )
+
+
+def is_own(origin: str, host: str | None) -> bool:
+    """Whether a page of that origin is one of this server's, port and all, or of a named origin."""
+    return urlsplit(origin).netloc == host or origin in config.get_option("server.corsAllowedOrigins")
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    """Its text; of several the last, and None where there is none."""
+    found = [value for key, value in scope["headers"] if key == name]
+    return found[-1].decode("latin-1") if found else None
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower().decode() not in HEADERS]
+            message = {**message, "headers": [*kept, *_ENCODED]}
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, send: Send, words: str) -> None:
+    """403 with one line. A websocket is closed before it is accepted, which its client sees as a 403."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": words.encode()})

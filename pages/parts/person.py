@@ -1,0 +1,249 @@
+"""Who is at the page: whether they may see it, what is theirs on disk, and what they may ask with which keys."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+
+import streamlit as st
+from streamlit.errors import Error as StreamlitError
+
+from vpp.cli import surroundings
+from vpp.errors import RunError, VppError
+from vpp.llm.address import is_loopback
+from vpp.llm.allowance import Allowance
+from vpp.llm.gate import Gate
+from vpp.runs.directory import RunDirectory
+from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import RunStore
+from vpp.runs.users import User, check_runs, keys_for, origin
+from vpp.settings import Environment
+from vpp.wording import markup
+
+TYPED = "frame.keys"
+"""Where a browser session keeps the keys typed in it, by the origin of their server."""
+_STARTING = Lock()
+OPEN_WORDS = (
+    "This app is reached by others than the one who started it, and nobody is asked to log in: whoever reaches it sees "
+    "and steers every run. Its owner can ask for a login, or say that this is meant (docs/sharing.md)."
+)
+
+
+def environment() -> Environment:
+    """As the owner has set it; a login that is configured is also asked for. Raises InputError."""
+    adopt_secrets()
+    found = surroundings.environment()
+    has_provider = bool(_auth()) and os.environ.get("VPP_LOGIN", "").strip().lower() not in ("0", "false", "no", "off")
+    return replace(found, login=found.login or has_provider)
+
+
+def adopt_secrets() -> None:
+    """Switches that secrets.toml holds as true or false: Streamlit itself makes variables of texts and numbers only."""
+    for name, value in _secrets().items():
+        if isinstance(value, bool) and name.startswith("VPP_"):
+            os.environ.setdefault(name, str(int(value)))
+
+
+def _secrets() -> Mapping[str, object]:
+    return dict(st.secrets) if st.secrets.load_if_toml_exists() else {}
+
+
+def _auth() -> Mapping[str, object]:
+    found = _secrets().get("auth")
+    return found if isinstance(found, Mapping) else {}
+
+
+def is_let_in() -> bool:
+    """Whether anything is shown."""
+    try:
+        return not environment().login or user() is not None
+    except VppError:
+        return False
+
+
+def sign_in() -> None:
+    """Where a login is asked for: the page ends here for whoever has not logged in, or may not enter."""
+    if not environment().login:
+        warn_if_open()
+        return
+    try:
+        if user() is not None:
+            return
+    except VppError as error:
+        _outside("You cannot be let in", str(error), failed=True)
+        _offer_sign_out()
+        st.stop()
+    if not _auth():
+        _outside(
+            "Nobody can log in yet",
+            "A login is asked for (VPP_LOGIN), and no provider is set: its owner must add [auth] to "
+            ".streamlit/secrets.toml, as docs/sharing.md says.",
+            failed=True,
+        )
+        st.stop()
+    with st.container(key="empty"):
+        _offer_login()
+    st.stop()
+
+
+def _offer_login() -> None:
+    _outside("Log in to see your runs", "Each user sees their own runs and no others.")
+    for provider in _providers():
+        label = "Log in" if provider is None else f"Log in with {provider.capitalize()}"
+        if st.button(label, type="primary", key=f"person.login.{provider or ''}"):
+            _log_in(provider)
+
+
+def _outside(head: str, words: str, *, failed: bool = False) -> None:
+    st.html(markup.block(markup.state(head, words, failed=failed, alone=True)))
+
+
+def _providers() -> list[str | None]:
+    """Named ones; None for the one that [auth] itself describes."""
+    named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
+    return [*([None] if "client_id" in _auth() else []), *named]
+
+
+def _log_in(provider: str | None) -> None:
+    try:
+        st.login(provider)
+    except StreamlitError as error:
+        words = f"The login cannot begin ({type(error).__name__}): its owner must mend [auth] in secrets.toml, and "
+        _outside("Nobody can log in yet", f"{words}install what requirements-login.txt names.", failed=True)
+        print(f"vpp: the login cannot begin: {error}", file=sys.stderr)
+
+
+def sign_out() -> None:
+    """Who is logged in, and the way out; nothing where no login is asked for."""
+    if environment().login:
+        _offer_sign_out()
+
+
+def _offer_sign_out() -> None:
+    name = st.user.get("name") or st.user.get("email") or "you"
+    st.html(markup.block(markup.caption(f"Logged in: {name}")))
+    if st.button("Log out", key="person.logout", type="tertiary"):
+        st.session_state.clear()
+        st.logout()
+
+
+def user() -> User | None:
+    """Who has logged in; None where nobody has. Raises RunError where that is nobody who may enter."""
+    if not st.user.get("is_logged_in"):
+        return None
+    found = User.of(st.user.to_dict())
+    if not found.may_enter(environment().allowed_users):
+        raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
+    return found
+
+
+def home() -> Path:
+    """The folder of whoever is at the page: the runs folder, or with a login their own within it. Raises RunError."""
+    env = environment()
+    runs_dir = env.runs_dir.absolute()
+    if not env.login:
+        return runs_dir
+    found = user()
+    if found is None:
+        raise RunError("nobody is logged in: load the page anew")
+    return found.home(runs_dir)
+
+
+def store() -> RunStore:
+    """Their runs."""
+    return RunStore(home())
+
+
+def cache_dir() -> Path:
+    """The answers kept for them: what another user has asked is not to be told by how soon it is answered."""
+    env = environment()
+    return home() / ".cache" if env.login else env.cache_dir
+
+
+def is_reached_by_others() -> bool:
+    """Whether the server listens beyond this machine, or this page was asked for by another machine's name."""
+    address = str(st.get_option("server.address") or "")
+    headers = st.context.headers
+    host = str(headers.get("Host") or "localhost")
+    is_passed_on = any(name in headers for name in ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Via"))
+    return is_passed_on or not (is_loopback(f"http://{address}") and is_loopback(f"http://{host}"))
+
+
+def warn_if_open() -> None:
+    """Tells the owner once, at the terminal, that others may come in."""
+    if not environment().shared and is_reached_by_others():
+        _warn_once()
+
+
+@st.cache_resource(show_spinner=False)
+def _warn_once() -> bool:
+    print(f"vpp: {OPEN_WORDS}", file=sys.stderr, flush=True)
+    return True
+
+
+def open_words() -> str:
+    """What the first page says where others come in unasked; empty else."""
+    env = environment()
+    return "" if env.shared or env.login or not is_reached_by_others() else OPEN_WORDS
+
+
+def gate() -> Gate:
+    """Which servers may be asked from this page."""
+    found = Gate.of(environment())
+    return replace(found, is_shared=True) if is_reached_by_others() else found
+
+
+def keys_of(endpoint: EndpointSpec) -> Keys:
+    """For an endpoint's servers: typed in this browser session, else the owner's where the server is the owner's."""
+    env = environment()
+    own = replace(surroundings.keys(), gate=gate(), allowance=_allowance(env))
+    typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})
+    return keys_for(endpoint, typed=typed, own=own, environment=env)
+
+
+def _allowance(env: Environment) -> Allowance | None:
+    most = env.max_calls_per_user
+    if not most:
+        return None
+    folder = home()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Allowance(file=folder / ".calls", per_day=most)
+
+
+def typed_key(url: str) -> str:
+    """What was typed for a server in this browser session."""
+    return str(st.session_state.get(TYPED, {}).get(origin(url), ""))
+
+
+def keep_key(url: str, key: str) -> None:
+    """In this browser session, for this server."""
+    st.session_state[TYPED] = {**st.session_state.get(TYPED, {}), origin(url): key}
+
+
+@contextmanager
+def starting(directory: RunDirectory) -> Iterator[None]:
+    """One start at a time, so that two at once cannot both be the last. Raises RunError where it is one too many."""
+    with _STARTING:
+        check_caps(directory)
+        yield
+
+
+def check_caps(but: RunDirectory | None = None) -> None:
+    """Raises RunError where no further run may begin. but: the run that is about to."""
+    check_runs(store().runs(), most=environment().max_runs_per_user, but=but)
+
+
+def check_keys(keys: Keys) -> Keys:
+    """The keys again. Raises RunError where nothing more may be sent with them today."""
+    if keys.allowance is not None and keys.allowance.is_spent:
+        raise RunError(keys.allowance.words)
+    return keys
+
+
+def variables() -> dict[str, str]:
+    """The environment of a worker started from this page."""
+    return {**os.environ, "VPP_CACHE_DIR": str(cache_dir())}

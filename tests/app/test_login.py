@@ -1,0 +1,121 @@
+"""A shared app behind a login: two users in two browsers, and what neither sees of the other."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.app.conftest import App, serving
+from vpp.runs.shipped import EXAMPLE
+
+pytest.importorskip("authlib", reason="no Authlib: pip install -r requirements-login.txt")
+WITHIN_MS = 40_000
+SECRETS = """\
+VPP_LOGIN = true
+VPP_ALLOWED_USERS = "*@lab.org"
+[auth]
+redirect_uri = "http://127.0.0.1:{{port}}/oauth2callback"
+cookie_secret = "a-secret-of-the-tests-that-is-long-enough"
+client_id = "vpp"
+client_secret = "client-secret-of-the-tests"
+server_metadata_url = "{url}/.well-known/openid-configuration"
+"""
+
+
+@dataclass(frozen=True)
+class Shared:
+    app: App
+    ann: Page
+    bob: Page
+    run: str
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """Ann, who has opened the example, and Bob, who has just logged in."""
+    from tests.app.provider import providing
+
+    folder, runs = tmp_path_factory.mktemp("secrets"), tmp_path_factory.mktemp("runs")
+    with providing() as provider, pytest.MonkeyPatch.context() as patch:
+        (folder / "secrets.toml").write_text(SECRETS.format(url=provider.url))
+        patch.setenv("STREAMLIT_SECRETS_FILES", str(folder / "secrets.toml"))
+        with serving(runs) as app, logged_in(browser, app, "ann") as ann, logged_in(browser, app, "bob") as bob:
+            ann.get_by_role("button", name="Look at a finished example").click()
+            ann.wait_for_url(re.compile(r"/watch\?run="))
+            expect(ann.locator("[data-testid=stSidebar]")).to_contain_text("enguins", timeout=WITHIN_MS)
+            yield Shared(app, ann, bob, EXAMPLE)
+
+
+@contextmanager
+def entering(browser: Browser, app: App, path: str = "") -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(WITHIN_MS)
+    page.goto(f"{app.url}/{path}")
+    yield page
+    context.close()
+
+
+@contextmanager
+def logged_in(browser: Browser, app: App, who: str) -> Iterator[Page]:
+    with entering(browser, app) as page:
+        log_in(page, who)
+        expect(page.get_by_text("Logged in:")).to_be_visible(timeout=WITHIN_MS)
+        yield page
+
+
+def log_in(page: Page, who: str) -> None:
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name=who).click()
+
+
+def folders(app: App) -> list[Path]:
+    return sorted(app.runs.glob("user-*"))
+
+
+@pytest.mark.parametrize("path", ["", "watch?run={run}"])
+def test_no_page_shows_anything_before_a_login(shared: Shared, browser: Browser, path: str) -> None:
+    with entering(browser, shared.app, path.format(run=shared.run)) as page:
+        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible(timeout=WITHIN_MS)
+        assert page.locator("[data-testid=stSidebarNavLink]").count() == 0
+        assert "penguin" not in page.content().lower()
+
+
+def test_a_user_does_not_see_anothers_run_by_list_or_by_link(shared: Shared) -> None:
+    bob = shared.bob
+    for name in ("watch", "report"):
+        bob.goto(f"{shared.app.url}/{name}?run={shared.run}")
+        expect(bob.get_by_text("This run cannot be opened")).to_be_visible(timeout=WITHIN_MS)
+    bob.goto(f"{shared.app.url}/compare")
+    expect(bob.get_by_text("Logged in:")).to_be_visible(timeout=WITHIN_MS)
+    expect(bob.get_by_text("No runs yet").or_(bob.get_by_text("Nothing to compare"))).to_be_visible(timeout=WITHIN_MS)
+    assert "enguins" not in bob.locator("[data-testid=stSidebar]").inner_text()
+    assert "enguins" in shared.ann.locator("[data-testid=stSidebar]").inner_text()
+
+
+def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
+    found = folders(shared.app)
+    assert len(found) == 2
+    assert all(re.fullmatch(r"user-[0-9a-f]{24}", folder.name) for folder in found)
+    assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in found)
+    told = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
+    assert (told["ann@lab.org"] / shared.run / "run.json").is_file()
+    assert [path.name for path in told["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
+
+
+def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:
+    expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible(timeout=WITHIN_MS)
+
+
+def test_who_is_not_on_the_owners_list_is_not_let_in_and_who_logs_out_is_out(shared: Shared, browser: Browser) -> None:
+    with entering(browser, shared.app) as page:
+        log_in(page, "eve")
+        expect(page.get_by_text("You cannot be let in")).to_be_visible(timeout=WITHIN_MS)
+        assert len(folders(shared.app)) == 2
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible(timeout=WITHIN_MS)

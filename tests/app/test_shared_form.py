@@ -1,0 +1,68 @@
+"""The form that names a server, where the app's owner has a say in which."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.drawn import shown
+from tests.app.test_endpoint_field import WITHIN_S, form
+
+HOME = "https://llm.lab.org/v1"
+SECRET = "sk-of-the-owner-0123"
+
+
+def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> AppTest:
+    """The form's third part, on an owner's variables."""
+    own = {"VPP_RUNS_DIR": str(tmp_path), "OPENAI_BASE_URL": HOME, "OPENAI_API_KEY": SECRET, "VPP_MODEL": "big"}
+    for name, value in {**own, **variables}.items():
+        monkeypatch.setenv(name, value)
+    app = AppTest.from_function(form, default_timeout=WITHIN_S)
+    app.session_state["new.who"] = "My endpoint"
+    return app.run()
+
+
+def keys() -> None:
+    import streamlit as st
+
+    from pages.parts.frame import session_keys
+    from vpp.runs.spec import EndpointSpec
+
+    urls = ("https://llm.lab.org/v1", "https://evil.org/v1")
+    st.session_state["sent"] = [session_keys(EndpointSpec(base_url=url, model="big")).learner for url in urls]
+
+
+def test_a_fixed_endpoint_is_shown_and_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = drawn(tmp_path, monkeypatch, VPP_ENDPOINT_FIXED="1")
+    assert not app.exception
+    assert f"Address: {HOME}" in shown(app)
+    assert [field.label for field in app.text_input] == []
+    assert SECRET not in shown(app)
+    chosen = app.session_state["chosen"]
+    assert (chosen.base_url, chosen.model) == (HOME, "big")
+
+
+def test_a_server_that_may_not_be_asked_is_told_and_cannot_be_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = drawn(tmp_path, monkeypatch, VPP_ALLOWED_ENDPOINTS="*.lab.org")
+    assert "may not be asked" not in shown(app)
+    app.text_input(key="new.url").set_value("https://evil.org/v1").run()
+    assert "This server may not be asked" in shown(app)
+    assert f"take {HOME}, *.lab.org" in shown(app)
+    assert app.button(key="new.test_endpoint").disabled
+    assert app.session_state["chosen"].base_url == ""
+
+
+def test_the_owners_key_is_not_for_an_address_that_somebody_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn(tmp_path, monkeypatch)
+    app = AppTest.from_function(keys, default_timeout=WITHIN_S).run()
+    assert app.session_state["sent"] == [SECRET, None]
+    app.session_state["frame.keys"] = {"https://evil.org:443": "sk-typed"}
+    app.run()
+    assert app.session_state["sent"] == [SECRET, "sk-typed"]
+    monkeypatch.setenv("VPP_ENDPOINT_FIXED", "1")
+    app.run()
+    assert app.session_state["sent"] == [SECRET, None]

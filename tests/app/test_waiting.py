@@ -1,0 +1,55 @@
+"""Watch of a run that waits for its endpoint, or whose disk takes no more, without a browser."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from tests.app.drawn import app_over, opened, shown
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.reporting.builders import run
+from vpp.events import RunFailed, RunPaused
+from vpp.runs.directory import RunDirectory
+from vpp.usage import Usage
+
+UNFINISHED = label_events()[:-3]
+
+
+def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = time.time() + 500
+    lost = RunPaused(reason="endpoint", detail="m: no connection", retry_at=at, gives_up_at=at + 600)
+    reader = run(tmp_path, *UNFINISHED, lost, data=LABELS, config=LABEL_CONFIG)
+    with reader.directory.lock():
+        reader.directory.beat(asdict(Usage()), queued=False)
+        app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+        told = shown(app)
+        assert "The endpoint does not answer" in told
+        assert ">m: no connection<" in told
+        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}), until " in told
+        assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
+        app.button(key="watch.go_on").click().run()
+    word = reader.directory.said()
+    assert word is not None
+    assert word.command == "go on"
+
+
+def test_a_full_disk_is_told_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
+    reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)
+    monkeypatch.setattr(
+        RunDirectory, "obstacle", lambda *_: "runs/a cannot be written (the disk is full): free some space"
+    )
+    app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+    assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
+    assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
+    monkeypatch.setattr("vpp.runs.directory.write_atomically", refuse)
+    app.button(key="watch.resume").click().run()
+    assert not app.exception
+    assert "That could not be done" in shown(app)
+
+
+def refuse(path: Path, _: bytes) -> None:
+    raise OSError(28, "No space left on device", str(path))

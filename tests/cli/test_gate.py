@@ -1,0 +1,41 @@
+"""The command line keeps to the endpoints that the owner allows, before anything is written and in a worker."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_bad_input import TABLE, Vpp, vpp
+from tests.processes import Model
+from vpp.errors import InputError
+from vpp.llm.gate import Gate
+from vpp.runs.checking import checking
+from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec
+
+__all__ = ["vpp"]
+BARRED = "http://169.254.169.254/v1"
+
+
+@pytest.mark.parametrize("command", ["run t.csv --target kind", "check-endpoint", "bench --tasks linear --methods vml"])
+def test_a_barred_address_is_refused_before_anything_is_written(vpp: Vpp, command: str) -> None:
+    Path("t.csv").write_text(TABLE)
+    code, _, said = vpp(*command.split(), "--base-url", BARRED, "--model", "m")
+    assert code == 2
+    assert f"{BARRED.removesuffix('/v1')} is a link-local or metadata address: its owner can name it" in said
+    assert said.count("\n") == 1
+    assert os.listdir() == ["t.csv"]
+
+
+def test_a_list_in_a_dotenv_file_is_kept_to(vpp: Vpp, served: Model) -> None:
+    Path(".env").write_text("VPP_ALLOWED_ENDPOINTS=https://api.a.com/v1\n")
+    code, _, said = vpp("check-endpoint", *served.options)
+    assert code == 2
+    assert "is not among the endpoints that may be asked here: take https://api.a.com/v1" in said
+
+
+def test_a_run_of_before_is_refused_where_its_server_no_longer_may_be_asked(served: Model) -> None:
+    spec = EndpointSpec(base_url=served.base_url, model="demo")
+    gate = Gate(named=("api.a.com",), is_list=True)
+    with pytest.raises(InputError, match="is not among the endpoints"):
+        list(checking(spec, Keys(gate=gate)))

@@ -1,0 +1,93 @@
+"""Small files that claim to be large, and answers without end: refused or cut by size, in bounded memory."""
+
+import gzip
+import io
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.llm.stub import chat
+from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, parse_label, parse_rule
+from vpp.llm.wire import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, read_completion
+
+ROOT = Path(__file__).parents[2]
+ZOO = ROOT / "tests" / "data_zoo"
+MOST_MB = 500
+"""What a hostile file may cost above what is imported to read one."""
+READS = """
+import resource, sys
+from pathlib import Path
+import openpyxl, pyarrow.parquet
+from vpp.data.table import Table
+from vpp.data.read_as import ReadAs
+from vpp.errors import InputError
+
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+
+before, path = peak_mb(), Path(sys.argv[1])
+try:
+    Table.read(path.read_bytes(), name=path.name, read_as=ReadAs())
+    how = "read"
+except InputError as error:
+    how = "refused"
+print(how, round(peak_mb() - before))
+"""
+
+
+def workbook(sheet: bytes, *, unpacked: int) -> bytes:
+    """A workbook whose one sheet unpacks to so many bytes of the same."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as part:
+            for _ in range(unpacked // len(sheet)):
+                part.write(sheet)
+    return held.getvalue()
+
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "workbook.xlsx": lambda: workbook(bytes(1_000_000), unpacked=501_000_000),
+    "gzip.csv": lambda: gzip.compress(bytes(50_000_000), 1),
+    "one_cell.csv": lambda: b"a,b\n" + b'"' + b"x" * 5_000_000,
+    "commas.csv": lambda: b"a,b\n" + b"," * 5_000_000,
+    "parquet.parquet": (ZOO / "bomb.parquet").read_bytes,
+    "entities.xlsx": (ZOO / "workbook_entities.xlsx").read_bytes,
+}
+"""By file name."""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_in_little_memory(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(BOMBS[name]())
+    done = subprocess.run(
+        [sys.executable, "-c", READS, str(tmp_path / name)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    how, grown_mb = done.stdout.split()
+    assert how == "refused"
+    assert int(grown_mb) < MOST_MB
+
+
+def test_an_answer_is_cut_in_all_its_parts() -> None:
+    read = read_completion(chat("x" * 3_000_000, finish="f" * 5_000, reasoning="t" * 3_000_000).body)
+    assert len(read.text) == TEXT_LIMIT
+    assert len(read.reasoning or "") == REASONING_LIMIT
+    assert len(read.finish_reason or "") == ID_LIMIT
+
+
+def test_a_book_is_no_hypothesis_so_that_no_prompt_carries_it() -> None:
+    assert parse_rule("New rule:\n" + "Say yes. " * 25_000).value is None
+    assert parse_rule("New rule:\n" + "x" * RULE_LIMIT).value is not None
+
+
+def test_an_explanation_is_cut() -> None:
+    assert (
+        len(parse_label("Explanation: " + "x" * 190_000 + "\nOutput: yes", ("yes", "no")).explanation)
+        <= EXPLANATION_LIMIT + 1
+    )

@@ -1,0 +1,205 @@
+"""All that pages and exports make of a run, without Streamlit: what a view must be fit for."""
+
+from datetime import datetime
+
+from vpp.drawing import dissent, trust
+from vpp.drawing.ancestry import ancestry_html, outcome_sentence
+from vpp.drawing.band import band_html
+from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.comparison import standings_html, state_words, verdict
+from vpp.drawing.contrast import point_html, sentences
+from vpp.drawing.deck import deck_html
+from vpp.drawing.differences import conditions_html, cost_html
+from vpp.drawing.figures import (
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
+from vpp.drawing.genealogy import drawing, founders_table, genealogy_caption, genealogy_sentence
+from vpp.drawing.idea_deck import compared_words, ideas_html
+from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
+from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
+from vpp.drawing.nearness import verdict as near_verdict
+from vpp.events import INITIAL_STEP, Evaluated
+from vpp.inspection.baselines import Baselines
+from vpp.inspection.by_label import by_label
+from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.comparison import Candidate, compare
+from vpp.inspection.conditions import conditions
+from vpp.inspection.ensemble import ensemble
+from vpp.inspection.genealogy import Place, genealogy
+from vpp.inspection.ideas import merge_ideas, survivors
+from vpp.inspection.points import points
+from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.ruled_out import parted, ruled_out
+from vpp.inspection.scores import balanced_accuracy, rows_by_id
+from vpp.inspection.shared_ideas import shared_ideas
+from vpp.inspection.similarity import nearness
+from vpp.inspection.voices import voices
+from vpp.reporting.document import report_body
+from vpp.reporting.markdown import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.summary import result
+from vpp.wording.brief import (
+    ensemble_metrics,
+    evidence_measure,
+    shares_sentence,
+    tau_of_weights,
+    voting,
+    weights_measure,
+)
+from vpp.wording.by_label import label_cells
+from vpp.wording.happening import happened
+from vpp.wording.listing import listed, when_words
+from vpp.wording.options import means_something
+from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.wording.unread import unread_html
+from vpp.wording.verdicts import DEFAULTS
+
+NO_MODELS = Baselines(models=(), left_out=())
+MOST_STEPS = 6
+"""Steps that are drawn: the first and the last ones."""
+
+
+def draw_all(reader: RunReader) -> None:
+    """Every page and export of the run as it is now."""
+    snapshot = reader.refresh()
+    listed(reader.directory.id, snapshot, when_words(datetime(2026, 1, 1), datetime(2026, 1, 2)))
+    watch(reader, snapshot)
+    posterior(reader, snapshot)
+    disagreement(reader, snapshot)
+    comparison(reader, snapshot)
+    exports(reader)
+
+
+def exports(reader: RunReader) -> None:
+    """The files beside a run."""
+    report_body(report_markdown(reader, simple_models=False))
+    posterior_json(reader)
+    predictions_csv(reader)
+    result(reader.directory, reader.refresh().view)
+
+
+def watch(reader: RunReader, snapshot: Snapshot) -> None:
+    """Every step, its cards, its numbers and the charts."""
+    view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
+    phase(snapshot)
+    unread_html(view)
+    newest = shown_step(view)
+    maker = CardMaker(view, config, dataset, PromptMaker(snapshot.spec, dataset, answers=reader.read_answers))
+    seed_text = view.started.seed_text if view.started else ""
+    steps = range((-1 if newest is None else newest) + 1)
+    for step in dict.fromkeys((None, *steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
+        headline(snapshot, step)
+        if view.last_step is not None:
+            balanced = balanced_accuracy(view, reader.dataset) if step is None else None
+            happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
+            metrics(snapshot, step, DEFAULTS)
+            band_html(view, shown=step, has_end=step is None)
+    if view.started is not None and view.drawn:
+        deck_html(maker.initial(), seed_text=seed_text)
+        if newest is not None:
+            deck_html(maker.final(), seed_text=seed_text)
+            deck_html(maker.at(newest), seed_text=seed_text)
+    if view.last_step is not None:
+        _charts(reader, snapshot)
+
+
+def _charts(reader: RunReader, snapshot: Snapshot) -> None:
+    view, config = snapshot.view, snapshot.spec.config
+    for figure in (ess_figure, weights_figure, acceptance_figure, size_figure, evidence_figure):
+        figure(view, "light")
+    errors = batch_errors(view, config, reader.dataset())
+    error_figure(view, "light", errors.by_step, name=errors.name, top=errors.top)
+
+
+def posterior(reader: RunReader, snapshot: Snapshot) -> None:
+    """Ideas, how near they are, the genealogy and the ledger."""
+    view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
+    ideas = merge_ideas(view, dataset)
+    if ideas is None or view.started is None:
+        return
+    seed_text, weighted = view.started.seed_text, config.is_weighted
+    gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
+    shares_sentence(ideas, config), ruled_out_sentence(gone, config), compared_words(ideas), weights_measure(snapshot)
+    evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
+    ideas_html(ideas, seed_text=seed_text, is_weighted=weighted, shown="heaviest")
+    ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
+    five = ensemble(view, dataset) if config.method == "vml5" else None
+    ensemble_metrics(five) if five else None
+    near = nearness(ideas, dataset)
+    if near is not None:
+        groups = near.groups(0.95)
+        near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
+        matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+    family = genealogy(view)
+    if family is not None:
+        genealogy_caption(family, is_weighted=weighted), genealogy_sentence(family)
+        drawing(family, seed_text=seed_text, is_weighted=weighted, steps=view.total_steps)
+        founders_table(family, seed_text=seed_text, is_weighted=weighted)
+        for slot in range(len(family.last)):
+            place = Place(family.last_step, slot)
+            ancestry_html(family, place, seed_text=seed_text, is_weighted=weighted, most=None)
+            outcome_sentence(family, place)
+
+
+def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
+    """Points, the matrix, particles, and doubt against error."""
+    test, dataset, config = snapshot.view.evaluated.get("test"), reader.dataset(), snapshot.spec.config
+    if test is None:
+        return
+    found = points(test, rows_by_id(dataset))
+    dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
+    if test.metric == "mse":
+        tau = tau_of_weights(snapshot)
+        dissent.number_strip(found, test, config, beyond=dataset.target_range, tau=tau, at=DEFAULTS)
+    else:
+        dissent.vote_strip(found, test, config, at=DEFAULTS)
+    unit = usual_distance(found) if test.metric == "mse" else 0.0
+    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
+    sentence = sentences(test, snapshot.view.texts, seed_text)
+    for point in found[:3]:
+        point_html(point, test, reader.read_answers().by_pair, sentence, dataset.target_decimals)
+    for columns in (by_answers(test), by_particle(test.weights)):
+        voted = voting(config, len(test.weights))
+        decimals = dataset.target_decimals
+        Matrix(
+            columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
+        ).html(found)  # fmt: skip
+    trust.voice_table(voices(test, dataset))
+    _judged(reader, test)
+
+
+def _judged(reader: RunReader, test: Evaluated) -> None:
+    dataset = reader.dataset()
+    found = points(test, rows_by_id(dataset))
+    if trust.why_not_judged(len(test.weights)):
+        return
+    if test.metric == "mse":
+        spread = spread_reliability(found, dataset)
+        trust.spread_saying(spread, at=DEFAULTS), trust.spread_metrics(spread, at=DEFAULTS)
+        risk_figure(spread.curve, "light", is_label=False), spread_figure(spread, "light")
+    else:
+        vote = vote_reliability(found)
+        trust.vote_saying(vote), trust.vote_metrics(vote, n_labels=len(dataset.classes))
+        risk_figure(vote.curve, "light", is_label=True), reliability_figure(vote, "light")
+
+
+def comparison(reader: RunReader, snapshot: Snapshot) -> None:
+    """The run beside itself."""
+    run = Candidate(id=reader.directory.id, snapshot=snapshot, dataset=reader.dataset())
+    found = compare([run, run], reference=0)
+    state_words(run), verdict(found, None, at=DEFAULTS), cost_html({0: run, 1: run})
+    if found.comparable:
+        standings_html(found, NO_MODELS, at=DEFAULTS)
+        shared_ideas({place: found.runs[place] for place in found.comparable})
+    conditions_html(conditions(found.runs, used=means_something), range(2), reference=0)

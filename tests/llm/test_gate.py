@@ -1,0 +1,274 @@
+"""Which servers may be asked: by how they are spelled, and over real sockets by where they lead."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from vpp.errors import EndpointRefused, InputError
+from vpp.llm.address import checked_address, literal
+from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.gate import Gate, Kind, kind_of
+from vpp.llm.gauges import page_beside
+from vpp.settings import Environment
+
+from .stub import Reply, Stub, chat, script, serving
+
+OWN = Gate()
+SHARED = Gate(is_shared=True)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "kind"),
+    [
+        ("169.254.169.254", "barred"),
+        ("2852039166", "barred"),
+        ("0xa9fea9fe", "barred"),
+        ("0251.0376.0251.0376", "barred"),
+        ("169.254.43518", "barred"),
+        ("169.254.169.254.", "barred"),
+        ("::ffff:169.254.169.254", "barred"),
+        ("64:ff9b::a9fe:a9fe", "barred"),
+        ("2002:a9fe:a9fe::1", "barred"),
+        ("fe80::1%eth0", "barred"),
+        ("fd00:ec2::254", "barred"),
+        ("100.100.100.200", "barred"),
+        ("0.0.0.0", "barred"),
+        ("0", "barred"),
+        ("::", "barred"),
+        ("255.255.255.255", "barred"),
+        ("127.1", "loopback"),
+        ("0x7f000001", "loopback"),
+        ("::1", "loopback"),
+        ("::ffff:127.0.0.1", "loopback"),
+        ("10.0.0.5", "private"),
+        ("192.168.1.1", "private"),
+        ("100.64.0.1", "private"),
+        ("fd12::1", "private"),
+        ("8.8.8.8", "public"),
+        ("2606:4700::1111", "public"),
+    ],
+)
+def test_an_address_is_known_however_it_is_spelled(spelled: str, kind: Kind) -> None:
+    address = literal(spelled)
+    assert address is not None
+    assert kind_of(address) == kind
+
+
+REFUSED_EVERYWHERE = (
+    "http://169.254.169.254/v1",
+    "http://2852039166/v1",
+    "http://0xA9.0xFE.0xA9.0xFE/v1",
+    "http://[::ffff:169.254.169.254]:80/v1",
+    "http://[fe80::1]/v1",
+    "http://metadata.google.internal./v1",
+    "http://METADATA/v1",
+    "http://0.0.0.0:8000/v1",
+)
+REFUSED_WHERE_SHARED = ("http://127.0.0.1:8000/v1", "http://[::1]/v1", "http://10.1.2.3/v1", "http://[fd12::1]/v1")
+
+
+@pytest.mark.parametrize("base_url", REFUSED_EVERYWHERE)
+def test_link_local_and_metadata_addresses_are_refused_unless_named(base_url: str) -> None:
+    with pytest.raises(InputError, match=r"metadata address.*(VPP_ALLOWED_ENDPOINTS=|write 127\.0\.0\.1)"):
+        Endpoint(base_url=base_url, model="m")
+    Gate(named=(base_url,)).check(base_url)
+
+
+@pytest.mark.parametrize("base_url", REFUSED_WHERE_SHARED)
+def test_this_machine_and_private_networks_are_refused_where_others_come(base_url: str) -> None:
+    OWN.check(base_url)
+    with pytest.raises(InputError, match="VPP_ALLOWED_ENDPOINTS="):
+        SHARED.check(base_url)
+    Gate(is_shared=True, named=(base_url,)).check(base_url)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "refused"),
+    [
+        ("https://api.a.com/v1", "https://API.a.com:443/v1", "http://api.a.com/v1"),
+        ("https://api.a.com/v1", "https://api.a.com./v1/x", "https://api.a.com/v11"),
+        ("https://api.a.com/v1", "https://api.a.com/v1", "https://api.a.com/v1/%2e%2e/admin"),
+        ("https://api.a.com", "https://api.a.com/any", "https://api.a.com:8443/any"),
+        ("api.a.com", "http://api.a.com:8000/v1", "http://xapi.a.com/v1"),
+        ("api.a.com:8000", "http://api.a.com:8000/v1", "http://api.a.com/v1"),
+        ("*.a.com", "https://b.c.a.com/v1", "https://a.com/v1"),
+        ("*.a.com", "https://b.a.com/v1", "https://b.a.com.evil.org/v1"),
+        ("10.0.0.5", "http://10.0.0.5:8000/v1", "http://10.0.0.6:8000/v1"),
+        ("[::1]:8000", "http://[0:0::1]:8000/v1", "http://[::1]:8001/v1"),
+    ],
+)
+def test_a_list_lets_through_what_it_names_and_nothing_else(name: str, taken: str, refused: str) -> None:
+    gate = Gate(named=(name,), is_list=True, is_shared=True)
+    gate.check(taken)
+    with pytest.raises(InputError, match="not among the endpoints that may be asked here: take "):
+        gate.check(refused)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "*", "*.", "a.*.com", "ftp://a.com", "a.com/v1", "https://u:p@a.com", "a:b:c.com"]
+)
+def test_a_name_that_names_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="names no endpoint: write https://"):
+        Gate(named=(name,))
+
+
+@pytest.mark.parametrize("address", ["http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1"])
+def test_an_address_that_two_readers_may_read_differently_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="is not whole"):
+        checked_address(address)
+
+
+def test_a_domain_of_many_names_opens_public_addresses_alone() -> None:
+    wild = Gate(named=("*.a.com", "vllm.a.com"), is_list=True, is_shared=True)
+    assert wild.refusal("http://vllm.a.com/v1", "10.0.0.5") == ""
+    assert "leads to 10.0.0.5, which is an address of a private network" in wild.refusal("http://x.a.com/", "10.0.0.5")
+    assert "metadata" in wild.refusal("http://vllm.a.com/v1", "169.254.169.254")
+    assert wild.refusal("http://x.a.com/", "8.8.8.8") == ""
+
+
+def test_variables_make_the_gate() -> None:
+    own = {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1", "VPP_MODEL": "m"}
+    assert not Gate.of(Environment.of(own)).is_shared
+    listed = Gate.of(Environment.of({**own, "VPP_ALLOWED_ENDPOINTS": "api.a.com, *.b.com"}))
+    listed.check("http://127.0.0.1:8000/v1")
+    listed.check("https://x.b.com")
+    fixed = Gate.of(Environment.of({**own, "VPP_ENDPOINT_FIXED": "1", "VPP_ALLOWED_ENDPOINTS": "api.a.com"}))
+    fixed.check("http://127.0.0.1:8000/v1", "m")
+    with pytest.raises(InputError, match="not among the endpoints"):
+        fixed.check("https://api.a.com")
+    with pytest.raises(InputError, match="model 'dear' is not among those"):
+        fixed.check("http://127.0.0.1:8000/v1", "dear")
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"VPP_ENDPOINT_FIXED": "1"}, "no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL"),
+        ({"VPP_ENDPOINT_FIXED": "maybe"}, "VPP_ENDPOINT_FIXED is 'maybe': write 1 or 0"),
+        ({"VPP_ALLOWED_ENDPOINTS": " , "}, "a list of nothing"),
+        ({"VPP_ALLOWED_USERS": "a@b.c"}, "set VPP_LOGIN=1 too"),
+        ({"VPP_MAX_CALLS_PER_USER": "-1"}, "VPP_MAX_CALLS_PER_USER is '-1': it must be a whole number of at least 1"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(variables: dict[str, str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Environment.of(variables)
+
+
+# Over real sockets
+
+
+Scene = Callable[[Stub], Awaitable[Any]]
+
+
+def played(scene: Scene, reply: Reply | None = None) -> Any:
+    async def play() -> Any:
+        async with serving(script(reply or chat())) as stub:
+            return await scene(stub)
+
+    return asyncio.run(play())
+
+
+async def ask(base_url: str, gate: Gate) -> Completion:
+    endpoint = Endpoint(base_url=base_url, model="m", api_key="sk-secret-0123", gate=gate, backoff_s=0.001)
+    try:
+        return await endpoint.complete([], temperature=0, seed=0, max_tokens=9)
+    finally:
+        await endpoint.aclose()
+
+
+def leading(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> list[str]:
+    """A resolver of one's own: each look-up of a name gives the next of its addresses. Returns the look-ups."""
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def look_up(host: Any, port: Any, *args: Any, **more: Any) -> Any:
+        name = str(host).partition(".")[0]
+        if name not in names:
+            return real(host, port, *args, **more)
+        asked.append(str(host))
+        address = names[name].pop(0) if len(names[name]) > 1 else names[name][0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, int(port)))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return asked
+
+
+def at(name: str, stub: Stub) -> str:
+    return stub.base_url.replace("127.0.0.1", name)
+
+
+def test_a_name_that_leads_to_this_machine_is_refused_as_the_connection_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up = leading(monkeypatch, inner=["127.0.0.1"])
+
+    async def scene(stub: Stub) -> None:
+        with pytest.raises(
+            EndpointRefused, match=r"inner.test:\d+ leads to 127.0.0.1, which is an address of the serv"
+        ):
+            await ask(at("inner.test", stub), SHARED)
+        assert await asyncio.to_thread(page_beside, at("inner.test", stub), "/version", SHARED) is None
+        assert stub.requests == []
+        assert (await ask(at("inner.test", stub), OWN)).text == "Output: 1"
+        assert await asyncio.to_thread(page_beside, at("inner.test", stub), "/version", OWN)
+        assert (await ask(at("inner.test", stub), Gate(is_shared=True, named=("inner.test",)))).text == "Output: 1"
+
+    played(scene)
+    assert looked_up
+
+
+def test_a_name_that_changes_where_it_leads_is_checked_at_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    leading(monkeypatch, rebinding=["127.0.0.1", "169.254.169.254"])
+
+    async def scene(stub: Stub) -> None:
+        assert (await ask(at("rebinding.test", stub), OWN)).text == "Output: 1"
+        with pytest.raises(EndpointRefused, match=r"leads to 169\.254\.169\.254, which is a link-local or metadata"):
+            await ask(at("rebinding.test", stub), OWN)
+        assert len(stub.requests) == 1
+
+    played(scene)
+
+
+def test_numbers_that_only_the_resolver_understands_are_refused_too() -> None:
+    async def scene(stub: Stub) -> None:
+        for spelled in ("localhost", "127.0.0.1", "2130706433", "127.0.0.1."):
+            with pytest.raises((EndpointRefused, InputError), match="address of the server's own machine"):
+                await ask(at(spelled, stub), SHARED)
+        assert stub.requests == []
+
+    played(scene)
+
+
+def test_a_redirect_is_told_and_not_followed() -> None:
+    async def scene(second: Stub) -> None:
+        there = Reply(b"", status=307, headers={"location": f"{second.base_url}/chat/completions"})
+        async with serving(script(there)) as first:
+            with pytest.raises(EndpointRefused, match=r"it redirects .*give the address it redirects to, http://127"):
+                await ask(first.base_url, OWN)
+            assert len(first.requests) == 1
+            assert await asyncio.to_thread(page_beside, first.base_url, "/version", OWN) is None
+        assert second.requests == []
+
+    played(scene)
+
+
+def test_no_proxy_is_asked_for_what_it_could_reach_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "")
+    leading(monkeypatch, outer=["127.0.0.1"])
+
+    async def scene(proxy: Stub) -> None:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("http_proxy", proxy.base_url.removesuffix("/v1"))
+        with pytest.raises(EndpointRefused, match=r"leads to 127\.0\.0\.1"):
+            await ask("http://outer.test:80/v1", SHARED)
+        assert await asyncio.to_thread(page_beside, "http://outer.test:80/v1", "/version", SHARED) is None
+        assert proxy.requests == []
+        named = Gate(is_shared=True, named=("outer.test",))
+        assert (await ask("http://outer.test:80/v1", named)).text == "Output: 1"
+        assert proxy.requests[0].path.startswith("http://outer.test")
+
+    played(scene)

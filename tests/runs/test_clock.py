@@ -1,0 +1,190 @@
+"""A clock that is set back or forward moves nothing that matters: words are obeyed, ages and times stay true."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.runs.test_view import FIRST, view
+from vpp.errors import EndpointUnreachable
+from vpp.events import Event, RunFinished, RunPaused, RunResumed
+from vpp.runs import moment, outage, worker
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
+from vpp.runs.journal import Journal, JournalReader, Record
+from vpp.runs.moment import Moment
+from vpp.runs.outage import LONGEST_RETRY_S, Outage
+from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.view import RunView
+from vpp.runs.worker import Surroundings, work
+from vpp.settings import Config
+from vpp.usage import Usage
+from vpp.wording.retries import retry_words
+
+DAY_S = 86_400.0
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> RunDirectory:
+    made = RunDirectory(tmp_path / "run")
+    made.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
+    return made
+
+
+@pytest.fixture
+def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves this process's clock by so many seconds."""
+    true = time.time
+
+    def move(by_s: float) -> None:
+        monkeypatch.setattr(time, "time", lambda: true() + by_s)
+
+    return move
+
+
+@pytest.fixture
+def lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that does not answer the first attempt, and would be left alone for an hour."""
+    attempts: list[int] = []
+
+    async def attempt(self: worker._Worker) -> None:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise EndpointUnreachable("a model at an address: no answer")
+        self._record(RunResumed(step=None))
+        self._record(RunFinished(outcome="finished"))
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(outage, "FIRST_RETRY_S", 3000.0)
+
+
+def surroundings(
+    folder: Path, listener: Callable[[RunView, Record], None] | None = None, heard: str = ""
+) -> Surroundings:
+    return Surroundings(keys=Keys(), cache_dir=folder, slots_dir=folder, max_running=1, listener=listener, heard=heard)
+
+
+@pytest.mark.usefixtures("lost_once")
+@pytest.mark.parametrize("moved_s", [0.0, -DAY_S, DAY_S])
+def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
+    directory: RunDirectory, set_clock: Callable[[float], None], moved_s: float
+) -> None:
+    """`Try again now` ends a wait of 50 minutes; the word before it was for an earlier worker."""
+    directory.say("stop")
+    told: list[tuple[RunView, bool]] = []
+
+    def listen(view: RunView, record: Record) -> None:
+        if isinstance(record.event, RunPaused):
+            set_clock(moved_s)
+            directory.say("go on")
+            told.append((view.copy(), directory.waiting_word() is not None))
+
+    before = time.time()
+    ended = work(directory, surroundings(directory.path.parent, listen, directory.said_mark()))
+    paused, waits = told[0]
+    assert ended.phase == "finished"
+    assert waits
+    assert directory.waiting_word() is None
+    assert paused.retry_at is not None
+    assert paused.gives_up_at is not None
+    assert 2990 < paused.retry_at - before < 3010
+    assert 3590 < paused.gives_up_at - before < 3610
+    assert ended.wall_s < 60
+    assert abs((ended.last_at or 0) - before) < 60
+
+
+@pytest.mark.parametrize("by_s", [-DAY_S, DAY_S])
+def test_a_heartbeat_ages_by_the_machines_own_count(
+    directory: RunDirectory, set_clock: Callable[[float], None], by_s: float
+) -> None:
+    if not moment.BOOT_ID.exists():
+        pytest.skip("this system does not name its starts")
+    with directory.lock():
+        directory.beat({}, queued=False)
+        set_clock(by_s)
+        now = Moment.now()
+        assert directory.state(view(*FIRST)) == "running"
+        assert directory.state(view(*FIRST), now=replace(now, up=now.up + STALLED_AFTER_S + 1)) == "stalled"
+    directory.mark_asked()
+    set_clock(0)
+    assert directory.state(view(*FIRST)) == "queued"
+    assert directory.state(view(*FIRST), now=replace(now, up=now.up + STARTING_S + 5)) == "interrupted"
+
+
+def test_who_asks_for_a_worker_that_has_written_since_sees_what_it_wrote(directory: RunDirectory) -> None:
+    directory.mark_asked()
+    assert directory.state(view(*FIRST)) == "queued"
+    directory.journal.write_bytes(b"a line\n")
+    assert directory.state(view(*FIRST)) == "interrupted"
+
+
+def test_a_journal_keeps_even_time_though_the_clock_is_set(
+    directory: RunDirectory, set_clock: Callable[[float], None]
+) -> None:
+    journal = Journal(directory.journal, now=moment.steady_clock())
+    for by_s in (0.0, DAY_S, -DAY_S):
+        set_clock(by_s)
+        journal.append(RunPaused(reason="user"), usage=Usage(), answers=0)
+    journal.close()
+    times = [record.at for record in JournalReader(directory.journal).new_records() if isinstance(record, Record)]
+    assert len(times) == 3
+    assert 0 <= times[2] - times[0] < 10
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        b"",
+        b"[]",
+        b"[" * 50_000,
+        b'{"command": "pause", "at": ' + b"9" * 5000 + b"}",
+        b'{"command": "pause", "at": 1, "token": 3}',
+        b'{"command": "pause", "at": 1}' + b" " * 70_000,
+        b"\xff\xfe",
+    ],
+)
+def test_a_note_that_is_none_is_passed_over(directory: RunDirectory, left: bytes) -> None:
+    for name in ("control", "heartbeat", "asked"):
+        (directory.path / name).write_bytes(left)
+    assert directory.said() is None
+    assert directory.last_beat() is None
+    with directory.lock():
+        assert directory.state(RunView()) == "queued"
+
+
+def test_a_word_of_an_older_program_is_heard(directory: RunDirectory) -> None:
+    (directory.path / "control").write_text(json.dumps({"command": "pause", "at": 12.5}))
+    assert directory.said_mark() == "12.5"
+
+
+def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() -> None:
+    """No hour passes here: the clock is the test's own."""
+    now = [0.0]
+    gone = Outage(None, max_wait_s=3600, now=lambda: now[0])
+    waits = []
+    while (wait_s := gone.next_wait_s()) is not None:
+        waits.append(wait_s)
+        now[0] += wait_s
+    assert waits[:9] == [2, 4, 8, 16, 32, 64, 128, 256, 300]
+    assert max(waits) == LONGEST_RETRY_S
+    assert sum(waits) == 3600
+    assert len(waits) == 19
+
+
+def paused(retry_at: float | None, gives_up_at: float | None = None) -> RunView:
+    event: Event = RunPaused(reason="endpoint", detail="gone", retry_at=retry_at, gives_up_at=gives_up_at)
+    return view(*FIRST, event)
+
+
+def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    at = 1_800_000_000.0
+    assert retry_words(paused(at + 12, at + 3600), now=at).replace("\xa0", " ") == (
+        "Next try in 12 s (at 08:00:12), until 09:00."
+    )
+    assert retry_words(paused(at, at + 60), now=at + 1) == "Next try any moment, until 08:01."
+    assert retry_words(paused(None), now=at) == ""
+    assert retry_words(view(*FIRST), now=at) == ""

@@ -1,0 +1,104 @@
+"""A runs folder in which somebody left links, pipes and hostile names: nothing outside is read, named or removed."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from vpp.cli.surroundings import find_run
+from vpp.errors import RunError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.shipped import EXAMPLE
+from vpp.runs.store import FILES, RunStore, delete, run_id
+
+SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE
+HOSTILE = ("..", "../..", "/etc", "%2e%2e%2f", "a/../../b", "..\\..", "a\x00b", "", ".", "~", "$HOME", "-rf", "CON")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder with one sound run."""
+    shutil.copytree(SHIPPED, tmp_path / "runs" / "sound")
+    return tmp_path / "runs"
+
+
+def listed(runs: Path) -> list[str]:
+    return [run.id for run in RunStore(runs).runs()]
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_folder_whose_files_are_not_plain_is_no_run(runs: Path, name: str, kind: str) -> None:
+    odd = runs / "odd"
+    shutil.copytree(SHIPPED, odd)
+    (odd / name).unlink(missing_ok=True)
+    if kind == "link":
+        (odd / name).symlink_to("/etc/passwd")
+    elif kind == "pipe":
+        os.mkfifo(odd / name)
+    else:
+        (odd / name).mkdir()
+    assert listed(runs) == ["sound"]
+    with pytest.raises(RunError):
+        RunStore(runs).get("odd")
+
+
+def test_a_folder_of_notes_beside_a_runs_files_does_no_harm(runs: Path) -> None:
+    (runs / "sound" / "notes").mkdir()
+    (runs / "sound" / "notes.txt").write_text("mine")
+    assert listed(runs) == ["sound"]
+
+
+def test_a_link_to_a_run_elsewhere_is_not_listed_and_delete_does_not_follow_it(runs: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(SHIPPED, elsewhere)
+    (runs / "linked").symlink_to(elsewhere)
+    assert listed(runs) == ["sound"]
+    with pytest.raises(RunError, match="nothing was deleted"):
+        delete(RunDirectory(runs / "linked"))
+    assert sorted(path.name for path in elsewhere.iterdir()) == sorted(path.name for path in SHIPPED.iterdir())
+
+
+def test_delete_does_not_follow_links_inside_a_run(runs: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("mine")
+    (runs / "sound" / "notes").mkdir()
+    (runs / "sound" / "notes" / "out").symlink_to(kept)
+    delete(RunDirectory(runs / "sound"))
+    assert listed(runs) == []
+    assert (kept / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_id_is_never_a_path(runs: Path, name: str) -> None:
+    shutil.copytree(SHIPPED, runs.parent / "b")
+    with pytest.raises(RunError):
+        RunStore(runs).get(name)
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "\u202egnp.exe", "x" * 5000, "日本語", "a\nb"])
+def test_an_id_made_of_any_name_is_one_plain_word(name: str) -> None:
+    from datetime import datetime
+
+    made = run_id(name, "smc", now=datetime(2026, 1, 1))
+    assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len(made) < 80
+
+
+def test_the_command_line_reads_no_pipe_for_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    (tmp_path / "piped").mkdir()
+    os.mkfifo(tmp_path / "piped" / "run.json")
+    with pytest.raises(RunError):
+        find_run(str(tmp_path / "piped"))
+
+
+def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
+    directory = RunStore(tmp_path / "runs")
+    sound = RunDirectory(SHIPPED)
+    from datetime import datetime
+
+    made = directory.create(sound.spec(), sound.data.read_bytes(), now=datetime(2026, 1, 1))
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]

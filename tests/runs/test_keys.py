@@ -1,0 +1,182 @@
+"""A key is seen by its own server and by nothing else, whatever that server does with it."""
+
+import os
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.drawn import app_over, opened
+from tests.llm.stub import Reply, Request, chat, refusal
+from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
+from vpp.cli.surroundings import keys
+from vpp.runs.launch import launch
+from vpp.runs.reader import RunReader
+from vpp.runs.session import Keys, child_environment, is_secret
+from vpp.runs.store import RunStore
+
+LEARNER = "canary-learner-7f3a9c51d2"
+OPTIMIZER = "canary-optimizer-b84e06f7aa"
+CANARIES = (LEARNER.encode(), OPTIMIZER.encode())
+BOTH = {"OPENAI_API_KEY": LEARNER, "VPP_OPTIMIZER_API_KEY": OPTIMIZER}
+
+
+class Parrot(Model):
+    """A model that repeats the key it was given: in answers, thoughts, names and errors of every kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: set[str] = set()
+        self.refuses = False
+        self._numbers = count()
+
+    async def behave(self, request: Request) -> Reply | None:
+        key = request.headers.get("authorization", "")
+        self.given.add(key)
+        if not request.path.endswith("/chat/completions"):
+            return refusal(404, f"{key} asked for what is not here")
+        if self.refuses:
+            return refusal(401, f"Incorrect API key provided: {key}", code=key)
+        return self._answer(key, next(self._numbers), request)
+
+    def _answer(self, key: str, number: int, request: Request) -> Reply:
+        faults = {
+            3: refusal(500, f"{key} failed"),
+            7: refusal(503, key),
+            11: Reply(key.encode()),
+            13: refusal(408, key),
+        }
+        if number in faults:
+            return faults[number]
+        if "New rule:" in request.body["messages"][0]["content"]:
+            return chat(f"{key}\n\nNew rule:\nSay Adelie where {key} says {number}.", reasoning=key, finish=key)
+        return chat(f"Explanation: {key}\nOutput: Adelie", reasoning=f"I was given {key}.")
+
+
+def seen(folder: Path) -> list[str]:
+    """Files under a folder that hold a key, by content or by name."""
+    return [
+        str(path)
+        for path in folder.rglob("*")
+        if any(key in path.name.encode() or (path.is_file() and key in path.read_bytes()) for key in CANARIES)
+    ]
+
+
+class Watch:
+    """Looks at the command lines of every process for a key."""
+
+    def __init__(self) -> None:
+        self.found: list[bytes] = []
+        self.looks = 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._done.wait(0.05):
+            for place in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    line = place.read_bytes()
+                except OSError:
+                    continue
+                self.looks += 1
+                self.found += [line] * any(key in line for key in CANARIES)
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parrot, dict[str, Any]]]:
+    """A run by the command line, one that is refused, and one that the app starts, with what was printed."""
+    desk = Desk(tmp_path_factory.mktemp("keys"), environment=BOTH)
+    said: dict[str, Any] = {}
+    with Watch() as watch, served_by_thread(Parrot()) as model:
+        ends = ("--base-url", model.base_url, "--model", "m", "--optimizer-model", "n")
+        words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--max-wait", "20")
+        said["run"] = desk.vpp(*words, "--run-dir", desk.runs / "20260101-0000-one-smc-0000")
+        _launched(desk)
+        said["report"] = desk.vpp(
+            "report",
+            desk.runs / "20260101-0000-one-smc-0000",
+            *("-o", desk.folder / "report.md", "--html", desk.folder / "report.html"),
+        )
+        said["check"] = desk.vpp("check-endpoint", "--base-url", model.base_url, "--model", "m")
+        model.refuses = True
+        said["refused"] = desk.vpp(*words, "--no-cache", "--run-dir", desk.runs / "20260101-0002-two-smc-0000")
+        said["watch"] = watch
+        yield desk, model, said
+    desk.close()
+
+
+def _launched(desk: Desk) -> None:
+    """The first run once more, as the app starts it: detached, keys by environment."""
+    first = RunStore(desk.runs).get("20260101-0000-one-smc-0000")
+    again = RunStore(desk.runs).create(first.spec(), first.data.read_bytes(), now=datetime(2026, 1, 1, 0, 1))
+    given = Keys.read({**desk.variables})
+    launch(again, keys=given, environment={k: v for k, v in desk.variables.items() if k not in BOTH})
+    wait_until(lambda: desk.state(f"runs/{again.id}") in ("finished", "failed"), "the app's run ends")
+
+
+def test_both_keys_reached_the_server(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    _, model, said = scene
+    assert model.given - {""} == {f"Bearer {LEARNER}", f"Bearer {OPTIMIZER}"}
+    assert said["run"].code == 0, said["run"].err
+    assert said["refused"].code == 3
+
+
+def test_no_file_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    desk, _, _ = scene
+    assert {path.suffix for path in desk.folder.rglob("*")} >= {".jsonl", ".json", ".log", ".html", ".md", ".db"}
+    assert seen(desk.folder) == []
+
+
+def test_nothing_printed_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    for name in ("run", "report", "check", "refused"):
+        printed = scene[2][name].out + scene[2][name].err
+        assert not any(key in printed.encode() for key in CANARIES), name
+
+
+def test_no_command_line_held_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    watch = scene[2]["watch"]
+    assert watch.looks
+    assert watch.found == []
+
+
+def test_what_the_key_said_was_taken_out_not_the_answer(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    journal = (scene[0].runs / "20260101-0000-one-smc-0000" / "events.jsonl").read_text()
+    assert "Bearer [key]" in journal
+
+
+@pytest.mark.parametrize("page", ["watch", "posterior", "report"])
+def test_no_page_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]], page: str, monkeypatch: Any) -> None:
+    for name, value in BOTH.items():
+        monkeypatch.setenv(name, value)
+    run = RunStore(scene[0].runs).get("20260101-0000-one-smc-0000")
+    app = opened(app_over(scene[0].runs, monkeypatch), RunReader(run), page)
+    drawn = "".join(str(element.proto) for block in (app.main, app.sidebar) for element in block)
+    assert "penguins" in drawn
+    assert not any(key.decode() in drawn for key in CANARIES)
+
+
+def test_what_holds_keys_does_not_show_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in BOTH.items():
+        monkeypatch.setenv(name, value)
+    found = keys()
+    assert found.learner == LEARNER
+    assert LEARNER not in f"{found!r} {found!s} {[found]} { ({'keys': found}) }"
+
+
+def test_the_demo_model_is_given_no_key() -> None:
+    inherited = {**os.environ, **BOTH, "AWS_SECRET_ACCESS_KEY": "s", "HF_TOKEN": "t", "LANG": "C.UTF-8"}
+    left = {name for name in child_environment(inherited) if not is_secret(name)}
+    assert "LANG" in left
+    assert not left & {"OPENAI_API_KEY", "VPP_OPTIMIZER_API_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN"}

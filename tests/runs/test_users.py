@@ -1,0 +1,168 @@
+"""Users of a shared app: whose folder is whose, which key goes where, and how much each may do."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.llm.stub import Stub, chat, script, serving
+from tests.processes import Desk, Model, wait_until
+from vpp.errors import EndpointRefused, RunError
+from vpp.llm.allowance import BLOCK, Allowance
+from vpp.llm.budget import Budget
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint
+from vpp.runs.directory import RunDirectory
+from vpp.runs.launch import launch
+from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.users import User, check_runs, keys_for
+from vpp.settings import Environment
+
+ANN = {"iss": "https://id.lab.org", "sub": "1", "email": "Ann@Lab.org", "email_verified": True}
+OWN = Keys(learner="sk-owner", optimizer="sk-owner-2")
+
+
+def test_a_user_is_who_their_provider_says_and_no_claim_shapes_a_path() -> None:
+    ann = User.of(ANN)
+    assert ann.folder == User.of({**ANN, "email": "other@x.org"}).folder
+    others = [{**ANN, "sub": "2"}, {**ANN, "iss": "https://id.lab.or", "sub": "g1"}, {**ANN, "sub": "../../etc"}]
+    assert len({ann.folder, *(User.of(claims).folder for claims in others)}) == 4
+    assert all("/" not in User.of(claims).folder for claims in others)
+    for claims in ({}, {"iss": "x"}, {"sub": "x"}, {"iss": "", "sub": "x"}, {"iss": "x", "sub": 7}):
+        with pytest.raises(RunError, match="names nobody"):
+            User.of(claims)
+
+
+@pytest.mark.parametrize(
+    ("claims", "allowed", "enters"),
+    [
+        ({}, (), True),
+        ({}, ("ann@lab.org",), True),
+        ({}, ("*@LAB.org",), True),
+        ({}, ("1",), True),
+        ({}, ("bob@lab.org", "2"), False),
+        ({"email": "ann@lab.org.evil.org"}, ("*@lab.org",), False),
+        ({"email_verified": False}, ("*@lab.org",), False),
+        ({"email_verified": None}, ("ann@lab.org",), False),
+        ({"email_verified": "true"}, ("ann@lab.org",), False),
+        ({"email": ""}, ("*@",), False),
+    ],
+)
+def test_only_a_verified_address_or_a_subject_lets_in(
+    claims: dict[str, object], allowed: tuple[str, ...], enters: bool
+) -> None:
+    assert User.of({**ANN, **claims}).may_enter(allowed) is enters
+
+
+def keys(endpoint: EndpointSpec, *, typed: dict[str, str] | None = None, **variables: str) -> tuple[str | None, ...]:
+    found = keys_for(endpoint, typed=typed or {}, own=OWN, environment=Environment.of(variables))
+    return found.learner, found.optimizer
+
+
+def at(base_url: str, optimizer_base_url: str = "") -> EndpointSpec:
+    return EndpointSpec(base_url=base_url, model="m", optimizer_base_url=optimizer_base_url)
+
+
+def test_the_owners_key_goes_to_the_owners_server_alone() -> None:
+    home = {"OPENAI_BASE_URL": "https://llm.lab.org/v1"}
+    assert keys(at("https://llm.lab.org/v1"), **home)[0] == "sk-owner"
+    assert keys(at("https://LLM.lab.org:443/v1/"), **home)[0] == "sk-owner"
+    for typed in ("https://evil.org/v1", "http://llm.lab.org/v1", "https://llm.lab.org:8443/v1", "https://llm.lab.org"):
+        assert keys(at(typed), **home) == (None, None)
+    assert keys(at("https://api.openai.com/v1"))[0] == "sk-owner"
+    assert keys(at("http://localhost:8000/v1")) == (None, None)
+    assert keys(at("https://llm.lab.org/v1", "https://evil.org/v1"), **home) == ("sk-owner", None)
+
+
+def test_the_optimizers_own_key_goes_to_its_own_server() -> None:
+    home = {"OPENAI_BASE_URL": "https://llm.lab.org/v1", "VPP_OPTIMIZER_BASE_URL": "https://big.lab.org/v1"}
+    assert keys(at("https://llm.lab.org/v1", "https://big.lab.org/v1"), **home) == ("sk-owner", "sk-owner-2")
+    assert keys(at("https://big.lab.org/v1", "https://llm.lab.org/v1"), **home) == (None, "sk-owner")
+
+
+def test_a_typed_key_goes_to_the_server_it_was_typed_for() -> None:
+    typed = {"https://mine.org:443": "sk-mine"}
+    assert keys(at("https://mine.org/v1"), typed=typed) == ("sk-mine", None)
+    assert keys(at("http://mine.org/v1"), typed=typed) == (None, None)
+    assert keys(at("https://api.openai.com/v1", "https://mine.org/v1"), typed=typed) == ("sk-owner", "sk-mine")
+
+
+def test_a_worker_is_given_the_keys_of_its_run_and_none_that_lie_about(desk: Desk, served: Model) -> None:
+    served.key = "sk-owner"
+    assert desk.run("run", *served.options, "--method", "vml", OPENAI_API_KEY="sk-wrong").finish().code == 3
+    (desk.folder / ".env").write_text("OPENAI_API_KEY=sk-owner\n")
+    directory = desk.directory("run")
+    launch(directory, keys=Keys(), environment={**desk.variables, "OPENAI_API_KEY": "sk-owner"})
+    wait_until(lambda: "as none was given" in directory.journal.read_text(), "the worker asks without a key")
+
+
+# How much
+
+
+def test_a_days_calls_are_counted_over_all_who_count_in_one_file(tmp_path: Path) -> None:
+    one, other = (Allowance(file=tmp_path / ".calls", per_day=20) for _ in range(2))
+    assert (one.take(), other.take(), one.take()) == (BLOCK, 20 - BLOCK, 0)
+    assert one.is_spent
+    other.give_back(3)
+    assert (one.sent, one.take(), one.is_spent) == (17, 3, True)
+    assert (tmp_path / ".calls").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_new_day_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-10")
+    assert (allowance.take(5), allowance.is_spent) == (5, True)
+    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-11")
+    assert not allowance.is_spent
+
+
+def test_no_call_leaves_beyond_a_days_calls_and_what_was_not_sent_is_given_back(tmp_path: Path) -> None:
+    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+
+    async def ask(stub: Stub, calls: int) -> None:
+        counters = Counters()
+        budget = Budget(counters, allowance=allowance)
+        endpoint = Endpoint(base_url=stub.base_url, model="m", counters=counters, budget=budget)
+        try:
+            for _ in range(calls):
+                await endpoint.complete([], temperature=0, seed=0, max_tokens=9)
+        finally:
+            budget.close()
+            await endpoint.aclose()
+
+    async def scene() -> None:
+        async with serving(script(chat())) as stub:
+            await ask(stub, 2)
+            assert allowance.sent == 2
+            with pytest.raises(EndpointRefused, match="today's 5 calls of one user are sent: go on tomorrow"):
+                await ask(stub, 9)
+            assert len(stub.requests) == 5
+
+    asyncio.run(scene())
+
+
+def test_a_run_beyond_its_users_calls_pauses_and_says_so(desk: Desk, served: Model) -> None:
+    calls = Allowance(file=desk.folder / ".calls", per_day=30)
+    variables = {"VPP_MAX_CALLS_PER_USER": "30", "VPP_CALLS_FILE": str(calls.file)}
+    outcome = desk.run("run", *served.options, "--method", "vml", **variables).finish()
+    assert outcome.code == 3
+    assert "all that one user may send in a day is sent: 30 calls sent" in outcome.err
+    assert calls.is_spent
+    assert desk.resume("run").finish().code == 0
+
+
+def test_no_more_runs_begin_than_one_user_may_have(tmp_path: Path) -> None:
+    runs = [RunDirectory(tmp_path / name) for name in ("a", "b", "c")]
+    for run in runs:
+        run.path.mkdir()
+    with runs[0].lock():
+        check_runs(runs, most=0)
+        check_runs(runs, most=2)
+        check_runs(runs, most=1, but=runs[0])
+        with pytest.raises(RunError, match="1 run goes on, and one user may have 1 at once here: stop one"):
+            check_runs(runs, most=1, but=runs[1])
+    check_runs(runs, most=1)
+    runs[2].mark_asked()
+    with pytest.raises(RunError, match="1 run goes on"):
+        check_runs(runs, most=1)

@@ -1,0 +1,66 @@
+"""What is installed is pinned with hashes, and its licences are listed."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.supply import licences
+from tests.supply.licences import PAGE, PINS, ROOT, listed, pinned
+
+SOURCES = ROOT / ".ci" / "pins"
+FILES = (*PINS, SOURCES / "tools.txt")
+
+
+def straight(path: Path) -> dict[str, str]:
+    """Version by package, of a list that people write."""
+    lines = (line for line in path.read_text(encoding="utf-8").splitlines() if "==" in line)
+    return {re.sub(r"\[.*", "", line.partition("==")[0]): line.partition("==")[2] for line in lines}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_package_is_pinned_to_files_by_their_hashes(path: Path) -> None:
+    entries = re.split(r"\n(?=[a-z0-9])", path.read_text(encoding="utf-8"))[1:]
+    assert entries
+    for entry in entries:
+        assert re.match(r"[a-z0-9.\[\]-]+==\S+", entry), entry[:80]
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry[:80]
+    assert "://" not in path.read_text(encoding="utf-8"), "an address is no place to install from"
+
+
+@pytest.mark.parametrize(("source", "path"), [("app.in", FILES[0]), ("dev.in", FILES[1]), ("tools.in", FILES[2])])
+def test_what_people_pin_is_what_is_installed(source: str, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for package, version in straight(SOURCES / source).items():
+        assert re.search(rf"^{re.escape(package)}(\[\w+\])?=={re.escape(version)} ", text, re.MULTILINE), "make pins"
+
+
+def test_tests_run_on_the_versions_that_the_app_is_pinned_to() -> None:
+    app, dev = (set(re.findall(r"^\S+==\S+", path.read_text(encoding="utf-8"), re.MULTILINE)) for path in PINS)
+    assert {pin.replace("[aiohttp]", "") for pin in app} <= {pin.replace("[aiohttp]", "") for pin in dev}
+
+
+def test_every_range_of_the_package_is_pinned_for_the_app() -> None:
+    ranges = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert {re.match(r"[\w-]+", each).group() for each in ranges} == set(straight(SOURCES / "app.in"))  # type: ignore[union-attr]
+
+
+def test_every_installed_package_has_its_licence_on_the_page() -> None:
+    said = listed(PAGE.read_text(encoding="utf-8"))
+    assert set(said) == pinned(PINS[0]) | pinned(PINS[1]), "make pins, or: python -m tests.supply.licences"
+    unknown = {name for name, words in said.items() if words in ("–", "not stated")}
+    assert unknown <= {"httpx2-jsfetch"}, "packages for other systems than those of the tests"
+
+
+def test_licences_are_those_of_the_metadata() -> None:
+    said = listed(PAGE.read_text(encoding="utf-8"))
+    stated = {name: licences.licence(name) for name in said}
+    assert {name: words for name, words in stated.items() if words not in ("–", said[name])} == {}
+
+
+def test_one_known_hole_is_let_pass_by_name() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.findall(r"--ignore-vuln (\S+)", makefile) == ["CVE-2025-69872"]
+    assert "--strict" in makefile
+    assert "--require-hashes" in makefile

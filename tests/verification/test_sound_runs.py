@@ -1,0 +1,134 @@
+"""Runs as the samplers make them hold, whichever way their steps go."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.inference import scripted
+from tests.inference.test_resizing import keep, right
+from tests.processes import ROOT, model
+from tests.verification.kept import GROWING, SHRINKING, kept_run, write
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.data.tasks import generate
+from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinished, RunPaused, RunResumed, StepFinished
+from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
+from vpp.runs.session import Keys
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.worker import Surroundings, work
+from vpp.settings import Config
+from vpp.verification.verify import verify
+from vpp.wording.verification import fault_line
+
+TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
+
+
+def faults(directory: RunDirectory) -> list[str]:
+    return [fault_line(fault) for fault in verify(directory).faults]
+
+
+@pytest.mark.parametrize("name", scripted.VARIANTS)
+def test_every_variant_holds(name: str, tmp_path: Path) -> None:
+    directory, _ = kept_run(tmp_path / "run", scripted.variant(name, evaluate_every=2))
+    assert faults(directory) == []
+
+
+OPTIONS = {
+    "tau from the data": {"tau": "auto"},
+    "rescored on the buffer": {"final_weights": "rescored"},
+    "rescored on all rows": {"final_weights": "train"},
+    "seeded ties": {"ties": "seeded", "error_mass": "shared"},
+    "often resampled": {"mutate": "filtered", "ess_threshold": 0.9},
+    "a copy rewritten, carried": {"mutate": "duplicates", "tempering": "incremental", "ess_threshold": 0.9},
+    "one particle": {"particles": 1},
+    "one step": {"batch_size": 20, "epochs": 1, "tempering": "adaptive"},
+    "a budget for K": {"particles": 3, "particles_max": 9, "growth_budget": 4000, "epochs": 3},
+}
+
+
+@TASKS
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_option_that_weights_depend_on_holds(name: str, task: str, tmp_path: Path) -> None:
+    directory, _ = kept_run(tmp_path / "run", scripted.paper(method="smc", **OPTIONS[name]), task)
+    assert faults(directory) == []
+
+
+def test_populations_that_grow_and_shrink_hold(tmp_path: Path) -> None:
+    grown, events = kept_run(tmp_path / "grown", scripted.paper(**GROWING), write=keep)
+    assert any(isinstance(event, ParticleDrawn) and event.step >= 0 for event in events)
+    assert faults(grown) == []
+    script = {"write": scripted.rewrite_anew, "answer": right}
+    shrunk, events = kept_run(tmp_path / "shrunk", scripted.paper(**SHRINKING), **script)
+    assert any(isinstance(event, Resampled) for event in events)
+    assert faults(shrunk) == []
+
+
+def test_a_run_that_goes_on_from_another_holds(tmp_path: Path) -> None:
+    directory, _ = kept_run(tmp_path / "run", scripted.paper(method="mh"), start=scripted.TEXTS[:5])
+    assert faults(directory) == []
+
+
+def test_what_a_resume_took_back_is_checked_and_said_to_be_void(tmp_path: Path) -> None:
+    directory, events = kept_run(tmp_path / "run", scripted.variant("smc filtered"))
+    whole = [number for number, event in enumerate(events) if isinstance(event, StepFinished)]
+    cut, again = whole[3] - 4, whole[2] + 1
+    disturbed = [*events[:cut], RunPaused(reason="endpoint"), RunResumed(step=1), *events[again:]]
+    write(directory, disturbed)
+    found = verify(directory)
+    assert [fault.claim for fault in found.faults] == []
+    assert found.void_lines == cut - again
+    judged = next(n for n in range(again, cut) if isinstance(events[n], Proposed) and events[n].u is not None)  # type: ignore[union-attr]
+    disturbed[judged] = replace(disturbed[judged], u=0.123)
+    write(directory, disturbed)
+    assert {(fault.claim, fault.at.line) for fault in verify(directory).faults} >= {("decisions", judged + 1)}
+
+
+def test_answers_after_a_stop_that_a_resume_took_back_need_not_be_kept(tmp_path: Path) -> None:
+    directory, events = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
+    end = next(n for n, event in enumerate(events) if isinstance(event, StepFinished) and event.step == 1) + 1
+    forgotten = [replace(e, step=1, hypotheses=("0" * 12,) * 5) for e in events if isinstance(e, Evaluated)]
+    stopped = [*events[:end], RunResumed(step=1), *forgotten, RunFinished(outcome="stopped")]
+    write(directory, stopped)
+    assert "answers" in {fault.claim for fault in verify(directory).faults}
+    write(directory, [*stopped, RunResumed(step=1), *events[end:]])
+    found = verify(directory)
+    assert "answers" not in {fault.claim for fault in found.faults}
+    assert found.void_lines == len(forgotten)
+
+
+def test_a_run_under_way_holds_as_far_as_it_has_come(tmp_path: Path) -> None:
+    directory, events = kept_run(tmp_path / "run", scripted.variant("smc adaptive"))
+    for end in range(0, len(events), 13):
+        write(directory, events[:end])
+        assert faults(directory) == [], end
+    assert not verify(directory).has_ended
+
+
+def test_the_shipped_example_holds() -> None:
+    found = verify(RunDirectory(ROOT / "assets" / "examples" / "example-penguins"))
+    assert [fault_line(fault) for fault in found.faults] == []
+    assert found.has_ended
+
+
+DEMO = {
+    "mh with restarts": {"method": "mh", **scripted.VARIANTS["mh with restarts"]},
+    "smc with a growing K": {"method": "smc", "particles_max": 9, "evaluate_every": 3},
+    "smc adaptive": {"method": "smc", **scripted.VARIANTS["smc adaptive"]},
+}
+"""Between them every phase of a step; the other variants are verified without a server, above."""
+
+
+def test_runs_of_a_worker_on_the_demo_model_hold(tmp_path: Path) -> None:
+    table = Table.read(generate("linear", train_size=20, test_size=6), name="linear.csv")
+    dataset = build_dataset(table, target=table.columns[-1].name, train_size=20)
+    with model() as served:
+        for name, options in DEMO.items():
+            config = Config(**{"particles": 3, "batch_size": 10, "epochs": 2, **options})  # type: ignore[arg-type]
+            endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
+            directory = Preparation(dataset=dataset, config=config, endpoint=endpoint).create(
+                tmp_path, run_dir=tmp_path / name
+            )
+            work(directory, Surroundings(keys=Keys(), cache_dir=tmp_path, slots_dir=tmp_path, max_running=9))
+            assert faults(directory) == [], name

@@ -1,0 +1,141 @@
+"""A watcher without a browser: it speaks Streamlit's own protocol, and asks for refreshes as a browser's timer does.
+
+A browser opens a WebSocket, asks for the script once, and is told by `auto_rerun` messages which fragment to ask for
+how often. An element that it holds already comes as its hash: so the client tells which it holds, as a browser does.
+"""
+
+import asyncio
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import ClientSession, WSMsgType
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.watchers.seen import Seen
+
+SCRUBBER = "vpp_scrubber"
+"""The component whose data names the newest step; Watch draws it last of all."""
+
+
+@dataclass
+class Line(Seen):
+    """One session of the app at the page Watch of a run."""
+
+    address: str = ""
+    """Of the app, without a path."""
+    _held: dict[str, tuple[int | None, int]] = field(default_factory=dict)
+    """By hash of a message that the server may send as its hash alone: the step it names, and the run it came in."""
+    _timers: dict[str, tuple[float, asyncio.Task[None]]] = field(default_factory=dict)
+    """By fragment: how often it is asked for, in seconds."""
+    _page: str = ""
+    _oldest: int = 2
+    _count: int = 0
+
+    async def watch(self, until: float, *, enough: int = 0) -> None:
+        """Until a Unix time, or so many refreshes where a number is given. Faults are noted, not raised."""
+        url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
+        async with (
+            ClientSession() as session,
+            session.ws_connect(url, protocols=("streamlit",), max_msg_size=0) as socket,
+        ):
+            self._socket = socket
+            await self._ask()
+            while (left := until - time.time()) > 0 and not 0 < enough <= self.refreshes:
+                try:
+                    message = await socket.receive(timeout=left)
+                except TimeoutError:
+                    break
+                if message.type is not WSMsgType.BINARY:
+                    self.faults.append(f"the connection ended: {message.type.name} {message.extra or ''}")
+                    break
+                self.received_bytes += len(message.data)
+                self._take(ForwardMsg.FromString(message.data))
+            self._forget_timers()
+
+    async def _ask(self, fragment: str = "") -> None:
+        """The whole script, or one of its fragments as a timer asks for it."""
+        asked = BackMsg()
+        state = asked.rerun_script
+        state.query_string = f"run={self.run}"
+        state.page_script_hash = self._page
+        if not self._page:
+            state.page_name = "watch"
+        state.fragment_id = fragment
+        state.is_auto_rerun = bool(fragment)
+        state.cached_message_hashes.extend(self._held)
+        await self._socket.send_bytes(asked.SerializeToString())
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._page = message.new_session.page_script_hash
+            self._oldest = message.new_session.config.max_cached_message_age or self._oldest
+        elif kind == "auto_rerun":
+            self._time(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self._forget_timer(fragment)
+        elif kind == "ref_hash":
+            self._take_held(message.ref_hash)
+        elif kind == "delta":
+            self._take_element(message)
+        elif kind == "script_finished":
+            self._finish(message)
+
+    def _take_held(self, name: str) -> None:
+        if name not in self._held:
+            self.faults.append("the server sent the hash of a message that this watcher does not hold")
+            return
+        step, _ = self._held[name]
+        self._held[name] = (step, self._count)
+        self.note(step)
+
+    def _take_element(self, message: ForwardMsg) -> None:
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.faults.append(f"{element.exception.type}: {element.exception.message}"[:300])
+        step = _newest(element.bidi_component) if kind == "bidi_component" else None
+        if message.metadata.cacheable:
+            self._held[message.hash] = (step, self._count)
+        self.note(step)
+
+    def _finish(self, message: ForwardMsg) -> None:
+        if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+            self.faults.append("the script did not compile")
+        self.refreshes += 1
+        self._count += 1
+        self._held = {name: kept for name, kept in self._held.items() if self._count - kept[1] <= self._oldest}
+
+    def _time(self, fragment: str, seconds: float) -> None:
+        """Asks for a fragment again and again, as the browser's interval does; one that is timed alike goes on."""
+        if fragment in self._timers and self._timers[fragment][0] == seconds:
+            return
+        self._forget_timer(fragment)
+
+        async def ask() -> None:
+            with suppress(ConnectionError):
+                while True:
+                    await asyncio.sleep(seconds)
+                    await self._ask(fragment)
+
+        self._timers[fragment] = (seconds, asyncio.create_task(ask()))
+
+    def _forget_timer(self, fragment: str) -> None:
+        if timed := self._timers.pop(fragment, None):
+            timed[1].cancel()
+
+    def _forget_timers(self) -> None:
+        for fragment in list(self._timers):
+            self._forget_timer(fragment)
+
+
+def _newest(component: Any) -> int | None:
+    if not component.component_name.endswith(SCRUBBER):
+        return None
+    step: int | None = json.loads(component.json)["newest"]
+    return step

@@ -1,0 +1,50 @@
+"""`verify`."""
+
+from argparse import Namespace
+from typing import Any
+
+from pydantic_core import to_json
+
+from vpp.cli.surroundings import find_run
+from vpp.verification.ledger import TOLERANCE
+from vpp.verification.verify import Verification, verify
+from vpp.wording.verification import notes, verification_lines
+
+HOLDS, DOES_NOT_HOLD = 0, 1
+
+
+def verify_run(options: Namespace) -> int:
+    """Derives the journal once more, and says whether it holds."""
+    directory = find_run(options.run_dir)
+    found = verify(directory)
+    if options.json:
+        print(to_json(_record(found, directory.id), inf_nan_mode="strings").decode())
+    else:
+        print("\n".join(verification_lines(found, run=directory.id)))
+    return HOLDS if found.holds else DOES_NOT_HOLD
+
+
+def _record(found: Verification, run: str) -> dict[str, Any]:
+    """One object."""
+    return {
+        "run": run,
+        "holds": found.holds,
+        "tolerance": TOLERANCE,
+        "lines": found.lines,
+        "steps": found.steps,
+        "claims": {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in found.counts.items()},
+        "faults": [
+            {
+                "claim": fault.claim,
+                "line": fault.at.line,
+                "step": fault.at.step,
+                "particle": fault.at.slot,
+                "what": fault.what,
+                "written": fault.written,
+                "follows": fault.follows,
+            }
+            for fault in found.faults
+        ],
+        "told": list(notes(found)),
+        "unchecked": [{"why": why, "times": times} for why, times in found.unchecked],
+    }

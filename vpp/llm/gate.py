@@ -1,0 +1,226 @@
+"""The gate: which servers may be asked, by name before a request is made and by address as a connection is opened.
+
+An address is barred (link-local, a cloud's metadata, or none at all), of this machine, private, or public.
+
+- What is barred is asked only where its very address is named.
+- Where others than the owner reach the app, this machine and private networks are asked only where they are named.
+- Where there is a list, only what is on it is asked.
+
+`*.domain` stands for names that others may make: it opens public addresses alone.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from vpp.errors import InputError
+from vpp.llm.address import Address, is_loopback, literal, plain_host
+from vpp.settings import Environment
+
+Kind = Literal["barred", "loopback", "private", "public"]
+METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
+"""Names that clouds give to their metadata: barred however they resolve, so that no proxy is asked for them."""
+_BARRED = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            *("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
+            *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32"),  # metadata of Alibaba, Azure and Oracle
+            *("::/128", "fe80::/10", "fec0::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"),
+        ),
+    )
+)
+_CARRIERS = (
+    (ipaddress.IPv6Network("::ffff:0:0/96"), 0),
+    (ipaddress.IPv6Network("::ffff:0:0:0/96"), 0),
+    (ipaddress.IPv6Network("64:ff9b::/96"), 0),
+    (ipaddress.IPv6Network("2002::/16"), 80),
+)
+"""IPv6 networks that stand for IPv4 addresses, and by how many bits these are shifted."""
+_PORTS = {"http": 80, "https": 443}
+_WHY: dict[Kind, str] = {
+    "barred": "a link-local or metadata address",
+    "loopback": "an address of the server's own machine",
+    "private": "an address of a private network",
+}
+
+
+class AddressRefused(OSError):
+    """A connection that was not opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An endpoint that the owner names."""
+
+    host: str
+    """In its plain form; with `*.` before a domain, every name below it."""
+    scheme: str = ""
+    """Empty: any."""
+    port: int | None = None
+    """None: any."""
+    path: str = ""
+    """What the address's path begins with, in whole segments."""
+
+    @property
+    def is_wild(self) -> bool:
+        """Whether it stands for the names below a domain."""
+        return self.host.startswith("*.")
+
+    def covers(self, base_url: str) -> bool:
+        """Whether it names this address."""
+        parts = urlsplit(base_url)
+        host = plain_host(parts.hostname or "")
+        below = host.isascii() and host.endswith(self.host[1:]) and len(host) >= len(self.host)
+        same = below if self.is_wild else host == self.host
+        return (
+            same
+            and self.scheme in ("", parts.scheme)
+            and self.port in (None, parts.port or _PORTS.get(parts.scheme))
+            and f"{parts.path.rstrip('/')}/".startswith(f"{self.path}/")
+            and not ({".", ".."} & set(_segments(parts.path)))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What may be asked. As it stands: anything but barred addresses, as on a machine of one's own."""
+
+    named: tuple[str, ...] = ()
+    """Base URLs, host[:port] or *.domain."""
+    is_list: bool = False
+    """Whether only what is named is asked."""
+    is_shared: bool = False
+    """Whether others than the owner reach the app."""
+    models: tuple[str, ...] = ()
+    """The models that may be asked; empty: any."""
+
+    def __post_init__(self) -> None:
+        """Raises InputError where a name is none."""
+        for name in self.named:
+            named(name)
+
+    @classmethod
+    def of(cls, environment: Environment) -> "Gate":
+        """As the owner has set it."""
+        own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
+        if environment.endpoint_fixed:
+            models = tuple(filter(None, (environment.model, environment.optimizer_model)))
+            return cls(named=own, is_list=True, is_shared=environment.is_shared, models=models)
+        listed = environment.allowed_endpoints
+        return cls(named=(*own, *listed), is_list=bool(listed), is_shared=environment.is_shared)
+
+    def check(self, base_url: str, model: str = "") -> None:
+        """Raises InputError where the server may not be asked, or not for this model; no name is looked up."""
+        place, host = place_of(base_url), plain_host(urlsplit(base_url).hostname or "")
+        if self.is_list and not self._names(base_url):
+            raise InputError(f"{place} is not among the endpoints that may be asked here: take {self._offered()}")
+        if model and self.models and model not in self.models:
+            raise InputError(f"model {model[:80]!r} is not among those that may be asked here: take {self.models[0]!r}")
+        if host in METADATA_NAMES and not self._opens(base_url, "private"):
+            raise InputError(f"{place} is {_WHY['barred']}: {self._mend(host)}")
+        address = literal(host)
+        if address is not None and (why := self.refusal(base_url, host)):
+            raise InputError(why)
+
+    def refusal(self, base_url: str, address: str) -> str:
+        """Why no connection to an address is opened for a server, in one line; empty where it may be."""
+        found = literal(address)
+        kind: Kind = "barred" if found is None else kind_of(found)
+        if kind == "public":
+            return ""
+        if kind == "barred":
+            is_open = found is not None and any(named(name).host == plain_host(address) for name in self.named)
+        else:
+            is_open = not self.is_shared or self._opens(base_url, kind)
+        host = plain_host(urlsplit(base_url).hostname or "")
+        leads = "" if host == plain_host(address) else f"leads to {address}, which "
+        return "" if is_open else f"{place_of(base_url)} {leads}is {_WHY[kind]}: {self._mend(plain_host(address))}"
+
+    def trusts_proxy(self, base_url: str) -> bool:
+        """Whether a proxy of the environment may be asked for it: what it connects to cannot be checked."""
+        return not is_loopback(base_url) and (not self.is_shared or self._names(base_url))
+
+    def socket_factory(self, base_url: str) -> Callable[[Any], socket.socket]:
+        """Makes the sockets of connections for a server, each once its address is known. They raise AddressRefused."""
+
+        def make(found: Any) -> socket.socket:
+            family, kind, protocol, _, where = found
+            if why := self.refusal(base_url, str(where[0])):
+                raise AddressRefused(why)
+            return socket.socket(family, kind, protocol)
+
+        return make
+
+    def _names(self, base_url: str) -> bool:
+        return any(named(name).covers(base_url) for name in self.named)
+
+    def _opens(self, base_url: str, kind: Kind) -> bool:
+        """Whether it is named by more than a domain that others may add names to."""
+        return any(one.covers(base_url) and not one.is_wild for one in map(named, self.named))
+
+    def _offered(self) -> str:
+        return ", ".join(self.named[:5]) or "none, as none is named"
+
+    def _mend(self, address: str) -> str:
+        if address in ("0.0.0.0", "::"):
+            return "that is where a server listens; to ask one on this machine write 127.0.0.1"
+        return f"its owner can name it (VPP_ALLOWED_ENDPOINTS={address})"
+
+
+@cache
+def named(text: str) -> Named:
+    """An endpoint as the owner writes it: base URL, host, host:port or *.domain. Raises InputError."""
+    wrong = InputError(
+        f"{text[:200]!r} names no endpoint: write https://host[:port]/path, host, host:port or *.domain, with commas "
+        "between them (VPP_ALLOWED_ENDPOINTS)"
+    )
+    name = text.strip()
+    has_scheme = "://" in name
+    if not has_scheme and name.count(":") > 1 and "[" not in name:
+        name = f"[{name}]"
+    try:
+        parts = urlsplit(name if has_scheme else f"//{name}")
+        host, port = plain_host(parts.hostname or ""), parts.port
+    except ValueError:
+        raise wrong from None
+    domain = host.removeprefix("*.")
+    is_odd = "@" in parts.netloc or parts.query or parts.fragment or (parts.path.strip("/") and not has_scheme)
+    if is_odd or not domain or "*" in domain or (has_scheme and parts.scheme not in _PORTS):
+        raise wrong
+    port = port or _PORTS.get(parts.scheme)
+    return Named(host=host, scheme=parts.scheme, port=port, path=parts.path.rstrip("/"))
+
+
+def _segments(path: str) -> list[str]:
+    return path.lower().replace("%2e", ".").replace("\\", "/").split("/")
+
+
+def kind_of(address: Address) -> Kind:
+    """What an address is; an IPv6 address that stands for an IPv4 one is what that is."""
+    inner = _carried(address)
+    if inner is not None:
+        return kind_of(inner)
+    if any(address in network for network in _BARRED):
+        return "barred"
+    if address.is_loopback:
+        return "loopback"
+    return "public" if address.is_global else "private"
+
+
+def _carried(address: Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for, if it does."""
+    for network, shift in _CARRIERS:
+        if address in network:
+            return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
+    return None
+
+
+def place_of(base_url: str) -> str:
+    """Scheme, host and port, as they were written."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc[:200]}"

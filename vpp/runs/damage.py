@@ -1,0 +1,116 @@
+"""What a journal has lost, in one line with the mend; and how a worker goes on from before it."""
+
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from vpp.data.dataset import Dataset
+from vpp.errors import JournalDamaged, RunError
+from vpp.events import INITIAL_STEP, RunStarted
+from vpp.llm.gallery import template_of
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader, set_aside
+from vpp.runs.session import optimizer_prompts
+from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView
+
+MOST_STEPS = 6
+"""Named one by one."""
+
+
+def damage_of(directory: RunDirectory, view: RunView) -> str:
+    """What is lost, what is not shown for it, and the mend; empty where nothing is lost."""
+    if _is_missing(directory):
+        return f"{directory.journal} is missing: {_mend(directory.path, 'begin again')}"
+    if not view.is_damaged:
+        return ""
+    lost = view.first_lost
+    if lost and lost.is_newer:
+        return f"{directory.journal}: line {lost.line} is {lost.reason}: update vpp"
+    return f"{directory.journal}: {_lines(view)}{_not_shown(view)}: {_mend(directory.path)}"
+
+
+def _lines(view: RunView) -> str:
+    lost = view.first_lost
+    if lost is None:
+        return "lines are missing"
+    if view.n_lost == 1:
+        return f"line {lost.line} cannot be read ({lost.reason})"
+    return f"{view.n_lost:,} lines cannot be read, the first is line {lost.line} ({lost.reason})"
+
+
+def _not_shown(view: RunView) -> str:
+    """After a semicolon; nothing where no step lacks anything."""
+    lacks = []
+    if view.lost_steps:
+        lacks.append(_steps(view.lost_steps))
+    if view.torn_steps:
+        lacks.append(f"the scores and decisions of {_steps(view.torn_steps)}")
+    return f"; not shown: {' and '.join(lacks)}" if lacks else ""
+
+
+def _steps(steps: list[int]) -> str:
+    names = ["the first hypotheses" if step == INITIAL_STEP else f"step {step}" for step in steps[:MOST_STEPS]]
+    more = [f"{len(steps) - MOST_STEPS} more steps"] if len(steps) > MOST_STEPS else []
+    return ", ".join([*names, *more])
+
+
+def _mend(path: Path, otherwise: str = "go on from before the damage") -> str:
+    return f"restore the file from a copy, or {otherwise} with `python -m vpp resume {path} --from-before-damage`"
+
+
+def _is_missing(directory: RunDirectory) -> bool:
+    """Whether there is no journal though a worker has had the run."""
+    if directory.journal.exists():
+        return False
+    with suppress(RunError, OSError, ValueError, LookupError, TypeError):
+        return directory.status() != "queued"
+    return False
+
+
+def view_to_go_on_from(directory: RunDirectory, *, from_before_damage: bool = False) -> RunView:
+    """The run as its journal tells it. Only the run's lock holder may call this.
+
+    from_before_damage: sets aside what stands from the damage on, in a file beside the journal. Raises JournalDamaged
+    where lines are lost and stay so, unless the run has finished; what a newer program wrote is never set aside.
+    """
+    if from_before_damage:
+        start = _first_damage(directory)
+        if start is not None:
+            set_aside(directory.journal, start)
+    view = RunView()
+    for record in JournalReader(directory.journal).new_records():
+        view.apply(record)
+    damage = "" if view.phase == "finished" or (from_before_damage and not view.n_lost) else damage_of(directory, view)
+    if damage:
+        raise JournalDamaged(damage)
+    return view
+
+
+def _first_damage(directory: RunDirectory) -> int | None:
+    """The byte from which on the journal does not hold together; None where it does, or a newer program wrote it."""
+    reader, view = JournalReader(directory.journal), RunView()
+    for record in reader.new_records():
+        view.apply(record)
+        if view.is_damaged:
+            return None if view.first_lost and view.first_lost.is_newer else reader.start
+    return None
+
+
+def start_of(spec: RunSpec, dataset: Dataset) -> RunStarted:
+    """What the journal's first line told, as far as run.json and the rows tell it too; versions they do not."""
+    model = "demo" if spec.endpoint.demo else spec.endpoint.model
+    learner, prompts = template_of(spec.learner_template, role="learner"), optimizer_prompts(spec, dataset)
+    return RunStarted(
+        config=asdict(spec.config),
+        dataset=spec.dataset,
+        seed_text=prompts.seed_text,
+        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
+        templates={
+            "learner": learner.sha256,
+            "optimizer": prompts.refining.sha256,
+            "prior": prompts.drawing.sha256,
+        },
+        versions={},
+        models={"learner": model, "optimizer": spec.endpoint.optimizer_model or model},
+    )

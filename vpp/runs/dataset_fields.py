@@ -1,0 +1,52 @@
+"""The dataset's part of run.json, which may come from elsewhere: what every reader of a run counts on in it."""
+
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import TypedDict
+
+from vpp.data.dataset import Kind, Task
+
+
+class _Column(TypedDict):
+    name: str
+    kind: Kind
+
+
+class _Provenance(TypedDict, total=False):
+    file: str
+    sha256: str
+    n_rows: int
+    n_unlabelled: int
+    n_left_out: int
+    split: str
+    test_file: str
+    train_size: int
+    test_size: int
+    test_fraction: float
+    notes: list[str]
+    read_as: dict[str, str | bool | int]
+
+
+class _Fields(TypedDict):
+    __pydantic_config__ = ConfigDict(strict=True)  # type: ignore[misc]
+    name: str
+    target: str
+    task: Task
+    columns: list[_Column]
+    inputs: list[str]
+    classes: list[str]
+    provenance: _Provenance
+    fingerprint: str
+    n_train: int
+    n_test: int
+
+
+_FIELDS: TypeAdapter[_Fields] = TypeAdapter(_Fields)
+
+
+def checked_fields(dataset: dict[str, Any]) -> dict[str, Any]:
+    """The same. Raises ValueError where a name, a count or a list is none; an empty one is of a run made by hand."""
+    if dataset:
+        _FIELDS.validate_python(dataset)
+    return dataset

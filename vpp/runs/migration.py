@@ -1,0 +1,57 @@
+"""What older programs wrote, lifted to how it is written today, one version at a time.
+
+Versions of a journal's records (`v`) and of run.json (`schema`; none is 1):
+
+1  until 0.1. Fields that came since have defaults that stand for what was done then.
+2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from vpp.events import SCHEMA_VERSION
+
+Fields = dict[str, Any]
+_TODAY = b'{"v":%d,' % SCHEMA_VERSION
+
+
+class NewerVersion(ValueError):
+    """A newer program wrote it."""
+
+
+def _unchanged(fields: Fields) -> Fields:
+    """For a version that only added fields with defaults."""
+    return fields
+
+
+RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
+"""How a record of a version becomes one of the next."""
+SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
+"""How run.json of a version becomes one of the next."""
+
+
+def record_of_today(line: bytes) -> bytes:
+    """A journal's line as it is written today. Raises ValueError where it is no record, or a newer one."""
+    if line.startswith(_TODAY):
+        return line
+    return to_json(_lifted(from_json(line), "v", RECORD_STEPS), inf_nan_mode="strings")
+
+
+def spec_of_today(content: Any) -> Fields:
+    """run.json's content as it is written today. Raises ValueError where it is none, or a newer one."""
+    return _lifted(content, "schema", SPEC_STEPS)
+
+
+def _lifted(content: Any, field: str, steps: Mapping[int, Callable[[Fields], Fields]]) -> Fields:
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    version = content.get(field, 1)
+    if type(version) is not int or version < 1:
+        raise ValueError(f"it names no version that there is as {field}")
+    if version > SCHEMA_VERSION:
+        raise NewerVersion(f"written by a newer vpp, as version {version}")
+    for step in range(version, SCHEMA_VERSION):
+        content = steps[step](content)
+    return {**content, field: SCHEMA_VERSION}

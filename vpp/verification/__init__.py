@@ -1,0 +1,1 @@
+"""What a run's files say, derived once more without a model: the samplers' arithmetic, not their code."""
