@@ -50,7 +50,7 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     (desk.runs / "spoiled" / "run.json").write_text("{")
     rows = {row["run"]: row for row in json.loads(vpp("list", "--json"))}
     expected = undisturbed["vml"].result
-    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins"}
+    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins", "obstacle": ""}
     assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
     assert "line 1 cannot be read" in rows["torn"]["name"]
     lines = vpp("list").splitlines()

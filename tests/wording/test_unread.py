@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reporting.builders import SEED, YES_NO, drawn, finished, proposed, run, scored, started
+from tests.reporting.builders import SEED, dataset, drawn, finished, proposed, run, scored, started
 from vpp.events import Event
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
@@ -13,8 +13,10 @@ from vpp.settings import Config
 from vpp.wording.listing import listed
 from vpp.wording.unread import unread_html, unread_sentence
 
-A, B = f"{SEED} A", f"{SEED} B"
-CONFIG = Config(particles=2, epochs=1, batch_size=4)
+A = f"{SEED} A"
+CONFIG = Config(particles=6, epochs=1, batch_size=4)
+TEXTS = (A,) * CONFIG.particles
+DATA = dataset(["yes", "no"] * 4, ["yes"])
 
 
 def answered(folder: Path, *answers: Value | None, garbled: int = 0, read: int = 0) -> RunReader:
@@ -25,7 +27,9 @@ def answered(folder: Path, *answers: Value | None, garbled: int = 0, read: int =
         for k, word in enumerate(why)
     ]
     first = scored(0, 0, A, dict(enumerate(answers)), log_lik=-1.0)
-    return run(folder, started(CONFIG, YES_NO), *drawn(A, B), first, *proposals, finished(0, (A, B)), config=CONFIG)
+    return run(
+        folder, started(CONFIG, DATA), *drawn(*TEXTS), first, *proposals, finished(0, TEXTS), config=CONFIG, data=DATA
+    )
 
 
 def told(reader: RunReader) -> str:
