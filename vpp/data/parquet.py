@@ -44,7 +44,11 @@ def _check_size(file: Any, name: str) -> None:
             f"{name} has {meta.num_rows:,} rows of {meta.num_columns:,} columns, more than {MAX_CELLS:,} cells: keep a "
             "sample of its rows"
         )
-    unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    values = max(group.column(c).num_values for group in groups for c in range(group.num_columns))
+    if sum(group.num_rows for group in groups) != meta.num_rows or values > MAX_CELLS:
+        raise ValueError("its parts do not agree on how many rows there are")
+    unpacked = sum(group.total_byte_size for group in groups)
     if unpacked > MAX_UNPACKED:
         raise DataError(
             f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
