@@ -328,15 +328,20 @@ def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
     """Starts it, waits a moment until it is on disk, and opens it."""
     st.session_state["paper.open"] = sweep.path.name
     try:
-        person.check_caps()
         keys = person.check_keys(frame.session_keys(spec.endpoint))
+        with person.starting():
+            launch(sweep, spec, keys=keys, environment=person.variables())
+            wait_for(sweep)
     except VppError as error:
         refuse("The sweep cannot start", error)
-    launch(sweep, spec, keys=keys)
+    st.rerun()
+
+
+def wait_for(sweep: SweepDirectory) -> None:
+    """Until it is on disk and held, and so counts; a moment at most."""
     deadline = time.monotonic() + STARTING_S
     while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    st.rerun()
 
 
 def refuse(head: str, error: VppError) -> NoReturn:

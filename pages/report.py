@@ -128,7 +128,7 @@ def check(run: frame.OpenRun) -> None:
     except (VppError, OSError) as error:
         st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
         return
-    st.html(verification_html(found))
+    st.html(verification_html(found, run=run.directory.id))
 
 
 frame.enter()

@@ -1,27 +1,31 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import streamlit as st
 
-from pages.parts import budget, charts, frame, load, replay, this_run, thresholds
+from pages.parts import budget, charts, frame, load, person, replay, this_run, thresholds
 from pages.parts.steady import steady
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
+from vpp.runs.damage import steps_before_damage
 from vpp.runs.directory import Command, RunDirectory
+from vpp.runs.disk import cache_mend
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.wording import markup
+from vpp.wording.faults import is_key_refused
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
 from vpp.wording.retries import retry_words
-from vpp.wording.steps import step_name
+from vpp.wording.steps import step_name, steps_done
 from vpp.wording.unread import unread_html
 from vpp.wording.words import capitalised, counted
 
@@ -53,7 +57,12 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         if row.button("Stop and keep", key="watch.stop"):
             say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):
-        if row.button("Resume", key="watch.resume", type="primary"):
+        if snapshot.damage:
+            if kept_steps(run, snapshot) is not None and row.button(
+                "Go on from before the damage", key="watch.before_damage", type="primary"
+            ):
+                frame.start(directory, from_before_damage=True)
+        elif row.button("Resume", key="watch.resume", type="primary"):
             frame.start(directory)
         if not snapshot.spec.endpoint.is_demo:
             frame.ask_keys(snapshot.spec.endpoint)
@@ -62,6 +71,16 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
     else:
         row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
         row.page_link("pages/report.py", label="Get the report", query_params=here)
+
+
+def kept_steps(run: frame.OpenRun, snapshot: Snapshot) -> int | None:
+    """Whole steps before the damage; None where nothing can be set aside. Read once for each damage."""
+    made_from = (run.directory.id, snapshot.view.last_at, snapshot.damage)
+    known = st.session_state.get("watch.kept")
+    if not known or known[0] != made_from:
+        known = (made_from, steps_before_damage(run.directory))
+        st.session_state["watch.kept"] = known
+    return cast(int | None, known[1])
 
 
 def say(directory: RunDirectory, command: Command) -> None:
@@ -122,7 +141,7 @@ def slider_key(run: frame.OpenRun) -> str:
 def page(run: frame.OpenRun) -> None:
     """All parts are drawn from one reading of the run, so that all tell of the same step."""
     live = run.snapshot.state in frame.LIVE
-    frame.head(run, run.snapshot.spec.name)
+    frame.head(run, run.snapshot.spec.name, tells_damage=False)
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
@@ -162,7 +181,7 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     st.html(markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))))
     wrong, buttons = st.container(), st.container()
     with wrong:
-        trouble(run.directory, snapshot)
+        trouble(run, snapshot)
     with buttons:
         controls(run, snapshot)
 
@@ -199,28 +218,48 @@ def waiting_for(snapshot: Snapshot) -> str:
     return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 
 
-def trouble(directory: RunDirectory, snapshot: Snapshot) -> None:
-    """What stopped, what is kept, and the mend."""
-    view = snapshot.view
-    whole = max(0, (view.last_step if view.last_step is not None else -1) + 1)
+def trouble(run: frame.OpenRun, snapshot: Snapshot) -> None:
+    """What stopped, what is kept, and the mend; one box."""
+    view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
-    going_on = "Resume goes on once its journal is mended." if snapshot.damage else "Resume goes on from there."
+    if snapshot.damage:
+        st.html(markup.block(markup.state("The journal is damaged", *damage_words(run, snapshot), failed=True)))
+        return
+    asks_key = not (snapshot.spec.endpoint.is_demo or person.environment().endpoint_fixed)
+    anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
     words = {
-        "failed": ("The run failed", view.detail),
-        "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} {going_on}"),
+        "failed": ("The run failed", view.detail, f"{kept}{anew}"),
+        "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} Resume goes on from there."),
         "stalled": (
             "The worker is silent",
             f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep.",
         ),
     }
     if snapshot.state in words:
-        obstacle = directory.obstacle(snapshot.state)
+        obstacle = run.directory.obstacle(snapshot.state)
         in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
+        if mend := cache_mend(obstacle or view.detail, run.directory.path, person.cache_dir()):
+            in_the_way.append(f"{capitalised(mend)}: This run, at the foot of the page, clears it.")
         st.html(markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True)))
     elif snapshot.state == "paused" and view.is_at_cap:
         st.html(markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}."))))
     elif snapshot.state == "paused" and view.detail:
         st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
+
+
+def damage_words(run: frame.OpenRun, snapshot: Snapshot) -> Iterator[str]:
+    """What is lost, how the run ended, and what going on from before the damage takes."""
+    yield snapshot.damage
+    if snapshot.state not in ("interrupted", "failed", "stopped"):
+        return
+    if snapshot.state == "failed":
+        yield snapshot.view.detail
+    elif snapshot.state == "interrupted":
+        yield "Its worker ended early."
+    whole, kept = steps_done(snapshot.view), kept_steps(run, snapshot)
+    if kept is not None:
+        given_up = f"gives up {whole - kept} of {counted(whole, 'whole step')}" if whole > kept else "gives up no step"
+        yield f"Going on from before the damage {given_up}; what stood there is kept as events.jsonl.damaged."
 
 
 def by_weight(snapshot: Snapshot) -> str:

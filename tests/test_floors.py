@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FLOORS = {
     "errors": 0,
+    "files": 0,
     "hypothesis": 0,
     "usage": 0,
     "randomness": 0,

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
@@ -289,6 +290,7 @@ class Environment:
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "Environment":
         """From variables. Raises InputError."""
+        _check_names(values)
         runs_dir = Path(values.get("VPP_RUNS_DIR") or "runs")
         found = cls(
             runs_dir=runs_dir,
@@ -312,6 +314,36 @@ class Environment:
         if found.allowed_users and not found.login:
             raise InputError("VPP_ALLOWED_USERS is set, and nobody is asked to log in: set VPP_LOGIN=1 too")
         return found
+
+
+NAMES = (
+    "VPP_RUNS_DIR",
+    "VPP_CACHE_DIR",
+    "VPP_CALLS_FILE",
+    "VPP_MODEL",
+    "VPP_MAX_RUNNING",
+    "VPP_OPTIMIZER_BASE_URL",
+    "VPP_OPTIMIZER_MODEL",
+    "VPP_OPTIMIZER_API_KEY",
+    "VPP_ALLOWED_ENDPOINTS",
+    "VPP_ENDPOINT_FIXED",
+    "VPP_LOGIN",
+    "VPP_ALLOWED_USERS",
+    "VPP_SHARED",
+    "VPP_MAX_RUNS_PER_USER",
+    "VPP_MAX_CALLS_PER_USER",
+    "VPP_BROWSER",
+    "VPP_PICTURES",
+)
+"""Every variable that begins so: the last two are of the tests."""
+
+
+def _check_names(values: Mapping[str, str]) -> None:
+    """A misspelt name would leave a rule unset."""
+    for name in sorted(values):
+        if name.startswith("VPP_") and name not in NAMES:
+            near = get_close_matches(name, NAMES, n=1, cutoff=0)
+            raise InputError(f"{name[:80]} is no variable of this app: {near[0]} is the nearest; rename or unset it")
 
 
 def _whole(values: Mapping[str, str], name: str, *, default: int) -> int:

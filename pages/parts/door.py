@@ -14,7 +14,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit
+from starlette.datastructures import Headers
 from streamlit import config
+
+from pages.parts import upload
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -78,7 +81,24 @@ class Door:
         if refusal is not None:
             await _refuse(scope, _with_headers(send), refusal)
             return
-        await self._app(scope, receive, _with_headers(send))
+        await self._pass(scope, receive, _with_headers(send))
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """An upload only from a user, and only while its session has room."""
+        is_change = scope["type"] == "http" and not _is_reading(scope)
+        session = upload.session_of(scope["path"]) if is_change else None
+        if session is None:
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        wanted = 0 if scope["method"] == "DELETE" else upload.size(headers)
+        if not upload.is_from_user(headers):
+            await _refuse(scope, send, "This server takes no files before a login.\n")
+        elif wanted and not upload.has_room(session, wanted):
+            await _refuse(scope, send, "This session holds all the files that one may: load the page anew.\n", 413)
+        else:
+            with upload.on_its_way(session, wanted):
+                await self._app(scope, receive, send)
 
 
 def refused(scope: Scope) -> str | None:
@@ -86,8 +106,7 @@ def refused(scope: Scope) -> str | None:
     host, origin = _header(scope, b"host"), _header(scope, b"origin")
     if not is_served(host):
         return f"This server does not answer to the host {host!a}: name it in server.allowedHosts.\n"
-    changes = scope["type"] == "websocket" or scope["method"] not in _READING
-    if changes and origin is not None and not is_own(origin, host):
+    if not _is_reading(scope) and origin is not None and not is_own(origin, host, is_secure=_is_secure(scope)):
         return f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
     return None
 
@@ -104,9 +123,27 @@ def is_served(host: str | None) -> bool:
     )
 
 
-def is_own(origin: str, host: str | None) -> bool:
-    """Whether a page of that origin is one of this server's, port and all, or of a named origin."""
-    return urlsplit(origin).netloc == host or origin in config.get_option("server.corsAllowedOrigins")
+def is_own(origin: str, host: str | None, *, is_secure: bool = False) -> bool:
+    """Whether a page of that origin is one of this server's, port and all, or of a named origin.
+
+    is_secure: the request came by TLS, so its own pages did too. Where that is not known both schemes are taken.
+    """
+    if origin in config.get_option("server.corsAllowedOrigins"):
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.netloc == host and parts.scheme in (("https",) if is_secure else ("http", "https"))
+
+
+def _is_reading(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["method"] in _READING
+
+
+def _is_secure(scope: Scope) -> bool:
+    """As the server itself, or the proxy before it, knows."""
+    return scope.get("scheme") in ("https", "wss") or _header(scope, b"x-forwarded-proto") == "https"
 
 
 def _header(scope: Scope, name: bytes) -> str | None:
@@ -125,11 +162,11 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(scope: Scope, send: Send, words: str) -> None:
-    """403 with one line. A websocket is closed before it is accepted, which its client sees as a 403."""
+async def _refuse(scope: Scope, send: Send, words: str, status: int = 403) -> None:
+    """The status with one line. A websocket is closed before it is accepted, which its client sees as a 403."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
         return
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": words.encode()})

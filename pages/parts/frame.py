@@ -208,12 +208,12 @@ def start_example() -> None:
         start(prepare_live().create(store().folder))
 
 
-def start(directory: RunDirectory) -> None:
+def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
     """Starts or goes on with the run's worker and opens it on Watch."""
     with told():
         keys = person.check_keys(session_keys(directory.spec().endpoint))
         with person.starting(directory):
-            launch(directory, keys=keys, environment=person.variables())
+            launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
         open_in(directory.id, "pages/watch.py")
 
 
@@ -249,12 +249,15 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
     person.keep_key(url, st.text_input(label, person.typed_key(url), type="password", help=about, key=name))
 
 
-def head(run: OpenRun, words: str) -> None:
-    """The demo banner, where it belongs, the title, and under it the run by its name."""
+def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
+    """The demo banner, where it belongs, the title, and under it the run by its name.
+
+    tells_damage: whether a damaged journal is told here.
+    """
     spec = run.snapshot.spec
     parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
     st.html(markup.block(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name)))
-    if run.snapshot.damage:
+    if tells_damage and run.snapshot.damage:
         st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
 
 

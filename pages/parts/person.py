@@ -11,6 +11,7 @@ from threading import Lock
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
+from vpp.bench.sweep import sweeps
 from vpp.cli import surroundings
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
@@ -36,16 +37,19 @@ OPEN_WORDS = (
 def environment() -> Environment:
     """As the owner has set it; a login that is configured is also asked for. Raises InputError."""
     adopt_secrets()
-    found = surroundings.environment()
-    has_provider = bool(_auth()) and os.environ.get("VPP_LOGIN", "").strip().lower() not in ("0", "false", "no", "off")
-    return replace(found, login=found.login or has_provider)
+    return surroundings.environment()
 
 
 def adopt_secrets() -> None:
-    """Switches that secrets.toml holds as true or false: Streamlit itself makes variables of texts and numbers only."""
+    """Switches that secrets.toml holds as true or false: Streamlit itself makes variables of texts and numbers only.
+
+    [auth] is one of them: it asks for a login, unless VPP_LOGIN says otherwise.
+    """
     for name, value in _secrets().items():
         if isinstance(value, bool) and name.startswith("VPP_"):
             os.environ.setdefault(name, str(int(value)))
+    if _auth() and not {**surroundings.dotenv(), **os.environ}.get("VPP_LOGIN", "").strip():
+        os.environ["VPP_LOGIN"] = "1"
 
 
 def _secrets() -> Mapping[str, object]:
@@ -133,10 +137,15 @@ def _offer_sign_out() -> None:
 
 def user() -> User | None:
     """Who has logged in; None where nobody has. Raises RunError where that is nobody who may enter."""
-    if not st.user.get("is_logged_in"):
+    return user_of(st.user.to_dict())
+
+
+def user_of(claims: Mapping[str, object]) -> User | None:
+    """Whom a login cookie names; None where nobody has logged in. Raises RunError as `user` does."""
+    if not claims.get("is_logged_in"):
         return None
-    found = User.of(st.user.to_dict())
-    if not found.may_enter(environment().allowed_users):
+    found = User.of(claims)
+    if not found.may_enter(environment().allowed_users, providers=len(_providers())):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
     return found
 
@@ -225,16 +234,18 @@ def keep_key(url: str, key: str) -> None:
 
 
 @contextmanager
-def starting(directory: RunDirectory) -> Iterator[None]:
+def starting(but: RunDirectory | None = None) -> Iterator[None]:
     """One start at a time, so that two at once cannot both be the last. Raises RunError where it is one too many."""
     with _STARTING:
-        check_caps(directory)
+        check_caps(but)
         yield
 
 
 def check_caps(but: RunDirectory | None = None) -> None:
-    """Raises RunError where no further run may begin. but: the run that is about to."""
-    check_runs(store().runs(), most=environment().max_runs_per_user, but=but)
+    """Raises RunError where no further run or sweep may begin. but: the run that is about to."""
+    mine = store()
+    held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
+    check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)
 
 
 def check_keys(keys: Keys) -> Keys:

@@ -1,15 +1,22 @@
 """The server takes requests for its own host and from its own pages alone, and says so in every answer."""
 
+import asyncio
 import http.client
+import json
 import socket
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from pages.parts import door
+from pages.parts import door, upload
 from tests.app.conftest import App
+from vpp.settings import Environment
 
 STREAM = "/_stcore/stream"
 
@@ -78,6 +85,12 @@ def test_an_upload_from_another_origin_is_refused(app: App) -> None:
     assert b"XSRF" in own.body  # type: ignore[attr-defined]
 
 
+def test_the_upload_tokens_cookie_is_for_this_site_alone(app: App) -> None:
+    cookie = str(said(app, "/_stcore/health").getheader("set-cookie"))
+    assert cookie.startswith("_streamlit_xsrf=")
+    assert "SameSite=Strict" in cookie
+
+
 def test_no_page_of_another_origin_is_told_what_the_server_says(app: App) -> None:
     assert said(app, "/_stcore/health", Origin="https://evil.example").getheader("access-control-allow-origin") is None
 
@@ -105,5 +118,105 @@ def test_a_named_host_is_served_with_what_ends_in_it(monkeypatch: pytest.MonkeyP
 
 
 def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
-    options = {"server.allowedHosts": list(hosts)}
+    options = {"server.allowedHosts": list(hosts), "server.corsAllowedOrigins": [], "server.maxUploadSize": 50}
     monkeypatch.setattr(door.config, "get_option", options.__getitem__)
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://]"])
+def test_an_origin_that_is_none_is_refused_in_one_line(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _allow(monkeypatch, "own.example")
+    assert "takes nothing from pages of" in str(door.refused(scope("PUT", "/", origin=origin)))
+
+
+def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _allow(monkeypatch, "own.example")
+    assert door.refused(scope("PUT", "/", origin="http://own.example")) is None
+    assert door.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
+    for known in ({"scheme": "https"}, {"x_forwarded_proto": "https"}):
+        assert door.refused(scope("PUT", "/", origin="https://own.example", **known)) is None
+        assert door.refused(scope("PUT", "/", origin="http://own.example", **known)) is not None
+
+
+# Uploads
+
+
+UPLOAD = "/_stcore/upload_file/a-session/a-file"
+
+
+@pytest.mark.parametrize(
+    ("claims", "origin", "status"),
+    [
+        (None, "https://own.example", 403),
+        ({"is_logged_in": False}, "https://own.example", 403),
+        ({"is_logged_in": True, "iss": "https://id", "sub": "eve"}, "https://own.example", 403),
+        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://other.example", 403),
+        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://own.example", 204),
+    ],
+)
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
+def test_where_a_login_is_asked_for_only_a_user_uploads(
+    method: str, claims: dict[str, object] | None, origin: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _asks_for_login(monkeypatch)
+    cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
+    assert answer(scope(method, UPLOAD, origin="https://own.example", cookie=cookie)) == status
+
+
+def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    _allow(monkeypatch, "own.example")
+    monkeypatch.setattr(upload.person, "environment", lambda: Environment.of({}))
+    monkeypatch.setattr(upload, "_held", {"a-session": 150 * 2**20, "other": 0}.__getitem__)
+    size, other = str(50 * 2**20), UPLOAD.replace("a-session", "other")
+    assert answer(scope("PUT", UPLOAD, content_length=size)) == 204
+    with upload.on_its_way("a-session", 1):
+        assert answer(scope("PUT", UPLOAD, content_length=size)) == 413
+        assert answer(scope("PUT", UPLOAD, content_length="1", transfer_encoding="chunked")) == 413
+        assert answer(scope("PUT", UPLOAD, content_length="1")) == 204
+        assert answer(scope("DELETE", UPLOAD)) == 204
+        assert answer(scope("PUT", other, content_length=size)) == 204
+    assert answer(scope("PUT", UPLOAD, content_length=size)) == 204, "what has come is counted no more"
+
+
+def test_what_a_session_holds_is_read_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = MemoryUploadedFileManager("/_stcore/upload_file")
+    manager.add_file("a-session", UploadedFileRec(file_id="1", name="a.csv", type="text/csv", data=b"12345"))
+    monkeypatch.setattr(upload.runtime, "exists", lambda: True)
+    monkeypatch.setattr(upload.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    assert (upload._held("a-session"), upload._held("other")) == (5, 0)
+
+
+def _asks_for_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    _allow(monkeypatch, "own.example")
+    env = Environment.of({"VPP_LOGIN": "1", "VPP_ALLOWED_USERS": "ann"})
+    monkeypatch.setattr(upload.person, "environment", lambda: env)
+    monkeypatch.setattr(upload.person, "_providers", lambda: [None])
+    monkeypatch.setattr(upload.signed, "get_cookie_secret", lambda: "secret")
+
+
+def signed_cookie(claims: dict[str, object]) -> str:
+    value = create_signed_value("secret", "_streamlit_user", json.dumps(claims)).decode()
+    return f"_streamlit_user={value}"
+
+
+def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> door.Scope:
+    """A request for own.example, as the server gives it to the door."""
+    told = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    encoded = [(name.encode(), value.encode()) for name, value in told.items()]
+    return {"type": "http", "method": method, "path": path, "scheme": scheme, "headers": encoded}
+
+
+def answer(asked: door.Scope) -> int:
+    """The status, where the server behind the door says 204 to all."""
+    sent: list[door.Message] = []
+
+    async def server(_scope: door.Scope, _receive: door.Receive, send: door.Send) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    async def receive() -> door.Message:
+        return {"type": "http.request"}
+
+    async def send(message: door.Message) -> None:
+        sent.append(message)
+
+    asyncio.run(door.Door(server)(asked, receive, send))
+    return int(sent[0]["status"])

@@ -1,5 +1,6 @@
 """Watch of a run that waits for its endpoint, or whose disk takes no more, without a browser."""
 
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from tests.app.drawn import app_over, opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
-from vpp.events import RunFailed, RunPaused
+from vpp.events import RunFailed, RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import EndpointSpec
 from vpp.usage import Usage
 
 UNFINISHED = label_events()[:-3]
@@ -28,7 +30,7 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_told_to(
         told = shown(app)
         assert "The endpoint does not answer" in told
         assert ">m: no connection<" in told
-        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}), until " in told
+        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in told
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
     word = reader.directory.said()
@@ -49,6 +51,50 @@ def test_a_full_disk_is_told_beside_the_way_to_go_on(tmp_path: Path, monkeypatch
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)
+
+
+def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): give another")
+    server = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
+    reader = run(tmp_path, *UNFINISHED, refused, data=LABELS, config=LABEL_CONFIG, endpoint=server)
+    told = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+    assert "whole steps are saved. Type another key below: Resume takes it." in told
+
+
+def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    reader = run(tmp_path, *UNFINISHED, data=LABELS, config=LABEL_CONFIG)
+    journal = reader.directory.journal
+    lines = journal.read_bytes().splitlines(keepends=True)
+    first = next(i for i, event in enumerate(UNFINISHED) if isinstance(event, StepFinished) and event.step == 0)
+    journal.write_bytes(b"".join([*lines[: first + 1], b"{\n", *lines[first + 2 :]]))
+    os.utime(tmp_path / reader.directory.id, (0, 0))
+    app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+    told = shown(app)
+    assert told.count('role="alert"') == 1
+    assert "gives up 1 of 2 whole steps; what stood there is kept as events.jsonl.damaged." in told
+    assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
+        "Go on from before the damage"
+    ]
+    monkeypatch.setattr("vpp.runs.launch.subprocess.Popen", lambda words, **_: Started(asked, words))
+    app.button(key="watch.before_damage").click().run()
+    assert asked[0][-1] == "--from-before-damage"
+
+
+class Started:
+    """A worker that was asked for, and that there is not."""
+
+    pid = 1
+
+    def __init__(self, asked: list[list[str]], words: list[str]) -> None:
+        asked.append(words)
+
+    def wait(self) -> None:
+        """At once."""
 
 
 def refuse(path: Path, _: bytes) -> None:

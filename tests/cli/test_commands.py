@@ -52,8 +52,9 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     expected = undisturbed["vml"].result
     assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins", "obstacle": ""}
     assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
-    assert "line 1 cannot be read" in rows["torn"]["name"]
+    assert "line 1 cannot be read" in rows["torn"]["damage"]
     lines = vpp("list").splitlines()
+    assert "torn  damaged      -               penguins · damaged: line 1" in lines
     accuracy = percent(rows["vml"]["metric"]["test"], decimals=1)
     assert any(line.startswith(f"vml  finished     accuracy {accuracy}  ") for line in lines)
     assert len(lines) == 3
@@ -204,7 +205,16 @@ def test_a_run_that_asked_nobody_says_that_all_came_from_the_cache(desk: Desk, t
     ],
 )
 def test_hypotheses_that_weigh_alike_are_told_together(tmp_path: Path, weights: Sequence[float], told: str) -> None:
-    texts = ("a", "b", "c")
+    check_heaviest(tmp_path, ("a", "b", "c"), weights, told)
+
+
+def test_the_weight_of_a_text_is_that_of_all_particles_that_hold_it(tmp_path: Path) -> None:
+    check_heaviest(
+        tmp_path, ("a", "b", "b"), (0.4, 0.3, 0.3), "heaviest hypothesis (0.600, held by 2 of 3 particles): b"
+    )
+
+
+def check_heaviest(tmp_path: Path, texts: Sequence[str], weights: Sequence[float], told: str) -> None:
     last = builders.finished(0, texts, weights=weights)
     reader = builders.run(tmp_path, *builders.drawn(*texts), last, config=Config(particles=3))
     assert heaviest(reader.directory, reader.refresh().view) == told

@@ -112,7 +112,7 @@ def wire(data: bytes) -> None:
             promise(model.id.isprintable(), "a model's name that a terminal cannot print")
     except OddReply:
         pass
-    words = short_reason(server_words(body), secret="sk-secret")
+    words = short_reason(server_words(body, secret="sk-secret"), secret="sk-secret")
     promise("sk-secret" not in words and words.isprintable(), "a reason that tells the key, or is no line")
     promise(len(words) <= protocol.REASON_LIMIT + 1, "a reason too long")
     named_fields(body, ("temperature", "max_tokens", "structured_outputs"))

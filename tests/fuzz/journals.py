@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from vpp.runs.moment import Moment
 from vpp.runs.reader import RunReader
 from vpp.runs.shipped import EXAMPLE
 from vpp.runs.view import RunView
+from vpp.verification.verify import verify
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE
 FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
@@ -171,11 +173,14 @@ def run_files(data: bytes) -> None:
         _look(directory)
         directory.amend(name="other")
     except VppError as error:
-        promise(isinstance(error, RunError) or "data.csv" in str(error), f"not told as the run's fault: {error!r}")
+        is_named = isinstance(error, RunError) or "data.csv" in str(error) or " template " in str(error)
+        promise(is_named, f"not told as the run's fault: {error!r}")
 
 
 def _look(directory: RunDirectory) -> None:
-    """Pages and exports draw it, or it says in a line why not."""
+    """Pages and exports draw it, and it is verified, or it says in a line why not."""
+    with suppress(RunError):
+        verify(directory)
     reader = RunReader(directory)
     if "data.csv" not in _why_no_rows(reader):
         draw_all(reader)

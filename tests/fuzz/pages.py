@@ -136,7 +136,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> None:
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None
     near = nearness(ideas, dataset)
-    if near is not None:
+    if near is not None and near.n > 1:
         groups = near.groups(0.95)
         near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
         matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)

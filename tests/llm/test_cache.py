@@ -1,13 +1,15 @@
 import asyncio
+import os
 import pickle
 import sqlite3
 from pathlib import Path
 
 import pytest
+from diskcache import Cache
 from diskcache.core import MODE_PICKLE
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, ResponseCache, cache_key
+from vpp.llm.cache import CacheInfo, ResponseCache, TextDisk, cache_key
 from vpp.llm.wire import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
@@ -23,12 +25,12 @@ class Planted:
         return (Path.touch, (self.mark,))
 
 
-def plant(folder: Path, key: str, value: object, *, mode: int = 1) -> None:
+def plant(folder: Path, key: object, value: object, *, mode: int = 1, raw: int = 1) -> None:
     """Puts a row into the database behind the cache's back."""
     with sqlite3.connect(folder / "cache.db") as database:
         database.execute(
-            "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, 1, 0, 0, ?, ?)",
-            (key, mode, value),
+            "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, ?, 0, 0, ?, ?)",
+            (key, raw, mode, value),
         )
     database.close()
 
@@ -114,6 +116,30 @@ def test_a_planted_pickle_is_refused(tmp_path: Path) -> None:
 
     asyncio.run(scene())
     assert not mark.exists()
+
+
+def test_a_planted_pickle_for_a_key_is_refused(tmp_path: Path) -> None:
+    mark = tmp_path / "unpickled"
+    ResponseCache(tmp_path).close()
+    plant(tmp_path, sqlite3.Binary(pickle.dumps(Planted(mark))), "v", raw=0)
+    with Cache(str(tmp_path), disk=TextDisk) as store, pytest.raises(OSError, match="pickled key"):
+        list(store)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["cache.db", "cache.db-wal"])
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_database_that_is_no_plain_file_is_refused_unopened(name: str, kind: str, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to(elsewhere)
+    with pytest.raises(InputError, match=f"{name} is a link, a pipe or a folder"):
+        ResponseCache(folder)
+    assert not elsewhere.exists()
 
 
 @pytest.mark.parametrize(

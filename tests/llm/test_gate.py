@@ -31,6 +31,11 @@ SHARED = Gate(is_shared=True)
         ("169.254.169.254.", "barred"),
         ("::ffff:169.254.169.254", "barred"),
         ("64:ff9b::a9fe:a9fe", "barred"),
+        ("64:ff9b:1::808:808", "barred"),
+        ("::169.254.169.254", "barred"),
+        ("::0.0.0.1", "loopback"),
+        ("::127.0.0.1", "loopback"),
+        ("::10.0.0.5", "private"),
         ("2002:a9fe:a9fe::1", "barred"),
         ("fe80::1%eth0", "barred"),
         ("fd00:ec2::254", "barred"),
@@ -105,6 +110,13 @@ def test_a_list_lets_through_what_it_names_and_nothing_else(name: str, taken: st
     gate.check(taken)
     with pytest.raises(InputError, match="not among the endpoints that may be asked here: take "):
         gate.check(refused)
+
+
+def test_a_shared_app_keeps_the_list_of_its_owner_and_names_the_variable() -> None:
+    shared = r"take one that the owner has named \(VPP_ALLOWED_ENDPOINTS\)$"
+    for is_shared, told in ((True, shared), (False, "take 10.0.0.5, or name it in VPP_ALLOWED_ENDPOINTS$")):
+        with pytest.raises(InputError, match=told):
+            Gate(named=("10.0.0.5",), is_list=True, is_shared=is_shared).check("http://10.0.0.6/v1")
 
 
 @pytest.mark.parametrize(
@@ -254,6 +266,30 @@ def test_a_redirect_is_told_and_not_followed() -> None:
         assert second.requests == []
 
     played(scene)
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [("http://[none/v1", r"redirects to$"), ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$")],
+)
+def test_where_a_redirect_leads_is_told_without_the_key_or_not_at_all(location: str, place: str) -> None:
+    async def scene(stub: Stub) -> None:
+        with pytest.raises(EndpointRefused, match=place):
+            await ask(stub.base_url, OWN)
+
+    played(scene, Reply(b"", status=307, headers={"location": location}))
+
+
+def test_no_cookie_is_kept() -> None:
+    async def scene(stub: Stub) -> None:
+        endpoint = Endpoint(base_url=stub.base_url, model="m")
+        for number in range(2):
+            await endpoint.complete([], temperature=0, seed=number, max_tokens=9)
+        await endpoint.aclose()
+        assert ["cookie" in request.headers for request in stub.requests] == [False, False]
+
+    said = chat()
+    played(scene, Reply(said.body, headers={"set-cookie": "a=1; Path=/"}))
 
 
 def test_no_proxy_is_asked_for_what_it_could_reach_unseen(monkeypatch: pytest.MonkeyPatch) -> None:

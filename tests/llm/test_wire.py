@@ -3,11 +3,21 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.llm.fields import named_fields
-from vpp.llm.wire import OddReply, read_completion, read_models, retry_after_s, server_words
+from vpp.llm.wire import (
+    REASONING_LIMIT,
+    SECRET_LENGTH,
+    TEXT_LIMIT,
+    OddReply,
+    read_completion,
+    read_models,
+    retry_after_s,
+    server_words,
+    short_reason,
+)
 
 NOW = datetime(2026, 1, 10, 14, 32, tzinfo=UTC)
 
@@ -95,3 +105,62 @@ def test_no_body_makes_a_reader_raise_anything_but_an_odd_reply(body: bytes) -> 
             read(body)
     assert isinstance(server_words(body), str)
     assert named_fields(body, ["seed"]) in ([], ["seed"])
+
+
+KEY = "Qz7/KEYabcdefghijklm0123456789"
+CUTS = (0, 200, 800, 4000, REASONING_LIMIT, TEXT_LIMIT)
+
+
+def kept_and_said(body: bytes, secret: str) -> str:
+    """All that is kept or said of a body, whatever it is taken for."""
+    texts = [short_reason(server_words(body, secret=secret), secret=secret)]
+    try:
+        read = read_completion(body, secret=secret)
+        texts += [read.text, read.reasoning or "", read.finish_reason or ""]
+    except OddReply as odd:
+        texts.append(short_reason(str(odd), secret=secret))
+    with suppress(OddReply):
+        texts += [model.id for model in read_models(body, secret=secret)]
+    return "\n".join(texts)
+
+
+def escaped(body: str) -> str:
+    """The key in a JSON body, every sign of it as a number."""
+    return body.replace(KEY, "".join(f"\\u{ord(sign):04x}" for sign in KEY)).replace("/", "\\/")
+
+
+@settings(max_examples=40)
+@given(
+    sign=st.sampled_from("r \n."),
+    cut=st.sampled_from(CUTS),
+    before=st.integers(-5, len(KEY) + 5),
+    after=st.sampled_from(["", "!", " and more"]),
+    is_escaped=st.booleans(),
+    is_whole=st.booleans(),
+)
+def test_no_limit_leaves_the_beginning_of_a_key(
+    sign: str, cut: int, before: int, after: str, is_escaped: bool, is_whole: bool
+) -> None:
+    words = f"x{sign * max(cut - before, 0)}{KEY}{after}"
+    message = {"content": f"a<think>{words}</think>{words}", "reasoning": words}
+    for value in (
+        {"choices": [{"message": message, "finish_reason": words}]},
+        {"choices": [{"message": {"refusal": words}, "finish_reason": "content_filter"}]},
+        {"error": {"message": words}},
+        {"detail": [{"loc": [words], "msg": words}]},
+        [{"id": words}],
+        words,
+    ):
+        body = json.dumps(value)
+        sent = (escaped(body) if is_escaped else body)[: None if is_whole else -1]
+        assert KEY[:SECRET_LENGTH] not in kept_and_said(sent.encode(), KEY)
+    assert KEY[:SECRET_LENGTH] not in kept_and_said(words.encode(), KEY)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [f"it is {KEY[:-2]}", [{"text": f"it is {KEY[:9]}"}, {"text": KEY[9:]}]],
+)
+def test_a_key_that_is_cut_or_put_together_is_taken_out_too(content: object) -> None:
+    reply = {"choices": [{"message": {"content": content}}]}
+    assert read_completion(json.dumps(reply).encode(), secret=KEY).text == "it is [key]"

@@ -174,6 +174,30 @@ def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() ->
     assert len(waits) == 19
 
 
+def test_progress_and_a_pressed_retry_begin_the_waits_anew(
+    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first hypotheses come in the third try; `Try again now` is pressed in the fifth wait."""
+    waits: list[float] = []
+
+    async def attempt(self: worker._Worker) -> None:
+        for event in FIRST if len(waits) == 2 else ():
+            self._record(event)
+        if len(waits) < 6:
+            raise EndpointUnreachable("a model at an address: no answer")
+        self._record(RunFinished(outcome="finished"))
+
+    async def wait(self: worker._Worker, seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 5:
+            self._obey("go on")
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Worker, "_wait_for_retry", wait)
+    assert work(directory, surroundings(directory.path.parent)).phase == "finished"
+    assert waits == [2, 4, 2, 4, 8, 2]
+
+
 def paused(retry_at: float | None, gives_up_at: float | None = None) -> RunView:
     event: Event = RunPaused(reason="endpoint", detail="gone", retry_at=retry_at, gives_up_at=gives_up_at)
     return view(*FIRST, event)
@@ -183,8 +207,8 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
     monkeypatch.setattr(time, "localtime", time.gmtime)
     at = 1_800_000_000.0
     assert retry_words(paused(at + 12, at + 3600), now=at).replace("\xa0", " ") == (
-        "Next try in 12 s (at 08:00:12), until 09:00."
+        "Next try in 12 s (at 08:00:12); gives up at 09:00."
     )
-    assert retry_words(paused(at, at + 60), now=at + 1) == "Next try any moment, until 08:01."
+    assert retry_words(paused(at, at + 60), now=at + 1) == "Next try any moment; gives up at 08:01."
     assert retry_words(paused(None), now=at) == ""
     assert retry_words(view(*FIRST), now=at) == ""

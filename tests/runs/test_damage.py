@@ -1,5 +1,6 @@
 """A journal with damage in its middle: what is told, what is read, and how a worker goes on."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from vpp.problem import Prediction
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.answers import AnswerLog, AnswerReader
-from vpp.runs.damage import view_to_go_on_from
+from vpp.runs.damage import steps_before_damage, view_to_go_on_from
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, Record, cut_torn_tail, decode
 from vpp.runs.lines import Lines, Lost
@@ -73,7 +74,9 @@ def test_whatever_line_is_lost_it_is_named_and_the_rest_is_drawn(of: str, tmp_pa
     for i in range(0, len(lines_of(whole)), 3):
         run = RunDirectory(shutil.copytree(whole.path, tmp_path / str(i)))
         spoil(run, i)
-        assert f"line {i + 1} cannot be read (Invalid JSON" in draw(RunReader(run)).damage
+        damage = draw(RunReader(run)).damage
+        assert f"line {i + 1} cannot be read (Invalid JSON" in damage
+        assert "at line 1 " not in damage
 
 
 def test_a_step_that_lost_a_score_keeps_its_population_and_the_end_is_read(run: RunDirectory) -> None:
@@ -115,7 +118,7 @@ def test_a_step_whose_end_is_lost_is_left_out_and_later_ones_are_read(run: RunDi
 
 def test_lines_cut_out_cleanly_are_missed(run: RunDirectory) -> None:
     spoil(run, place(run, lambda e: isinstance(e, StepFinished) and e.step == 0), with_=b"")
-    assert "lines are missing; not shown: step 0 and" in draw(RunReader(run)).damage
+    assert "line 13 cannot be read (lines of step 0 are missing before it)" in draw(RunReader(run)).damage
 
 
 def test_how_a_run_began_is_told_by_run_json_where_the_journal_has_lost_it(run: RunDirectory) -> None:
@@ -125,6 +128,14 @@ def test_how_a_run_began_is_told_by_run_json_where_the_journal_has_lost_it(run: 
     assert found is not None
     assert started is not None
     assert (found.steps, found.seed_text, found.models) == (started.steps, started.seed_text, started.models)
+
+
+def test_the_whole_steps_before_the_damage_are_counted(run: RunDirectory) -> None:
+    assert steps_before_damage(run) is None
+    spoil(run, place(run, lambda e: isinstance(e, StepFinished) and e.step == 1))
+    assert steps_before_damage(run) == 1
+    spoil(run, 1)
+    assert steps_before_damage(run) == 0
 
 
 def test_damage_of_what_was_void_anyway_takes_nothing(run: RunDirectory) -> None:
@@ -237,6 +248,14 @@ def test_damaged_answers_are_passed_over_and_counted(tmp_path: Path) -> None:
 def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
     run.data.unlink()
     with pytest.raises(RunError, match=r"data.csv cannot be read \(No such file or directory\): restore it"):
+        RunReader(run).dataset()
+
+
+def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: RunDirectory) -> None:
+    spec = json.loads((run.path / "run.json").read_text())
+    spec["dataset"] = {}
+    (run.path / "run.json").write_text(json.dumps(spec))
+    with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
         RunReader(run).dataset()
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from vpp.errors import DiskRefused
-from vpp.events import RunFinished, RunResumed
+from vpp.events import RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.llm.counters import Counters
 from vpp.runs import store, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import BALLAST_BYTES, is_of_the_disk, load_ballast, obstacle, refusal
-from vpp.runs.journal import Record
+from vpp.runs.journal import Record, decode, set_aside
 from vpp.runs.session import Keys, open_cache
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
@@ -257,37 +257,68 @@ def test_a_half_deleted_run_is_none(directory: RunDirectory, monkeypatch: pytest
     assert list(runs.folder.iterdir()) == []
 
 
-def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As far as what is asked of the system tells: no power is cut here."""
-    synced: list[str] = []
+def test_the_end_is_written_where_the_ballast_was(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is filled up to the journal's last block, which takes no more line: no room is left by chance."""
+
+    async def attempt(self: worker._Worker) -> None:
+        fill(small_disk)
+        while True:
+            self._record(RunPaused(reason="user"))
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    directory = made(small_disk / "run")
+    assert work(directory, replace(NOBODY, slots_dir=small_disk)).phase == "failed"
+    last = decode(directory.journal.read_bytes().splitlines()[-1]).event
+    assert isinstance(last, RunFailed)
+    assert last.reason == "disk"
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what was synced, in order: as far as what is asked of the system tells, since no power is cut here."""
+    names: list[str] = []
     sync = os.fsync
 
     def note(descriptor: int) -> None:
-        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        names.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
         sync(descriptor)
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("which file a descriptor is, only Linux tells")
     monkeypatch.setattr(os, "fsync", note)
+    return names
+
+
+def test_what_is_set_aside_reaches_the_disk_before_the_journal_is_cut(tmp_path: Path, synced: list[str]) -> None:
+    journal = tmp_path / "events.jsonl"
+    journal.write_bytes(b"kept\ndamaged\n")
+    assert set_aside(journal, 5).read_bytes() == b"damaged\n"
+    assert synced == ["events.jsonl.damaged", tmp_path.name, "events.jsonl"]
+
+
+def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synced: list[str]
+) -> None:
     directory = made(tmp_path / "runs" / "run")
     kinds = [name.lstrip(".").split(".")[0] for name in synced]
     assert kinds == ["data", "run", "run", "run", "run", "runs"]
 
     async def attempt(self: worker._Worker) -> None:
         self._record(RunResumed(step=None))
+        self._record(StepFinished(step=-1, population=(), batch=(), tau=None))
         self._record(RunFinished(outcome="finished"))
 
-    at_the_end: list[str] = []
+    by_then: list[list[str]] = []
 
     def listen(_: RunView, record: Record) -> None:
-        at_the_end[:] = synced
+        by_then.append(list(synced))
 
     monkeypatch.setattr(worker._Worker, "_attempt", attempt)
     synced.clear()
     assert work(directory, replace(NOBODY, slots_dir=tmp_path, listener=listen)).phase == "finished"
-    assert at_the_end[:3] == [".ballast", "run", at_the_end[2]]
-    assert at_the_end[2].startswith(".run.json.")
-    assert at_the_end[-1] == "events.jsonl"
+    begun, at_a_step, at_the_end = by_then
+    assert begun[:3] == [".ballast", "run", begun[2]]
+    assert begun[2].startswith(".run.json.")
+    assert at_a_step[len(begun) :] == ["answers.jsonl", "events.jsonl"]
+    assert at_the_end[len(at_a_step) :] == ["events.jsonl"]
     assert not (directory.path / ".ballast").exists()

@@ -71,6 +71,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
     outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
     given_up = outages.outcomes["gives up"]
+    assert "the run waited for 0.2 s (--max-wait) and gave up: resume it" in given_up.complaint
     assert given_up.code == 3
     assert "is the server up" in given_up.complaint
     assert given_up.result["status"] == outages.states["gives up"] == "failed"

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from tests import inspected
-from vpp.events import Event
+from vpp.errors import JournalDamaged
+from vpp.events import Event, RunFinished, StepFinished
+from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.journal import JournalReader, Record, encode
 from vpp.runs.lines import Lost
 from vpp.usage import Usage
@@ -25,11 +27,25 @@ CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-def read(folder: Path, events: list[Event]) -> list[Record | Lost]:
+def lines_of(events: list[Event]) -> list[bytes]:
+    return [encode(Record(at=1.0 + i, usage=Usage(), answers=0, event=event)) for i, event in enumerate(events)]
+
+
+def found_in(folder: Path, lines: list[bytes]) -> list[Record | Lost]:
     path = folder / "events.jsonl"
-    records = (Record(at=1.0 + i, usage=Usage(), answers=0, event=event) for i, event in enumerate(events))
-    path.write_bytes(b"".join(map(encode, records)))
+    path.write_bytes(b"".join(lines))
     return list(JournalReader(path, dataset=lambda: inspected.LABELS).new_records())
+
+
+def read(folder: Path, events: list[Event]) -> list[Record | Lost]:
+    return found_in(folder, lines_of(events))
+
+
+def changed(events: list[Event], kind: str, change: dict[str, Any]) -> int:
+    """Changes the first event of a kind; its place."""
+    at = next(place for place, event in enumerate(events) if event.type == kind)
+    events[at] = replace(events[at], **change)
+    return at
 
 
 def test_every_record_of_a_run_stands(tmp_path: Path) -> None:
@@ -39,8 +55,34 @@ def test_every_record_of_a_run_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "change", "reason"), CHANGES)
 def test_what_cannot_be_is_told_with_its_line(tmp_path: Path, kind: str, change: dict[str, Any], reason: str) -> None:
     events = inspected.label_events()
-    at = next(place for place, event in enumerate(events) if event.type == kind)
-    events[at] = replace(events[at], **change)
+    at = changed(events, kind, change)
     first = next(found for found in read(tmp_path, events) if isinstance(found, Lost))
     assert first.line == at + 1
     assert reason in first.reason
+
+
+@pytest.mark.parametrize(("kind", "change", "reason"), CHANGES)
+def test_a_worker_goes_on_from_before_it_as_the_page_says(
+    tmp_path: Path, kind: str, change: dict[str, Any], reason: str
+) -> None:
+    """The rows are the run's own: what only they show to be damage is damage to a worker too."""
+    directory = inspected.labels(tmp_path / "run").directory
+    events = [event for event in inspected.label_events() if not isinstance(event, RunFinished)]
+    at = changed(events, kind, change)
+    lines = lines_of(events)
+    directory.journal.write_bytes(b"".join(lines))
+    with pytest.raises(JournalDamaged, match=f"line {at + 1}.*{reason}"):
+        view_to_go_on_from(directory)
+    assert not view_to_go_on_from(directory, from_before_damage=True).is_damaged
+    assert directory.journal.read_bytes() == b"".join(lines[:at])
+
+
+def test_what_follows_a_line_that_cannot_be_read_is_not_judged_by_it(tmp_path: Path) -> None:
+    """It may have told the text that a score is about."""
+    events = inspected.label_events()
+    lines = lines_of(events)
+    at = next(place for place, event in enumerate(events) if event.type == "particle_drawn")
+    lines[at] = b"{\n"
+    end = next(place for place, event in enumerate(events) if isinstance(event, StepFinished))
+    lost = [found.line for found in found_in(tmp_path, lines[: end + 1]) if isinstance(found, Lost)]
+    assert lost == [at + 1]

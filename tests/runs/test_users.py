@@ -1,13 +1,16 @@
 """Users of a shared app: whose folder is whose, which key goes where, and how much each may do."""
 
 import asyncio
+import errno
+import fcntl
+from io import FileIO
 from pathlib import Path
 
 import pytest
 
 from tests.llm.stub import Stub, chat, script, serving
 from tests.processes import Desk, Model, wait_until
-from vpp.errors import EndpointRefused, RunError
+from vpp.errors import EndpointRefused, InputError, RunError
 from vpp.llm.allowance import BLOCK, Allowance
 from vpp.llm.budget import Budget
 from vpp.llm.counters import Counters
@@ -29,6 +32,7 @@ def test_a_user_is_who_their_provider_says_and_no_claim_shapes_a_path() -> None:
     others = [{**ANN, "sub": "2"}, {**ANN, "iss": "https://id.lab.or", "sub": "g1"}, {**ANN, "sub": "../../etc"}]
     assert len({ann.folder, *(User.of(claims).folder for claims in others)}) == 4
     assert all("/" not in User.of(claims).folder for claims in others)
+    assert User.of({**ANN, "iss": "https://other.org"}).folder != ann.folder, "another provider's 1 is somebody else"
     for claims in ({}, {"iss": "x"}, {"sub": "x"}, {"iss": "", "sub": "x"}, {"iss": "x", "sub": 7}):
         with pytest.raises(RunError, match="names nobody"):
             User.of(claims)
@@ -47,12 +51,31 @@ def test_a_user_is_who_their_provider_says_and_no_claim_shapes_a_path() -> None:
         ({"email_verified": None}, ("ann@lab.org",), False),
         ({"email_verified": "true"}, ("ann@lab.org",), False),
         ({"email": ""}, ("*@",), False),
+        ({"sub": "boss@lab.org", "email": ""}, ("boss@lab.org",), False),
+        ({"sub": "*@lab.org", "email": ""}, ("*@lab.org",), False),
+        ({}, ("https://id.lab.org#1",), True),
+        ({"iss": "https://evil.org"}, ("https://id.lab.org#1",), False),
+        ({"sub": "https://id.lab.org#1", "iss": "https://evil.org"}, ("https://id.lab.org#1",), False),
     ],
 )
 def test_only_a_verified_address_or_a_subject_lets_in(
     claims: dict[str, object], allowed: tuple[str, ...], enters: bool
 ) -> None:
     assert User.of({**ANN, **claims}).may_enter(allowed) is enters
+
+
+def test_a_subject_alone_lets_in_only_where_one_provider_gives_it() -> None:
+    assert User.of(ANN).may_enter(["1"], providers=1)
+    assert not User.of(ANN).may_enter(["1"], providers=2)
+    assert User.of(ANN).may_enter(["https://id.lab.org#1"], providers=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("VPP_LOGN", "VPP_LOGIN"), ("VPP_ALLOWED_ENDPOINT", "VPP_ALLOWED_ENDPOINTS")]
+)
+def test_a_misspelt_variable_is_refused_and_the_nearest_named(name: str, near: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is no variable of this app: {near} is the nearest"):
+        Environment.of({name: "1"})
 
 
 def keys(endpoint: EndpointSpec, *, typed: dict[str, str] | None = None, **variables: str) -> tuple[str | None, ...]:
@@ -107,6 +130,39 @@ def test_a_days_calls_are_counted_over_all_who_count_in_one_file(tmp_path: Path)
     other.give_back(3)
     assert (one.sent, one.take(), one.is_spent) == (17, 3, True)
     assert (tmp_path / ".calls").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_count_is_locked_against_other_processes_while_it_is_changed(tmp_path: Path) -> None:
+    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+    with allowance._opened(), allowance.file.open("rb") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@pytest.mark.parametrize("kept", [b"{", b"[]", b'{"day": "2026-01-10", "se', b"\xff" * 300])
+def test_a_count_that_cannot_be_read_is_spent_for_its_day(
+    kept: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+    allowance.file.write_bytes(kept)
+    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-10")
+    assert (allowance.take(), allowance.is_spent) == (0, True)
+    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-11")
+    assert allowance.take() == 5
+
+
+def test_a_count_whose_writing_is_refused_is_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+    allowance.take(4)
+    kept = allowance.file.read_bytes()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vpp.llm.allowance.FileIO", type("Full", (FileIO,), {"write": full}))
+        with pytest.raises(OSError, match="No space"):
+            allowance.take(1)
+    assert allowance.file.read_bytes() == kept
 
 
 def test_a_new_day_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,3 +175,27 @@ def sweep_of(runs: Path, endpoint: EndpointSpec) -> SweepDirectory:
     sweep.path.mkdir()
     sweep.write(SweepSpec(endpoint=endpoint, tasks=("two-blobs",), methods=("vml",), seeds=1, sizes=Sizes()))
     return sweep
+
+
+def test_a_sweep_starts_in_its_users_name_and_only_where_it_is_not_one_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_MAX_RUNS_PER_USER", "1")
+    asked: list[dict[str, str]] = []
+    with ExitStack() as held:
+
+        def launch(sweep: SweepDirectory, spec: SweepSpec, *, environment: dict[str, str], **_: object) -> None:
+            asked.append(environment)
+            held.enter_context(sweep.lock())
+            sweep.write(spec)
+
+        monkeypatch.setattr("vpp.bench.launch.launch", launch)
+        app = opened(tmp_path, monkeypatch)
+        app.button(key="paper.start").click().run()
+        assert [told["VPP_CACHE_DIR"] for told in asked] == [str(tmp_path / ".cache")]
+        (tmp_path / "bench-demo").rename(tmp_path / "bench-other")
+        app = opened(tmp_path, monkeypatch)
+        app.selectbox(key="paper.sweep").set_value("A new sweep").run()
+        app.button(key="paper.start").click().run()
+        assert "1 run goes on, and one user may have 1 at once" in shown(app)
+        assert len(asked) == 1

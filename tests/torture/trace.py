@@ -19,7 +19,7 @@ def lines_of(journal: Path) -> list[dict[str, Any]]:
 
 
 def synced_bytes(journal: Path) -> int:
-    """Bytes up to the end of the last whole step, which had reached the disk."""
+    """Bytes up to the end of the last whole step, which is to have reached the disk; that it was synced is not seen."""
     at = end = 0
     for line in journal.read_bytes().splitlines(keepends=True):
         at += len(line)

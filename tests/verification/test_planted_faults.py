@@ -1,6 +1,7 @@
 """Every kind of change to a run's files is found, and told with its line."""
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,6 +30,7 @@ from vpp.events import (
 )
 from vpp.runs.directory import RunDirectory
 from vpp.verification.verify import Verification, verify
+from vpp.wording.verification import verification_lines
 
 Run = tuple[RunDirectory, list[Event]]
 Change = Callable[[Any], dict[str, Any]]
@@ -255,6 +257,46 @@ def test_a_line_that_cannot_be_read_is_told_with_its_number(runs: dict[str, Run]
     assert "lines" in claims_at(verify(directory), 10)
 
 
+@pytest.mark.parametrize(
+    ("run", "kind", "change"),
+    [
+        ("filtered", Scored, lambda e: {"log_likelihood": math.nan}),
+        ("filtered", Reweighted, lambda e: {"beta": 0.0}),
+        ("carried", Reweighted, lambda e: {"log_weights": first(e.log_weights, lambda _: math.inf)}),
+        ("carried", StepFinished, of_slot("log_weight", lambda _: math.nan)),
+        ("carried", StepFinished, lambda e: {"exponent": math.nan}),
+    ],
+)
+def test_a_number_that_nothing_can_be_weighed_by_is_told_with_its_line(
+    run: str, kind: type[Event], change: Change, runs: dict[str, Run], tmp_path: Path
+) -> None:
+    directory, events = copy_of(runs[run], tmp_path)
+    place = place_of(events, kind)
+    events[place] = replace(events[place], **change(events[place]))
+    write(directory, events)
+    assert "lines" in claims_at(verify(directory), place + 1)
+
+
+def test_zeros_before_a_record_are_told_and_the_record_is_verified(runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, _ = copy_of(runs["chains"], tmp_path)
+    lines = directory.journal.read_bytes().splitlines(keepends=True)
+    directory.journal.write_bytes(b"".join([*lines[:9], b"\0" * 4096, *lines[9:]]))
+    found = verify(directory)
+    (fault,) = found.faults
+    assert (fault.at.line, "zeros stand there" in str(fault.written)) == (10, True)
+    assert found.lines == len(lines)
+
+
+def test_a_run_json_without_a_status_is_refused_in_one_line(
+    runs: dict[str, Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory, _ = copy_of(runs["chains"], tmp_path)
+    spec = directory.path / "run.json"
+    spec.write_text(json.dumps({name: kept for name, kept in json.loads(spec.read_text()).items() if name != "status"}))
+    assert main(["verify", str(directory.path)]) == 2
+    assert "run.json tells no status: restore it from a copy" in capsys.readouterr().err
+
+
 def test_counts_that_fall_are_found(runs: dict[str, Run], tmp_path: Path) -> None:
     directory, _ = copy_of(runs["chains"], tmp_path)
     lines = [json.loads(line) for line in directory.journal.read_bytes().splitlines()]
@@ -291,20 +333,47 @@ def test_the_command_tells_what_holds_and_what_does_not(
     directory, events = copy_of(runs["filtered"], tmp_path)
     assert main(["verify", str(directory.path)]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[-1].startswith("It holds")
+    assert out.splitlines()[-1].startswith("The journal holds")
     place = place_of(events, Reweighted)
     events[place] = replace(events[place], ess=1.25)
     write(directory, events)
     assert main(["verify", str(directory.path)]) == 1
     out = capsys.readouterr().out
     step = events[place].step  # type: ignore[union-attr]
-    assert f"does not hold: line {place + 1}, step {step}: ess: ess is 1.25; what follows is" in out
-    assert out.splitlines()[-1].startswith("It does not hold")
+    assert f"does not hold: line {place + 1}, step {step}: ess: ess is 1.25, and should be " in out
+    assert out.splitlines()[-1].startswith("The journal does not hold: ")
     assert main(["verify", str(directory.path), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is False
     assert [fault["line"] for fault in told["faults"] if fault["claim"] == "ess"] == [place + 1]
     assert told["claims"]["ess"]["hold"] == told["claims"]["ess"]["of"] - 1
+
+
+def test_a_line_that_is_missing_or_cannot_be_read_is_told_in_plain_words_before_what_differs(
+    runs: dict[str, Run], tmp_path: Path
+) -> None:
+    directory, events = copy_of(runs["chains"], tmp_path)
+    place = place_of(events, Proposed)
+    lines = directory.journal.read_bytes().splitlines(keepends=True)
+    directory.journal.write_bytes(b"".join([*lines[:place], b'{"v"}\n', *lines[place + 1 :]]))
+    said = list(verification_lines(verify(directory), run="r"))
+    assert any(f"line {place + 1}: cannot be read (expected `:` at column 5)" in line for line in said)
+    missing = "the line proposed of this particle is missing (it should stand once a particle)"
+    assert any(line.endswith(missing) for line in said)
+    assert said[-1].startswith("The file is damaged: ")
+    assert "The journal does not hold" in said[-1]
+
+
+def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, _ = copy_of(runs["chains"], tmp_path)
+    directory.amend(status="finished")
+    whole = directory.journal.read_bytes()
+    directory.journal.write_bytes(whole[:-9])
+    told = list(verification_lines(verify(directory), run="r"))[-1]
+    assert told.startswith("The journal holds but for its end")
+    assert told.endswith("`python -m vpp resume r` mends that.")
+    directory.journal.write_bytes(whole[: whole[:-1].rfind(b"\n") + 1])
+    assert "The journal does not hold" in list(verification_lines(verify(directory), run="r"))[-1]
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

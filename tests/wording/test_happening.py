@@ -164,7 +164,7 @@ def test_balanced_accuracy_stands_beside_the_share_told_right_where_it_is_anothe
 def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:
     config = Config(method="always-accept", particles=2)
     told = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
-    assert told == "The run ended after step 0: 1 of 2 steps are whole. The test rows were not asked about."
+    assert told == "The run ended with 1 of 2 steps whole. The test rows were not asked about."
     before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
     assert before_any.startswith("The run ended before its first step was whole.")
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vpp.bench.sweep import SweepDirectory, SweepSpec
@@ -26,10 +26,12 @@ def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) ->
         )
 
 
-def launch(directory: SweepDirectory, spec: SweepSpec, *, keys: Keys) -> int:
-    """Starts or goes on with the sweep in a detached process; returns its id."""
+def launch(
+    directory: SweepDirectory, spec: SweepSpec, *, keys: Keys, environment: Mapping[str, str] | None = None
+) -> int:
+    """Starts or goes on with the sweep in a detached process; returns its id. environment: over this process's own."""
     directory.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    process = started(tuple(bench_words(directory, spec)), log=directory.log, keys=keys)
+    process = started(tuple(bench_words(directory, spec)), log=directory.log, keys=keys, **(environment or {}))
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
     return process.pid
 

@@ -8,6 +8,7 @@ from vpp.cli.surroundings import environment, find_run
 from vpp.errors import RunError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
+from vpp.runs.damage import damage_in_short
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
@@ -48,14 +49,14 @@ def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...])
 
 
 def list_runs(options: Namespace) -> int:
-    """The runs, newest first."""
+    """The runs, newest first. What a damaged one has lost is told in full by `report` and `verify`."""
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
         print(json.dumps(rows))
         return 0
     for row in rows:
-        obstacle = f" · {row['obstacle']}" if row.get("obstacle") else ""
-        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}{obstacle}")
+        beside = "".join(f" · {row[more]}" for more in ("obstacle", "short") if row.get(more))
+        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}{beside}")
     if not rows:
         print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
     return 0
@@ -67,10 +68,11 @@ def _row(directory: RunDirectory) -> dict[str, object]:
         if not snapshot.damage:
             status = {"status": snapshot.state, "obstacle": directory.obstacle(snapshot.state)}
             return {"name": snapshot.spec.name, **result(directory, snapshot.view), **status}
-        damage = snapshot.damage
+        name, damage, short = snapshot.spec.name, snapshot.damage, damage_in_short(snapshot.view)
     except RunError as error:
-        damage = str(error)
-    return {"run": directory.id, "dir": str(directory.path), "status": "damaged", "name": damage, "metric": None}
+        name, damage, short = directory.id, str(error), "damaged: run.json"
+    told = {"name": name, "damage": damage, "short": short, "metric": None}
+    return {"run": directory.id, "dir": str(directory.path), "status": "damaged", **told}
 
 
 def _metric(row: dict[str, object]) -> str:

@@ -37,6 +37,11 @@ class Progress:
             self._say("going on")
         self._said_paused = isinstance(event, RunPaused)
 
+    def queued(self, going: int) -> None:
+        """Says that the run waits for its turn. going: runs that have theirs."""
+        runs = "1 run is" if going == 1 else f"{going} runs are"
+        self._say(f"queued: {runs} going, as many as may at a time (VPP_MAX_RUNNING)")
+
     def close(self) -> None:
         """Leaves the bar behind."""
         if self._is_terminal:

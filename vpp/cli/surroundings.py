@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from vpp.errors import InputError
@@ -36,10 +38,11 @@ def surroundings(
     *,
     heard: str = "",
     listener: Listener | None = None,
+    on_queued: Callable[[int], None] | None = None,
     waits_at_cap: bool = False,
     from_before_damage: bool = False,
 ) -> Surroundings:
-    """What a worker on this machine is given."""
+    """What a worker on this machine is given. on_queued: told how many runs go while this one waits."""
     env = environment()
     return Surroundings(
         keys=keys(),
@@ -50,6 +53,7 @@ def surroundings(
         from_before_damage=from_before_damage,
         heard=heard,
         listener=listener,
+        on_queued=None if on_queued is None else partial(on_queued, env.max_running),
     )
 
 

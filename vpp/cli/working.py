@@ -13,12 +13,12 @@ from typing import Any
 from vpp.cli.control import go_on
 from vpp.cli.progress import Progress
 from vpp.cli.spending import renew_cap
-from vpp.cli.surroundings import find_run, surroundings
+from vpp.cli.surroundings import environment, find_run, surroundings
 from vpp.errors import DataError, RunError
 from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
+from vpp.runs.disk import cache_mend, refusal
 from vpp.runs.journal import JournalReader
 from vpp.runs.launch import LOG_BYTES
 from vpp.runs.session import load_dataset
@@ -27,7 +27,7 @@ from vpp.runs.view import RunView, fold
 from vpp.runs.worker import work
 from vpp.wording.escaping import one_line
 from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
-from vpp.wording.faults import cache_sentence
+from vpp.wording.faults import cache_sentence, is_key_refused
 from vpp.wording.unread import unread_sentence
 from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
 
@@ -62,7 +62,13 @@ def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> 
     progress = None if options.quiet else Progress(sys.stderr)
     waits = getattr(options, "wait_at_cap", False)
     before = getattr(options, "from_before_damage", False)
-    around = surroundings(heard=heard, listener=progress, waits_at_cap=waits, from_before_damage=before)
+    around = surroundings(
+        heard=heard,
+        listener=progress,
+        on_queued=progress.queued if progress else None,
+        waits_at_cap=waits,
+        from_before_damage=before,
+    )
     view = work(directory, around)
     if progress:
         progress.close()
@@ -98,6 +104,8 @@ def _complain(text: str) -> None:
 
 def summary(directory: RunDirectory, view: RunView) -> str:
     """A few lines for a person."""
+    if view.phase == "stopped" and view.started is None and not view.is_damaged:
+        return f"stopped before it began: nothing was asked\ngo on with: python -m vpp resume {directory.path}"
     outcome = result(directory, view)
     metric = outcome["metric"]
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
@@ -109,7 +117,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     if beside := _beside(outcome["scores"]["test"]):
         lines.append(f"test {beside}")
     lines += _baseline(directory, view)
-    if directory.spec().endpoint.is_demo:
+    if directory.spec().endpoint.is_demo and view.usage.calls:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
     if uncertain["points"] is not None:
@@ -120,8 +128,11 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(kept)
     if view.population:
         lines.append(heaviest(directory, view))
+    if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
+        lines.append(f"{mend}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):
-        lines.append(f"go on with: python -m vpp resume {directory.path}")
+        anew = ", which reads OPENAI_API_KEY anew" if is_key_refused(view) else ""
+        lines.append(f"go on with: python -m vpp resume {directory.path}{anew}")
     if view.phase == "paused":
         cap = "--max-cost X" if directory.spec().cap.cost else "--max-calls N"
         lines.append(f"go on with: python -m vpp resume {directory.path} {cap}")
@@ -131,15 +142,25 @@ def summary(directory: RunDirectory, view: RunView) -> str:
 
 
 def heaviest(directory: RunDirectory, view: RunView) -> str:
-    """The hypothesis that weighs most, or one of those that weigh alike."""
-    top, size = max(view.weights), view.size
-    alike = sum(top - weight < EQUAL for weight in view.weights)
-    text = view.texts[view.population[view.weights.index(top)].hypothesis]
+    """The text that weighs most, over all particles that hold it, or one of those that weigh alike.
+
+    Without weights, one particle's.
+    """
+    ids = [state.hypothesis for state in view.population]
+    if view.size > 1 and not directory.spec().config.is_weighted:
+        return f"one of {view.size} hypotheses that count alike (each {1 / view.size:.3f}): {view.texts[ids[0]]}"
+    weights = dict.fromkeys(ids, 0.0)
+    for hypothesis, weight in zip(ids, view.weights, strict=True):
+        weights[hypothesis] += weight
+    first = max(weights, key=lambda hypothesis: weights[hypothesis])
+    top, text, n = weights[first], view.texts[first], ids.count(first)
+    alike = sum(top - weight < EQUAL for weight in weights.values())
+    held = f", held by {n} of {view.size} particles" if n > 1 else ""
     if alike == 1:
-        return f"heaviest hypothesis ({top:.3f}): {text}"
-    if alike == size or not directory.spec().config.is_weighted:
-        return f"one of {size} hypotheses that count alike (each {top:.3f}): {text}"
-    return f"one of the {alike} heaviest hypotheses (each {top:.3f}): {text}"
+        return f"heaviest hypothesis ({top:.3f}{held}): {text}"
+    if alike == len(weights):
+        return f"one of {alike} hypotheses that count alike (each {top:.3f}{held}): {text}"
+    return f"one of the {alike} heaviest hypotheses (each {top:.3f}{held}): {text}"
 
 
 def _shown(metric: str, value: float | None) -> str:

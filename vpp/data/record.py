@@ -76,7 +76,7 @@ def _read_column(column: Mapping[str, Any]) -> Column:
 
 def _read_provenance(kept: Mapping[str, Any]) -> Provenance:
     read_as = ReadAs(**kept.get("read_as", {}))
-    return Provenance(**{**kept, "notes": tuple(kept["notes"]), "read_as": read_as})
+    return Provenance(**{**kept, "notes": tuple(kept.get("notes", ())), "read_as": read_as})
 
 
 def _sha256(content: bytes) -> str:
@@ -113,6 +113,8 @@ def _written(cell: str | None) -> str:
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
     """(Split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
+    if missing := {header["target"], *header["inputs"]} - set(names):
+        raise DataError(f"data.csv of {header['name']!r} has no column {min(missing)!r}: restore run.json from a copy")
     for row_id, part, *values in lines:
         cells = dict(zip(names, values, strict=True))
         yield (

@@ -162,7 +162,11 @@ class CardMaker:
             weight=self._view.weights[slot],
             sentence=self._said(ids[slot]),
             parent=self._said_before(last.step, slot),
-            marks=(*_came(since, last.step), *self._origin(last.step, slot), *self._same_words(slot, ids)),
+            marks=(
+                *_came(since, last.step),
+                *self._origin(last.step, slot),
+                *self._same_words(slot, dict(enumerate(ids))),
+            ),
             hits=self._hits(last, scored) if scored else (),
             rail=self._rail(last, scored) if scored else ("not scored",),
             folds=(),
@@ -182,7 +186,7 @@ class CardMaker:
                 *_came(since, view.step - 1),
                 *self._origin(view.step - 1, slot),
                 *self._fate(view, slot),
-                *self._same_words(slot, [s.hypothesis for _, s in sorted(view.scored.items())]),
+                *self._same_words(slot, {k: s.hypothesis for k, s in sorted(view.scored.items())}),
             ),
             hits=self._hits(view, scored),
             rail=self._rail(view, scored),
@@ -261,8 +265,9 @@ class CardMaker:
         still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
         return (*spread, *still, *_shrunk(view, copies))
 
-    def _same_words(self, slot: int, hypotheses: Sequence[str]) -> Marks:
-        twins = [k for k, h in enumerate(hypotheses) if h == hypotheses[slot] and k != slot]
+    def _same_words(self, slot: int, hypotheses: Mapping[int, str]) -> Marks:
+        """hypotheses: ids by slot."""
+        twins = [k for k, h in hypotheses.items() if h == hypotheses[slot] and k != slot]
         return (("", f"same words as {particles(twins)}"),) if twins else ()
 
     def _decision(self, view: StepView, slot: int) -> Marks:

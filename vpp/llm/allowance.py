@@ -13,8 +13,12 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+from vpp.files import plain_file
+
 BLOCK = 16
 """Calls taken from the count at once, so that the file is not locked for each."""
+WIDTH = 64
+"""Bytes of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class Allowance:
     def sent(self) -> int:
         """Taken today."""
         with self._opened() as file:
-            return _count(file)
+            return self._sent(file)
 
     @property
     def is_spent(self) -> bool:
@@ -43,7 +47,7 @@ class Allowance:
     def take(self, wanted: int = BLOCK) -> int:
         """How many of the wanted calls may be sent."""
         with self._opened() as file:
-            sent = _count(file)
+            sent = self._sent(file)
             taken = max(0, min(wanted, self.per_day - sent))
             if taken:
                 _write(file, sent + taken)
@@ -52,12 +56,19 @@ class Allowance:
     def give_back(self, unsent: int) -> None:
         """Of those taken."""
         with self._opened() as file:
-            _write(file, max(0, _count(file) - unsent))
+            _write(file, max(0, self._sent(file) - unsent))
+
+    def _sent(self, file: FileIO) -> int:
+        """Taken today: all of it where the file cannot be read."""
+        sent = _count(file)
+        if sent is None:
+            sent = self.per_day
+            _write(file, sent)
+        return sent
 
     @contextmanager
     def _opened(self) -> Iterator[FileIO]:
-        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600)
-        with FileIO(descriptor, "r+") as file:
+        with FileIO(plain_file(self.file, os.O_RDWR | os.O_CREAT), "r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield file
 
@@ -66,19 +77,20 @@ def _today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def _count(file: FileIO) -> int:
-    """Of today; a file that cannot be read as one counts nothing."""
+def _count(file: FileIO) -> int | None:
+    """Of today; nothing in a new file, and None where what it holds cannot be read."""
     file.seek(0)
+    text = file.read(WIDTH)
     try:
-        match json.loads(file.read(200) or b"{}"):
-            case {"day": str(day), "sent": int(sent)} if day == _today():
-                return sent
+        match json.loads(text or b'{"day": "", "sent": 0}'):
+            case {"day": str(day), "sent": int(sent)} if sent >= 0:
+                return sent if day == _today() else 0
     except ValueError:
         pass
-    return 0
+    return None
 
 
 def _write(file: FileIO, sent: int) -> None:
+    """Over what is there, never longer: neither a full disk nor a kill leaves the file empty."""
     file.seek(0)
-    file.truncate()
-    file.write(json.dumps({"day": _today(), "sent": sent}).encode())
+    file.write(json.dumps({"day": _today(), "sent": sent}).encode().ljust(WIDTH))

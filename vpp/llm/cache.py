@@ -24,6 +24,7 @@ from vpp.llm.wire import Completion
 
 SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted; diskcache asks for a number."""
+DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
 IN_ROW_LIMIT = 4 * 2**20
 """Bytes. Values up to this size live in the database, which is every value: texts are capped far below."""
 
@@ -210,6 +211,9 @@ def _reason(error: Exception) -> str:
 def _open(folder: Path) -> Any:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
+    for path in (folder / name for name in DATABASE):  # only looked at: closing a database drops this process's locks
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise OSError(f"{path.name} is a link, a pipe or a folder")
     return Cache(
         str(folder),
         timeout=WAIT_S,

@@ -385,7 +385,7 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
     is_cut = "cut off at its limit" in (reason or "")
     mend = MEND_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({reason}); it said {_quoted(raw)}"
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {_quoted(raw)}"
     return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": mend})
 
 
@@ -417,7 +417,7 @@ async def _beside(endpoint: Endpoint) -> list[Finding]:
     if health is not None:
         found.append(Finding(name="/health", mark="works", words="the server calls itself well"))
     if version is not None and "<" not in version[:20]:
-        found.append(Finding(name="/version", mark="works", words=_quoted(version)))
+        found.append(Finding(name="/version", mark="works", words=_quoted(endpoint.withheld(version))))
     if metrics is not None and (load := read_load(metrics)):
         found.append(Finding(name="/metrics", mark="works", words=load_words(load)))
     return found

@@ -7,8 +7,10 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.wire import (
+    SECRET_LENGTH,
     Completion,
     Messages,
     NoAnswer,
@@ -47,8 +50,6 @@ KEEPALIVE_S = 3.0
 """uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
-SECRET_LENGTH = 8
-"""Characters from which on a key is no word."""
 PROBE_TOKENS = 256
 """Room for a model that thinks before it says a word."""
 MAX_ATTEMPTS = 6
@@ -215,7 +216,7 @@ class Endpoint:
     async def models(self) -> list[ServedModel]:
         """The models the server lists; one attempt. Raises EndpointError."""
         try:
-            return self._read(read_models, await self._get("/models"))
+            return self._read(partial(read_models, secret=self._secret), await self._get("/models"))
         except _Failed as failure:
             raise EndpointUnreachable(self._message(failure.words)) from None
 
@@ -333,7 +334,7 @@ class Endpoint:
         """refused: optional fields to try without; given up for good once the server accepts that."""
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._read(self._completion, await self._post(body))
+            completion = self._read(partial(read_completion, secret=self._secret), await self._post(body))
         except _Failed as failure:
             if failure.empty:
                 self._learn(body, refused, failure.empty)
@@ -352,20 +353,18 @@ class Endpoint:
             empty = odd.completion if isinstance(odd, NoAnswer) else None
             raise _Failed(Fault(odd.kind, self._short(str(odd)), odd.mend), empty=empty) from None
 
-    def _completion(self, reply: bytes) -> Completion:
-        """As `read_completion`, without the key."""
-        secret = self._secret
-        try:
-            completion = read_completion(reply)
-        except NoAnswer as none:
-            none.completion = withheld(none.completion, secret) if secret else none.completion
-            raise
-        return withheld(completion, secret) if secret else completion
-
     @property
     def _secret(self) -> str:
         """What is taken out of answers: the key, unless it is so short that an answer may well hold it."""
-        return self._api_key if self._api_key != NO_KEY and len(self._api_key) >= SECRET_LENGTH else ""
+        return self._key if len(self._key) >= SECRET_LENGTH else ""
+
+    @property
+    def _key(self) -> str:
+        return "" if self._api_key == NO_KEY else self._api_key
+
+    def withheld(self, words: str) -> str:
+        """What the server says elsewhere, without the key."""
+        return withheld(words, self._secret)
 
     async def _post(self, body: dict[str, Any]) -> bytes:
         import httpx2
@@ -400,7 +399,7 @@ class Endpoint:
             raise _Failed(fault._replace(words=self._short(fault.words))) from None
 
     def _refusal(self, response: Any, body: dict[str, Any]) -> Exception:
-        status, words = response.status_code, self._short(server_words(response.content))
+        status, words = response.status_code, self._short(server_words(response.content, secret=self._key))
         is_broke = status == 429 and b"insufficient_quota" in response.content
         if (status in TRANSIENT or status >= 500) and not is_broke:
             wait_s = retry_after_s(response.headers)
@@ -408,7 +407,8 @@ class Endpoint:
         if status in (400, 422) and (names := named_fields(response.content, body)):
             return _FieldsRefused(names)
         self.counters.fault(f"HTTP {status}")
-        what, mend = _verdict(402 if is_broke else status, words, response.headers)
+        place = _place(withheld(response.headers.get("location", ""), self._key)) if 300 <= status < 400 else ""
+        what, mend = _verdict(402 if is_broke else status, words, place)
         if what == KEY_REFUSED and self._api_key == NO_KEY:
             what, mend = f"{what}, as none was given", "set OPENAI_API_KEY, or type the key on the page"
         reason = f"HTTP {status} {words}".rstrip()
@@ -424,7 +424,7 @@ class Endpoint:
             self.counters.refuse(f"{name} ({self.model[:60]})")
 
     def _short(self, words: str) -> str:
-        return short_reason(words, secret="" if self._api_key == NO_KEY else self._api_key)
+        return short_reason(words, secret=self._key)
 
     def _connected(self) -> "AsyncOpenAI":
         loop = asyncio.get_running_loop()
@@ -445,7 +445,10 @@ def warm_up() -> None:
 
 
 def _connect(base_url: str, api_key: str, gate: Gate, *, window: int) -> "AsyncOpenAI":
-    """A client with up to `window` connections, opened through the gate. It neither retries nor follows redirects."""
+    """A client with up to `window` connections, opened through the gate.
+
+    It does not retry, follows no redirect and keeps no cookie.
+    """
     import aiohttp
     import httpx2
     import openai
@@ -459,18 +462,20 @@ def _connect(base_url: str, api_key: str, gate: Gate, *, window: int) -> "AsyncO
         timeout=timeout,
         follow_redirects=False,
         trust_env=gate.trusts_proxy(base_url),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         event_hooks={"response": [bound_body]},
     )
     transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect
 
     def connections() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
             connector=aiohttp.TCPConnector(
                 limit=window,
                 keepalive_timeout=KEEPALIVE_S,
                 ssl=transport.ssl_context,
                 socket_factory=gate.socket_factory(base_url),
-            )
+            ),
         )
 
     transport.client = connections
@@ -495,10 +500,10 @@ DOES_NOT_FIT = "the prompt does not fit"
 _TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
 
 
-def _verdict(status: int, words: str, headers: Mapping[str, str]) -> tuple[str, str]:
-    """What a final refusal means, and the mend."""
+def _verdict(status: int, words: str, place: str) -> tuple[str, str]:
+    """What a final refusal means, and the mend. place: where a redirect leads."""
     if status in (401, 403) or (status == 400 and _UNKNOWN_KEY.search(words)):
-        return KEY_REFUSED, "give a key this server knows"
+        return KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
     if status == 402:
         return "the account has no credit left", "add credit, or give the key of another account"
     if status in (400, 404) and _UNKNOWN_MODEL.search(words):
@@ -506,13 +511,16 @@ def _verdict(status: int, words: str, headers: Mapping[str, str]) -> tuple[str, 
     if status == 404:
         return "unknown model or address", "check the model's name, and how the address ends (often /v1)"
     if 300 <= status < 400:
-        return "it redirects", f"give the address it redirects to{_place(headers)}"
+        return "it redirects", f"give the address it redirects to{place}"
     if status in (400, 413, 422) and _TOO_LONG.search(words):
         return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
     return "it did not accept the request", "change what it names, or try another model"
 
 
-def _place(headers: Mapping[str, str]) -> str:
-    """Where a redirect leads, without what an address may hide."""
-    place = urlsplit(printable(headers.get("location", "")[:300]))
-    return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""
+def _place(location: str) -> str:
+    """Where a redirect leads, without what an address may hide; '' where it names no place."""
+    try:
+        place = urlsplit(printable(location[:300]))
+        return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""
+    except ValueError:
+        return ""

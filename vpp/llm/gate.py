@@ -31,10 +31,12 @@ _BARRED = tuple(
             *("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
             *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32"),  # metadata of Alibaba, Azure and Oracle
             *("::/128", "fe80::/10", "fec0::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"),
+            "64:ff9b:1::/48",  # a network's own way into IPv4: where it leads, that network alone knows
         ),
     )
 )
 _CARRIERS = (
+    (ipaddress.IPv6Network("::/96"), 0),
     (ipaddress.IPv6Network("::ffff:0:0/96"), 0),
     (ipaddress.IPv6Network("::ffff:0:0:0/96"), 0),
     (ipaddress.IPv6Network("64:ff9b::/96"), 0),
@@ -121,7 +123,7 @@ class Gate:
             raise InputError(f"{place} is not among the endpoints that may be asked here: take {self._offered()}")
         if model and self.models and model not in self.models:
             raise InputError(f"model {model[:80]!r} is not among those that may be asked here: take {self.models[0]!r}")
-        if host in METADATA_NAMES and not self._opens(base_url, "private"):
+        if host in METADATA_NAMES and not self._opens(base_url):
             raise InputError(f"{place} is {_WHY['barred']}: {self._mend(host)}")
         address = literal(host)
         if address is not None and (why := self.refusal(base_url, host)):
@@ -136,7 +138,7 @@ class Gate:
         if kind == "barred":
             is_open = found is not None and any(named(name).host == plain_host(address) for name in self.named)
         else:
-            is_open = not self.is_shared or self._opens(base_url, kind)
+            is_open = not self.is_shared or self._opens(base_url)
         host = plain_host(urlsplit(base_url).hostname or "")
         leads = "" if host == plain_host(address) else f"leads to {address}, which "
         return "" if is_open else f"{place_of(base_url)} {leads}is {_WHY[kind]}: {self._mend(plain_host(address))}"
@@ -159,12 +161,16 @@ class Gate:
     def _names(self, base_url: str) -> bool:
         return any(named(name).covers(base_url) for name in self.named)
 
-    def _opens(self, base_url: str, kind: Kind) -> bool:
+    def _opens(self, base_url: str) -> bool:
         """Whether it is named by more than a domain that others may add names to."""
         return any(one.covers(base_url) and not one.is_wild for one in map(named, self.named))
 
     def _offered(self) -> str:
-        return ", ".join(self.named[:5]) or "none, as none is named"
+        """Where others are at the page, the owner's list is the owner's to tell."""
+        if self.is_shared:
+            return "one that the owner has named (VPP_ALLOWED_ENDPOINTS)"
+        more = "" if self.models else ", or name it in VPP_ALLOWED_ENDPOINTS"
+        return f"{', '.join(self.named[:5]) or 'none, as none is named'}{more}"
 
     def _mend(self, address: str) -> str:
         if address in ("0.0.0.0", "::"):
@@ -202,13 +208,13 @@ def _segments(path: str) -> list[str]:
 
 def kind_of(address: Address) -> Kind:
     """What an address is; an IPv6 address that stands for an IPv4 one is what that is."""
+    if address.is_loopback:
+        return "loopback"
     inner = _carried(address)
     if inner is not None:
         return kind_of(inner)
     if any(address in network for network in _BARRED):
         return "barred"
-    if address.is_loopback:
-        return "loopback"
     return "public" if address.is_global else "private"
 
 

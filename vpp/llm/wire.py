@@ -7,7 +7,7 @@ NoAnswer    one of a server in order, whose model gave no text: cut off while it
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -25,6 +25,9 @@ COUNT_LIMIT = 10**9
 """Tokens above which a server's count is none."""
 ID_LIMIT = 200
 """Characters of a model's name that are kept."""
+SECRET_LENGTH = 8
+"""Characters from which on a key, or how it begins, is no word."""
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 
 Message = Mapping[str, str]
 Messages = Sequence[Message]
@@ -84,17 +87,17 @@ class ServedModel:
     """Tokens of prompt and answer together, where the server says."""
 
 
-def read_completion(body: bytes) -> Completion:
-    """The answer in a 200's body, what was thought apart from it. Raises OddReply."""
-    reply = _read_object(body)
+def read_completion(body: bytes, *, secret: str = "") -> Completion:
+    """The answer in a 200's body without the key, what was thought apart from it. Raises OddReply."""
+    reply = _read_object(body, secret)
     choice = _first_choice(reply)
     message = _object(choice.get("message"))
-    said, thought = _said(message)
+    said, thought = (withheld(words, secret) for words in _said(message))
     text = cut_thinking(said)
     usage = _object(reply.get("usage"))
     completion = Completion(
         text=text.lstrip("\n") if text != said else said,
-        finish_reason=(_text(choice.get("finish_reason")) or "")[:ID_LIMIT] or None,
+        finish_reason=withheld(_text(choice.get("finish_reason")) or "", secret)[:ID_LIMIT] or None,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning=(thought or ("" if text == said else said.removesuffix(text)))[:REASONING_LIMIT] or None,
@@ -132,30 +135,39 @@ def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_told: b
     raise NoAnswer(kind, reason, mend=mend or MEND_THOUGHTS, completion=completion)
 
 
-def _read_json(body: bytes) -> Any:
+def _read_json(body: bytes, secret: str) -> Any:
     try:
-        return json.loads(body)
+        return _without(json.loads(body), secret)
     except (ValueError, RecursionError):
-        raise _not_json(body) from None
+        raise _not_json(body, secret) from None
 
 
-def _read_object(body: bytes) -> dict[str, Any]:
-    reply = _read_json(body)
+def _without(value: Any, secret: str) -> Any:
+    """A JSON value whose texts do not hold the key: it goes before anything is cut, since a half of it is not known."""
+    if isinstance(value, str):
+        return value.replace(secret, "[key]") if secret else value
+    if isinstance(value, list):
+        return [_without(each, secret) for each in value]
+    return {name: _without(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _read_object(body: bytes, secret: str) -> dict[str, Any]:
+    reply = _read_json(body, secret)
     if not isinstance(reply, dict):
-        raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body)}")
+        raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body, secret)}")
     return reply
 
 
-def _not_json(body: bytes) -> OddReply:
+def _not_json(body: bytes, secret: str) -> OddReply:
     """What a body that is not JSON looks like."""
     head = body[:1000].lstrip()
     if head.startswith(b"<"):
         mend = "check how the address ends (often /v1), and that it is the model's and no page's"
-        return OddReply("web page", f"answered a web page, not JSON: {_excerpt(body)}", mend=mend)
+        return OddReply("web page", f"answered a web page, not JSON: {_excerpt(body, secret)}", mend=mend)
     if head.startswith((b"data:", b"event:", b": ")):
         mend = "switch streaming off at the server or the proxy before it"
         return OddReply("streamed", "answered as a stream, though none was asked for", mend=mend)
-    return OddReply("broken JSON", f"answered something that is not whole JSON: {_excerpt(body)}")
+    return OddReply("broken JSON", f"answered something that is not whole JSON: {_excerpt(body, secret)}")
 
 
 def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
@@ -167,24 +179,24 @@ def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
     raise OddReply("no choices", "answered 200 without any choice")
 
 
-def read_models(body: bytes) -> list[ServedModel]:
+def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
     """The models a server lists, also as a bare array; entries without an id are left out. Raises OddReply."""
-    reply = _read_json(body)
-    listed = reply if isinstance(reply, list) else _read_object(body).get("data")
+    reply = _read_json(body, secret)
+    listed = reply if isinstance(reply, list) else _read_object(body, secret).get("data")
     entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
     return [
         ServedModel(id=name, max_model_len=_count(entry.get("max_model_len")) or None)
         for entry in entries
-        if (name := printable(_text(entry.get("id")) or "")[:ID_LIMIT])
+        if (name := withheld(printable(_text(entry.get("id")) or ""), secret)[:ID_LIMIT])
     ]
 
 
-def server_words(body: bytes) -> str:
-    """What an error's body says, in one line and not yet cut; '' where it says nothing."""
+def server_words(body: bytes, *, secret: str = "") -> str:
+    """What an error's body says without the key, in one line and not yet cut; '' where it says nothing."""
     try:
-        return _words(json.loads(body))
+        return _words(_without(json.loads(body), secret))
     except (ValueError, RecursionError):
-        return _excerpt(body)
+        return _excerpt(body, secret)
 
 
 def _words(reply: Any) -> str:
@@ -221,19 +233,20 @@ def _until(value: str, now: datetime | None) -> float | None:
     return (aware - (now or datetime.now(UTC))).total_seconds()
 
 
-def withheld(completion: Completion, secret: str) -> Completion:
-    """The answer without the key, which a server can repeat to have it written down."""
-    words = (completion.text, completion.reasoning, completion.finish_reason)
-    if not any(secret in (each or "") for each in words):
-        return completion
-    text, reasoning, reason = (each.replace(secret, "[key]") if each else each for each in words)
-    return replace(completion, text=text or "", reasoning=reasoning, finish_reason=reason)
+def withheld(words: str, secret: str) -> str:
+    """Words without the key, which a server can repeat to have it written down, and without its beginning at their end.
+
+    secret: the key; empty: none.
+    """
+    kept = words.replace(secret, "[key]") if secret else words
+    cut = next((n for n in range(len(secret) - 1, SECRET_LENGTH - 1, -1) if kept.endswith(secret[:n])), 0)
+    return f"{kept[:-cut]}[key]" if cut else kept
 
 
 def short_reason(words: str, *, secret: str) -> str:
     """A server's words fit for a user: one short line, without the key, whole or masked."""
-    line = _one_line(words.replace(secret, "[key]") if secret else words).rstrip(".")
-    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", line.replace(secret, "[key]") if secret else line)
+    line = withheld(_one_line(withheld(words, secret)), secret).rstrip(".")
+    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", line)
     return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
 
 
@@ -246,8 +259,10 @@ def printable(words: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in words).split())
 
 
-def _excerpt(body: bytes) -> str:
-    return _one_line(body[: 4 * REASON_LIMIT].decode("utf-8", "replace")) or "nothing"
+def _excerpt(body: bytes, secret: str) -> str:
+    """How a body begins that is not the protocol's; JSON's escapes of signs that a key has are undone."""
+    said = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "/", body.decode("utf-8", "replace"))
+    return _one_line(withheld(said, secret)[: 4 * REASON_LIMIT]) or "nothing"
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -1,20 +1,21 @@
 """What a journal has lost, in one line with the mend; and how a worker goes on from before it."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from vpp.data.dataset import Dataset
-from vpp.errors import JournalDamaged, RunError
+from vpp.errors import DataError, JournalDamaged, RunError
 from vpp.events import INITIAL_STEP, RunStarted
 from vpp.llm.gallery import template_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, set_aside
-from vpp.runs.session import optimizer_prompts
+from vpp.runs.session import load_dataset, optimizer_prompts
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
-MOST_STEPS = 6
+NAMED_STEPS = 6
 """Named one by one."""
 
 
@@ -50,8 +51,8 @@ def _not_shown(view: RunView) -> str:
 
 
 def _steps(steps: list[int]) -> str:
-    names = ["the first hypotheses" if step == INITIAL_STEP else f"step {step}" for step in steps[:MOST_STEPS]]
-    more = [f"{len(steps) - MOST_STEPS} more steps"] if len(steps) > MOST_STEPS else []
+    names = ["the first hypotheses" if step == INITIAL_STEP else f"step {step}" for step in steps[:NAMED_STEPS]]
+    more = [f"{len(steps) - NAMED_STEPS} more steps"] if len(steps) > NAMED_STEPS else []
     return ", ".join([*names, *more])
 
 
@@ -63,7 +64,7 @@ def _is_missing(directory: RunDirectory) -> bool:
     """Whether there is no journal though a worker has had the run."""
     if directory.journal.exists():
         return False
-    with suppress(RunError, OSError, ValueError, LookupError, TypeError):
+    with suppress(RunError):
         return directory.status() != "queued"
     return False
 
@@ -79,7 +80,7 @@ def view_to_go_on_from(directory: RunDirectory, *, from_before_damage: bool = Fa
         if start is not None:
             set_aside(directory.journal, start)
     view = RunView()
-    for record in JournalReader(directory.journal).new_records():
+    for record in _reader(directory).new_records():
         view.apply(record)
     damage = "" if view.phase == "finished" or (from_before_damage and not view.n_lost) else damage_of(directory, view)
     if damage:
@@ -89,7 +90,7 @@ def view_to_go_on_from(directory: RunDirectory, *, from_before_damage: bool = Fa
 
 def _first_damage(directory: RunDirectory) -> int | None:
     """The byte from which on the journal does not hold together; None where it does, or a newer program wrote it."""
-    reader, view = JournalReader(directory.journal), RunView()
+    reader, view = _reader(directory), RunView()
     for record in reader.new_records():
         view.apply(record)
         if view.is_damaged:
@@ -97,9 +98,41 @@ def _first_damage(directory: RunDirectory) -> int | None:
     return None
 
 
+def steps_before_damage(directory: RunDirectory) -> int | None:
+    """Whole steps that `--from-before-damage` keeps; None where it has nothing to do."""
+    if _is_missing(directory):
+        return 0
+    view, last = RunView(), INITIAL_STEP
+    for record in _reader(directory).new_records():
+        view.apply(record)
+        if view.is_damaged:
+            return None if view.first_lost and view.first_lost.is_newer else last + 1
+        last = INITIAL_STEP if view.last_step is None else view.last_step
+    return None
+
+
+def damage_in_short(view: RunView) -> str:
+    """Where a damaged journal begins to be, in a few words."""
+    lost = view.first_lost
+    return f"damaged: line {lost.line}" if lost else "damaged: lines are missing"
+
+
+def _reader(directory: RunDirectory) -> JournalReader:
+    """Judges records by the rows, as every page's does."""
+    return JournalReader(
+        directory.journal, dataset=lambda: known_rows(lambda: load_dataset(directory, directory.spec()))
+    )
+
+
+def known_rows(dataset: Callable[[], Dataset]) -> Dataset | None:
+    """The rows that records are judged by; None where they cannot be read: then no record is judged by them."""
+    with suppress(RunError, DataError):
+        return dataset()
+    return None
+
+
 def start_of(spec: RunSpec, dataset: Dataset) -> RunStarted:
     """What the journal's first line told, as far as run.json and the rows tell it too; versions they do not."""
-    model = "demo" if spec.endpoint.demo else spec.endpoint.model
     learner, prompts = template_of(spec.learner_template, role="learner"), optimizer_prompts(spec, dataset)
     return RunStarted(
         config=asdict(spec.config),
@@ -112,5 +145,5 @@ def start_of(spec: RunSpec, dataset: Dataset) -> RunStarted:
             "prior": prompts.drawing.sha256,
         },
         versions={},
-        models={"learner": model, "optimizer": spec.endpoint.optimizer_model or model},
+        models=spec.endpoint.models,
     )

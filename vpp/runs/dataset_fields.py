@@ -1,28 +1,41 @@
 """The dataset's part of run.json, which may come from elsewhere: what every reader of a run counts on in it."""
 
-from typing import Any
+from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter
 from typing_extensions import TypedDict
 
 from vpp.data.dataset import Kind, Task
 
 
+class _Notation(TypedDict, total=False):
+    decimal: str
+    grouping: str
+    unit: str
+    before: bool
+    is_doubtful: bool
+
+
 class _Column(TypedDict):
     name: str
     kind: Kind
+    n_missing: NonNegativeInt
+    n_distinct: NonNegativeInt
+    notation: NotRequired[_Notation | None]
+    is_chosen: NotRequired[bool]
+    kept_words: NotRequired[list[str]]
 
 
 class _Provenance(TypedDict, total=False):
     file: str
     sha256: str
-    n_rows: int
-    n_unlabelled: int
-    n_left_out: int
+    n_rows: NonNegativeInt
+    n_unlabelled: NonNegativeInt
+    n_left_out: NonNegativeInt
     split: str
     test_file: str
-    train_size: int
-    test_size: int
+    train_size: NonNegativeInt
+    test_size: NonNegativeInt
     test_fraction: float
     notes: list[str]
     read_as: dict[str, str | bool | int]
@@ -38,8 +51,8 @@ class _Fields(TypedDict):
     classes: list[str]
     provenance: _Provenance
     fingerprint: str
-    n_train: int
-    n_test: int
+    n_train: PositiveInt
+    n_test: NonNegativeInt
 
 
 _FIELDS: TypeAdapter[_Fields] = TypeAdapter(_Fields)

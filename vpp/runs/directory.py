@@ -15,10 +15,11 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from vpp import files
 from vpp.errors import DiskRefused, InputError, RunError, RunLocked
 from vpp.events import SCHEMA_VERSION
 from vpp.runs.disk import obstacle, refusal, sync_folder
-from vpp.runs.journal import read_json, write_atomically
+from vpp.runs.journal import LARGEST_JSON, read_json, write_atomically
 from vpp.runs.migration import NewerVersion, spec_of_today
 from vpp.runs.moment import Moment
 from vpp.runs.spec import RunSpec
@@ -30,6 +31,10 @@ Command = Literal["pause", "go on", "stop"]
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
 AMENDED_WITHIN_S = 5.0
+NAME_LENGTH = 120
+"""Characters of a run's name at most; of a longer one, its beginning."""
+LEFT_AFTER_S = 60.0
+"""A file is written in far less."""
 NOTE_BYTES = 64 * 1024
 """Of a word, a mark or a heartbeat at most; what is larger is none."""
 T = TypeVar("T")
@@ -156,16 +161,18 @@ class RunDirectory:
             self._write_spec(replace(self.spec(), **fields), status=status or self.status())
 
     def _write_spec(self, spec: RunSpec, *, status: State) -> None:
-        """run.json: the spec, and the status as of now."""
-        content = {"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)}
-        self._write(self.path / "run.json", json.dumps(content, indent=2, ensure_ascii=False).encode())
+        """run.json: the spec, and the status as of now. Raises RunError where it could not be read again."""
+        told = {"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)}
+        content = json.dumps(told, indent=2, ensure_ascii=False).encode()
+        if len(content) > LARGEST_JSON:
+            raise RunError(f"run.json would be larger than {LARGEST_JSON >> 20} MiB: shorten templates or column names")
+        self._write(self.path / "run.json", content)
 
     def spec(self) -> RunSpec:
         """Raises RunError where there is no run, or run.json cannot be read."""
         try:
-            content = read_json(self.path / "run.json")
-            json.dumps(content, ensure_ascii=False).encode()  # a lone surrogate is no text: no page could show it
-            return _SPEC.validate_python(spec_of_today(content))
+            spec = _SPEC.validate_python(spec_of_today(read_json(self.path / "run.json")))
+            return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
         except NewerVersion as error:
@@ -175,8 +182,11 @@ class RunDirectory:
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
 
     def status(self) -> State:
-        """The status as last written to run.json; `state` tells how things are now."""
-        status: State = read_json(self.path / "run.json")["status"]
+        """The status as last written to run.json; `state` tells how things are now. Raises RunError without one."""
+        try:
+            status: State = read_json(self.path / "run.json")["status"]
+        except (OSError, ValueError, LookupError, TypeError):
+            raise RunError(f"{self.path / 'run.json'} tells no status: restore it from a copy") from None
         return status
 
     def say(self, command: Command) -> None:
@@ -202,7 +212,8 @@ class RunDirectory:
     def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "") -> None:
         """The worker's sign of life: what it has asked so far, whether it waits for its turn, which word is done."""
         signs = {"pid": os.getpid(), **asdict(Moment.now()), "queued": queued, "done": done, "usage": usage_json}
-        (self.path / ".heartbeat.part").write_text(json.dumps(signs))
+        with files.written(self.path / ".heartbeat.part") as file:
+            file.write(json.dumps(signs).encode())
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
 
     def last_beat(self) -> Beat | None:
@@ -226,7 +237,15 @@ class RunDirectory:
         with _locked(self.path / "lock", wait_s=1.0) as held:
             if not held:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
+            self._sweep()
             yield
+
+    def _sweep(self) -> None:
+        """Removes what a killed program had begun to write; who writes now is left alone."""
+        for part in self.path.glob(".*.part"):
+            with suppress(OSError):
+                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                    part.unlink()
 
     def is_held(self) -> bool:
         """Whether a living worker holds the run."""
@@ -286,7 +305,7 @@ class RunDirectory:
 def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
     """What another process left; None where there is nothing, or nothing that can be read."""
     with suppress(OSError, ValidationError):
-        with path.open("rb") as file:
+        with files.read(path) as file:
             content = file.read(NOTE_BYTES + 1)
         return kind.validate_json(content) if len(content) <= NOTE_BYTES else None
     return None
@@ -295,7 +314,7 @@ def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock file. Where files cannot be locked, none does."""
     try:
-        with path.open("rb") as file:
+        with files.read(path) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -311,7 +330,7 @@ def _locked(path: Path, *, wait_s: float) -> Iterator[bool]:
     Raises DiskRefused where the file cannot be opened or locked.
     """
     deadline = time.monotonic() + wait_s
-    with _opened(path) as file:
+    with _lock_file(path) as file:
         held = _try(path, file)
         while not held and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -319,9 +338,9 @@ def _locked(path: Path, *, wait_s: float) -> Iterator[bool]:
         yield held
 
 
-def _opened(path: Path) -> BinaryIO:
+def _lock_file(path: Path) -> BinaryIO:
     try:
-        return path.open("ab")
+        return files.written(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise DiskRefused(refusal(error, path)) from None
 

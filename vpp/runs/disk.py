@@ -5,6 +5,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from vpp.files import written
+
 BALLAST_BYTES = 64 * 1024
 """Kept in the run's folder while a worker holds it: given up when the disk is full, so that the end can be written."""
 LEAST_FREE = 2 * BALLAST_BYTES
@@ -21,6 +23,7 @@ _MENDS = {
     errno.EIO: ("the disk gave an error", "check the disk, or copy the run to another"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
     errno.ENOTDIR: ("a folder on the way to it is none", "choose another runs folder"),
+    errno.ELOOP: ("it is a link, a pipe or a folder", "remove it"),
     errno.ESTALE: ("the network disk is gone", "mount it again"),
     errno.ENODEV: ("the disk is gone", "mount it again"),
     errno.ENXIO: ("the disk is gone", "mount it again"),
@@ -30,6 +33,9 @@ _MENDS = {
     errno.ENOSYS: ("its file system locks no files", "keep runs on a local disk"),
 }
 """What an error of the system means, and the mend."""
+
+
+FULL = _MENDS[errno.ENOSPC][0]
 
 
 def is_of_the_disk(error: OSError) -> bool:
@@ -45,6 +51,23 @@ def refusal(error: OSError, path: Path) -> str:
     what, mend = _MENDS.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
     where = path if error.filename is None or isinstance(error.filename, int) else Path(os.fsdecode(error.filename))
     return f"{where} cannot be written ({what}): {mend}"
+
+
+def cache_mend(refused: str, folder: Path, cache: Path) -> str:
+    """That the response cache fills the disk too and can be emptied; empty where that would not help.
+
+    refused: what was said, as by `refusal`. folder: the run's.
+    """
+    if f"({FULL})" not in refused:
+        return ""
+    try:
+        used = sum(file.stat().st_size for file in cache.iterdir() if file.is_file())
+        is_same = cache.stat().st_dev == folder.stat().st_dev
+    except OSError:
+        return ""
+    return (
+        f"the response cache takes {used / 2**20:.1f} MiB of that disk, and can be emptied" if is_same and used else ""
+    )
 
 
 def obstacle(folder: Path) -> str:
@@ -63,7 +86,7 @@ def obstacle(folder: Path) -> str:
 def load_ballast(folder: Path) -> None:
     """Takes up BALLAST_BYTES, which no file system can compress. Raises OSError where there is no room for them."""
     try:
-        with (folder / ".ballast").open("wb") as file:
+        with written(folder / ".ballast") as file:
             file.write(os.urandom(BALLAST_BYTES))
             file.flush()
             os.fsync(file.fileno())

@@ -4,7 +4,6 @@ A torn last line is ignored by readers and cut by a resuming worker. A line in t
 its place, and reading goes on behind it.
 """
 
-import json
 import os
 import shutil
 import threading
@@ -17,8 +16,9 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
+from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.runs.disk import sync_folder
@@ -50,6 +50,8 @@ YEAR_10000 = 253_402_300_800
 REASON_LENGTH = 120
 FILLING = b"\0 \t\r"
 """What may stand around a record and says nothing."""
+LARGEST_JSON = 16 * 2**20
+"""Bytes of a JSON file: twice the longest names of the most columns that a table may have."""
 BLOCK_BYTES = 64 * 1024
 
 
@@ -123,26 +125,35 @@ class JournalReader:
         return self._lines.is_another() or (self._has_lost and self._lines.has_changed())
 
     def _read(self, line: Line) -> Iterator[Record | Lost]:
-        if line.content is None:
-            yield _lost(line, f"it is longer than {LONGEST_LINE >> 20} MiB")
-            return
-        content = line.content.strip(FILLING)
-        if b"\0" in (line.content[:1], line.content[-1:]):
-            yield _lost(line, "zeros stand there, as a loss of power leaves them")
-        if not content or hash(content) in self._seen:
-            return
+        """What the line holds, where it can stand and has not stood before."""
+        mark = hash((line.content or b"").strip(FILLING))
+        for found in decoded(line):
+            if isinstance(found, Lost):
+                yield found
+            elif mark not in self._seen:
+                self._seen.add(mark)
+                why = self._soundness.fault(found.event, found.usage, found.answers)
+                yield _lost(line, why) if why else found
+
+
+def decoded(line: Line) -> Iterator[Record | Lost]:
+    """What a line holds, judged by itself: its record, zeros that stand around it, or why it is none."""
+    if line.content is None:
+        yield _lost(line, f"it is longer than {LONGEST_LINE >> 20} MiB")
+        return
+    if b"\0" in (line.content[:1], line.content[-1:]):
+        yield _lost(line, "zeros stand there, as a loss of power leaves them")
+    content = line.content.strip(FILLING)
+    if content:
         try:
-            record = decode(content)
+            yield decode(content)
         except ValueError as error:
             yield _lost(line, error)
-            return
-        self._seen.add(hash(content))
-        why = self._soundness.fault(record.event, record.usage, record.answers)
-        yield _lost(line, why) if why else record
 
 
 def _lost(line: Line, why: str | ValueError) -> Lost:
     said = why.errors()[0]["msg"] if isinstance(why, ValidationError) else str(why)
+    said = said.replace(" at line 1 column ", " at column ")  # of the one line that was given to be decoded
     reason = "".join(sign if sign.isprintable() else " " for sign in said)[:REASON_LENGTH]
     return Lost(line=line.number, start=line.start, reason=reason, is_newer=isinstance(why, NewerVersion))
 
@@ -174,7 +185,7 @@ def _end_of_lines(file: BinaryIO, size: int) -> int:
 def set_aside(path: Path, start: int) -> Path:
     """Moves what stands from byte `start` on into a new file beside the journal, and returns its path.
 
-    Only the run's lock holder may call this. The copy is on the disk before the journal is cut.
+    Only the run's lock holder may call this. The copy and its name are on the disk before the journal is cut.
     """
     names = (path.with_name(f"{path.name}.damaged{f'.{i}' if i else ''}") for i in count())
     aside = next(name for name in names if not name.exists())
@@ -183,14 +194,22 @@ def set_aside(path: Path, start: int) -> Path:
         shutil.copyfileobj(journal, copy)
         copy.flush()
         os.fsync(copy.fileno())
+        sync_folder(path.parent)
         journal.truncate(start)
         os.fsync(journal.fileno())
     return aside
 
 
 def read_json(path: Path) -> Any:
-    """A small JSON file's content."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """A small JSON file's content.
+
+    Raises OSError, for a link or a pipe too, and ValueError where it is none, no text, too large or nested too deep.
+    """
+    with files.read(path) as file:
+        content = file.read(LARGEST_JSON + 1)
+    if len(content) > LARGEST_JSON:
+        raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MiB")
+    return from_json(content)
 
 
 def append_whole(file: FileIO, content: bytes) -> None:
@@ -209,7 +228,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Replaces the file in one move, so that a reader sees the old content or the new. Several may write at a time."""
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with part.open("wb") as file:
+        with files.written(part) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

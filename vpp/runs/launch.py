@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from vpp.errors import DiskRefused
+from vpp.files import plain_file
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.session import Keys, child_environment
@@ -17,26 +18,34 @@ LOG_BYTES = 2**20
 """From which on a worker's log begins anew; the one before is kept beside it."""
 
 
-def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
+def launch(
+    directory: RunDirectory,
+    *,
+    keys: Keys,
+    environment: Mapping[str, str] | None = None,
+    from_before_damage: bool = False,
+) -> int:
     """Starts or goes on with the run in a detached worker; returns its process id. Keys travel by environment only.
 
-    Raises DiskRefused.
+    from_before_damage: whether a damaged journal's rest is set aside first. Raises DiskRefused.
     """
     variables = child_environment(os.environ if environment is None else environment) | keys.variables()
     heard = directory.mark_asked().heard
     try:
-        process = _started(directory, variables, heard)
+        process = _started(directory, variables, heard, ["--from-before-damage"] if from_before_damage else [])
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
     return process.pid
 
 
-def _started(directory: RunDirectory, variables: Mapping[str, str], heard: str) -> subprocess.Popen[bytes]:
+def _started(
+    directory: RunDirectory, variables: Mapping[str, str], heard: str, options: Sequence[str]
+) -> subprocess.Popen[bytes]:
     turn_over(directory.log)
-    with directory.log.open("ab") as log:
+    with os.fdopen(plain_file(directory.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "vpp", "resume", str(directory.path), f"--heard={heard}", "--wait-at-cap"],
+            [sys.executable, "-m", "vpp", "resume", str(directory.path), f"--heard={heard}", "--wait-at-cap", *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

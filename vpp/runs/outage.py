@@ -3,8 +3,18 @@
 import time
 from collections.abc import Callable
 
+from vpp.errors import EndpointUnreachable
+
 FIRST_RETRY_S = 2.0
 LONGEST_RETRY_S = 300.0
+
+
+def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
+    """What the endpoint did last, and that the run has left it: nothing more where it was not to wait at all."""
+    if not max_wait_s:
+        return str(error)
+    waited = f"the run waited for {max_wait_s:g} s (--max-wait) and gave up"
+    return f"{error}; {waited}: resume it once the endpoint answers"
 
 
 class Outage:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.damage import damage_of, start_of
+from vpp.runs.damage import damage_of, known_rows, start_of
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import JournalReader
 from vpp.runs.session import load_dataset
@@ -62,12 +62,6 @@ class RunReader:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
-    def _known_rows(self) -> Dataset | None:
-        """None where they cannot be read: then no record is judged by them."""
-        with suppress(RunError, DataError, OSError, LookupError, ValueError, TypeError):
-            return self.dataset()
-        return None
-
     def read_answers(self) -> AnswerReader:
         """What the learner said, up to now."""
         with self._lock:
@@ -75,7 +69,7 @@ class RunReader:
             return self.answers
 
     def _start_over(self) -> None:
-        self._journal = JournalReader(self.directory.journal, dataset=self._known_rows)
+        self._journal = JournalReader(self.directory.journal, dataset=lambda: known_rows(self.dataset))
         self._view = RunView()
         self._shown = RunView()
         self._damage = ""

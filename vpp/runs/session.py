@@ -97,12 +97,18 @@ class Session:
 
 
 def load_dataset(directory: RunDirectory, spec: RunSpec) -> Dataset:
-    """The rows as used, with the split. Raises RunError without data.csv, DataError where it has changed."""
+    """The rows as used, with the split.
+
+    Raises RunError without data.csv or where run.json does not describe it, DataError where it has changed.
+    """
     try:
         content = directory.data.read_bytes()
     except OSError as error:
         raise RunError(f"{directory.data} cannot be read ({error.strerror}): restore it from a copy") from None
-    return dataset_from_csv(content, header=spec.dataset)
+    try:
+        return dataset_from_csv(content, header=spec.dataset)
+    except (LookupError, ValueError, TypeError):
+        raise RunError(f"{directory.data} is not as run.json describes it: restore both from a copy") from None
 
 
 @asynccontextmanager
@@ -332,7 +338,6 @@ async def _first_line(output: asyncio.StreamReader) -> str:
 
 def started(spec: RunSpec, session: Session) -> RunStarted:
     """The event that opens the journal."""
-    model = "demo" if spec.endpoint.demo else spec.endpoint.model
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
@@ -340,7 +345,7 @@ def started(spec: RunSpec, session: Session) -> RunStarted:
         steps=session.problem.steps,
         templates=dict(session.templates),
         versions=versions(),
-        models={"learner": model, "optimizer": spec.endpoint.optimizer_model or model},
+        models=spec.endpoint.models,
     )
 
 

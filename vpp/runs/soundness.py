@@ -48,6 +48,9 @@ class Soundness:
         self._has_started = False
         self._texts: set[str] = set()
         self._sizes: dict[int, int] = {}
+        self._scored: set[int] = set()
+        """Slots, in the step under way."""
+        self._is_weighed = False
         self._is_torn = False
 
     def fault(self, event: Event, usage: Usage, answers: int) -> str:
@@ -56,7 +59,7 @@ class Soundness:
         counts = (usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.sent, answers)
         if not (min(counts) >= 0 and 0 <= usage.cost < math.inf):
             return "it counts below zero"
-        why = next((why for why in self._faults(event) if why), "")
+        why = undefined(event) or next((why for why in self._faults(event) if why), "")
         if why:
             self.lose()
         else:
@@ -83,12 +86,23 @@ class Soundness:
                 self._texts.add(event.hypothesis)
             case Proposed() if event.proposal is not None:
                 self._texts.add(event.proposal)
+            case Scored() if event.role not in ("proposal", "final"):
+                self._scored.add(event.particle)
+            case Reweighted():
+                self._is_weighed = True
             case StepFinished():
                 self._sizes[event.step] = len(event.population)
+                self._begin_anew()
                 self._is_torn = False
             case RunResumed():
                 last = INITIAL_STEP - 1 if event.step is None else event.step
                 self._sizes = {step: size for step, size in self._sizes.items() if step <= last}
+                if last < self._steps:
+                    self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """What follows is of another step."""
+        self._scored, self._is_weighed = set(), False
 
     def _faults(self, event: Event) -> Faults:
         match event:
@@ -119,7 +133,7 @@ class Soundness:
         yield "an option that is no plain value" if not all(map(_is_plain, event.config.values())) else None
 
     def _of_draw(self, event: ParticleDrawn) -> Faults:
-        yield self._no_new_step(event.step) if event.step != INITIAL_STEP else self._no_first(event)
+        yield self._no_next_step(event.step) if event.step != INITIAL_STEP else self._no_first(event)
         yield f"there is no slot {event.particle}" if not 0 <= event.particle < MOST_PARTICLES else None
         yield _no_temperature(event.temperature)
         yield self._no_shown(event.shown)
@@ -129,21 +143,18 @@ class Soundness:
 
     def _of_score(self, event: Scored) -> Faults:
         is_final = event.role == "final"
-        yield self._no_step(event.step) if is_final else self._no_new_step(event.step)
+        yield self._no_step(event.step) if is_final else self._no_next_step(event.step)
         yield self._no_slot(event.particle, at=event.step if is_final else event.step - 1)
         yield self._no_text(event.hypothesis) if event.role != "proposal" else None
         yield self._no_rows(event.rows, "train")
         yield self._no_answers(event.predictions, len(event.rows))
-        yield _no_likelihood(event.log_likelihood)
 
     def _of_weights(self, event: Reweighted) -> Faults:
         is_final = event.role == "final"
-        yield self._no_step(event.step) if is_final else self._no_new_step(event.step)
+        yield self._no_end(event.step) if is_final else self._no_next_step(event.step)
         yield self._no_size(len(event.weights), at=event.step if is_final else event.step - 1)
         yield _no_weights(event.weights)
         yield "weights of another number" if len(event.log_weights) != len(event.weights) else None
-        yield "a weight without end" if any(not x < math.inf for x in event.log_weights) else None
-        yield f"β of {event.beta}" if not 0 < event.beta < math.inf else None
         size = len(event.weights)
         yield f"an ESS of {event.ess}" if not 1 - OFF_ONE <= event.ess <= size * (1 + OFF_ONE) else None
         yield (
@@ -153,7 +164,8 @@ class Soundness:
         )
 
     def _of_ancestors(self, event: Resampled) -> Faults:
-        yield self._no_new_step(event.step)
+        yield self._no_next_step(event.step)
+        yield self._not_weighed() if event.why == "ess" else None
         size = self._sizes.get(event.step - 1)
         bound = MOST_PARTICLES if size is None else size
         yield "an ancestor that there is not" if any(not 0 <= a < bound for a in event.ancestors) else None
@@ -165,7 +177,7 @@ class Soundness:
         return n >= 1 and (size is None or self._is_torn or (n == size if event.why == "ess" else n < size))
 
     def _of_proposal(self, event: Proposed) -> Faults:
-        yield self._no_new_step(event.step)
+        yield self._no_next_step(event.step)
         yield self._no_slot(event.particle, at=event.step - 1)
         yield self._no_text(event.parent)
         yield (
@@ -196,17 +208,10 @@ class Soundness:
         for state in event.population:
             yield self._no_text(state.hypothesis)
             yield f"there is no slot {state.parent} before it" if not 0 <= state.parent < bound else None
-            yield "a weight that is none" if not state.log_weight < math.inf else None
-            yield _no_likelihood(state.log_likelihood) if state.log_likelihood is not None else None
             yield self._no_exchange(state.exchange, event.step) if state.exchange is not None else None
         yield "weights that are all nothing" if _are_nothing(state.log_weight for state in event.population) else None
         yield self._no_rows(event.batch, "train")
         yield f"τ of {event.tau}" if event.tau is not None and not 0 < event.tau < math.inf else None
-        yield (
-            "an evidence or exponent that is no number"
-            if not _is_finite(event.exponent) or math.isnan(event.log_evidence)
-            else None
-        )
 
     def _of_evaluation(self, event: Evaluated) -> Faults:
         yield self._no_step(event.step)
@@ -233,11 +238,24 @@ class Soundness:
     def _no_step(self, step: int) -> str | None:
         return f"there is no step {step}" if not INITIAL_STEP <= step <= self._steps else None
 
+    def _no_end(self, step: int) -> str | None:
+        return self._no_step(step) or ("no step is over" if not self._sizes and not self._is_torn else None)
+
     def _no_new_step(self, step: int) -> str | None:
-        """Whether the step is over, or never was to be."""
+        """Whether the step is over, never was to be, or comes too early."""
         if not 0 <= step < max(self._steps, 1):
             return f"there is no step {step}"
         return f"step {step} is over" if self._sizes and max(self._sizes) >= step else None
+
+    def _no_next_step(self, step: int) -> str | None:
+        """Whether it is not the one that comes next: parts of a step stand on the population before it."""
+        is_early = step - 1 not in self._sizes and not self._is_torn
+        return self._no_new_step(step) or (f"lines of step {step - 1} are missing before it" if is_early else None)
+
+    def _not_weighed(self) -> str | None:
+        size = max(self._sizes.items(), default=(0, 0))[1]
+        is_known = self._is_weighed and len(self._scored) == size
+        return None if is_known or self._is_torn else "lines of its weights are missing before it"
 
     def _no_slot(self, slot: int, *, at: int) -> str | None:
         size = self._sizes.get(at, MOST_PARTICLES)
@@ -271,6 +289,26 @@ class Soundness:
         classes: Collection[str] = self._dataset.classes if self._dataset.task == "classification" else ()
         odd = [a for a in answers if a is not None and not (a in classes if classes else _is_finite(a))]
         return "an answer that the target cannot have" if odd else None
+
+
+def undefined(event: Event) -> str:
+    """Which of its numbers no weight can be made of, whatever stands before it; empty where there is none."""
+    return next((why for why in _undefined(event) if why), "")
+
+
+def _undefined(event: Event) -> Faults:
+    match event:
+        case Scored():
+            yield _no_likelihood(event.log_likelihood)
+        case Reweighted():
+            yield "a weight without end" if any(not x < math.inf for x in event.log_weights) else None
+            yield f"β of {event.beta}" if not 0 < event.beta < math.inf else None
+        case StepFinished():
+            for state in event.population:
+                yield "a weight that is none" if not state.log_weight < math.inf else None
+                yield _no_likelihood(state.log_likelihood) if state.log_likelihood is not None else None
+            is_number = _is_finite(event.exponent) and not math.isnan(event.log_evidence)
+            yield None if is_number else "an evidence or exponent that is no number"
 
 
 def _is_finite(value: Any) -> bool:

@@ -47,6 +47,12 @@ class EndpointSpec:
         """Whether the demo model answers, started by the worker or elsewhere."""
         return self.demo or self.model == "demo"
 
+    @property
+    def models(self) -> dict[str, str]:
+        """By role, as the journal's first record tells them."""
+        learner = "demo" if self.demo else self.model
+        return {"learner": learner, "optimizer": self.optimizer_model or learner}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:

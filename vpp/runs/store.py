@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import NAME_LENGTH, RunDirectory
 from vpp.runs.disk import refusal, sync_folder
 from vpp.runs.spec import RunSpec
 
@@ -104,7 +104,7 @@ def rename(directory: RunDirectory, name: str) -> None:
     """Gives the run another name; its id stays."""
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
-    directory.amend(name=name.strip()[:120])
+    directory.amend(name=name.strip()[:NAME_LENGTH])
 
 
 def delete(directory: RunDirectory) -> None:

@@ -1,7 +1,7 @@
 """Users of a shared app: a folder each, who may enter, which key goes to which server, how much each may do."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -43,11 +43,18 @@ class User:
         """A name that no claim can shape: two users share it only where SHA-256 fails."""
         return f"user-{sha256(json.dumps([self.issuer, self.subject]).encode()).hexdigest()[:24]}"
 
-    def may_enter(self, allowed: Iterable[str]) -> bool:
-        """Whether the owner's list names them: by verified e-mail address, its domain (*@domain), or subject."""
-        names = [name if "@" not in name else name.lower() for name in allowed]
-        domain = f"*@{self.email.rpartition('@')[2]}" if self.email else ""
-        return not names or any(name in names for name in (self.subject, self.email, domain) if name)
+    def may_enter(self, allowed: Sequence[str], *, providers: int = 1) -> bool:
+        """Whether the owner's list names them: by verified e-mail address, its domain (*@domain), or subject.
+
+        Where there are several providers each could give the same subject, so it counts as issuer#subject alone.
+        """
+        if not allowed:
+            return True
+        addresses = {name.lower() for name in allowed if "@" in name}
+        mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
+        is_plain = providers < 2 and not {"@", "#"} & set(self.subject)
+        subjects = {f"{self.issuer}#{self.subject}", *([self.subject] if is_plain else ())}
+        return bool(mine & addresses or subjects & set(allowed))
 
     def home(self, runs_dir: Path) -> Path:
         """Their folder of runs, made where there is none; it says whose it is."""
@@ -94,11 +101,16 @@ def is_at(home: str, url: str) -> bool:
     return bool(url) and named(home).covers(url)
 
 
-def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None) -> None:
-    """Raises RunError where as many runs go on as one user may have. most: 0 for any number."""
+def check_runs(
+    directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None, sweeps: int = 0
+) -> None:
+    """Raises RunError where as many runs go on as one user may have.
+
+    most: 0 for any number. but: not counted. sweeps: those that go on, which count as one run each.
+    """
     if not most:
         return
-    going = sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
+    going = sweeps + sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
     if going >= most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

@@ -28,7 +28,7 @@ from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, s
 from vpp.runs.exchanges import Address, exchange_of
 from vpp.runs.journal import Journal, Record, cut_torn_tail
 from vpp.runs.moment import steady_clock
-from vpp.runs.outage import Outage
+from vpp.runs.outage import Outage, given_up
 from vpp.runs.session import Keys, Session, open_session, started
 from vpp.runs.slots import Slots
 from vpp.runs.view import RunView
@@ -62,6 +62,8 @@ class Surroundings:
     """The mark of the word that stood when this worker was asked for: it was for an earlier one."""
     listener: Listener | None = None
     """Told of every event after it is on disk."""
+    on_queued: Callable[[], None] | None = None
+    """Told where the run has to wait for its turn."""
 
 
 def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
@@ -196,7 +198,7 @@ class _Worker:
                     outage = Outage(self._view.last_step, max_wait_s=self._spec.endpoint.max_wait_s)
                 wait_s = outage.next_wait_s()
                 if wait_s is None:
-                    raise
+                    raise EndpointUnreachable(given_up(error, self._spec.endpoint.max_wait_s)) from error
                 self._record(_paused_by(error, wait_s, outage.left_s))
                 await self._wait_for_retry(wait_s)
 
@@ -212,6 +214,8 @@ class _Worker:
         """Waits, as `queued`, for one of the runs folder's slots."""
         if not self._slots.take_now():
             self._queued = True
+            if self._around.on_queued:
+                self._around.on_queued()
             await self._slots.take()
 
     async def _attempt(self) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vpp.data.dataset import Value
 from vpp.events import Evaluated, Event, RunFinished, RunResumed, Scored, StepFinished, Votes
-from vpp.verification.first import Known
+from vpp.verification.beginning import Known
+from vpp.verification.journal import Numbered
 from vpp.verification.ledger import At, Ledger
-from vpp.verification.lines import Line
 
 Pair = tuple[str, int]
 """Hypothesis id and row id."""
@@ -26,7 +26,7 @@ class Memory:
         """The answers that count."""
         return {pair: value for pair, (value, _) in (self._kept | self._fresh).items()}
 
-    def go_through(self, lines: Sequence[Line]) -> None:
+    def go_through(self, lines: Sequence[Numbered]) -> None:
         """Takes in a whole journal."""
         for line in lines:
             event = line.record.event

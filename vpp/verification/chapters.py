@@ -24,8 +24,8 @@ from vpp.events import (
     Scored,
     StepFinished,
 )
+from vpp.verification.journal import Numbered
 from vpp.verification.ledger import At, Ledger
-from vpp.verification.lines import Line
 
 E = TypeVar("E")
 Kind = Literal["first", "step", "end"]
@@ -92,7 +92,7 @@ class Story:
         return whole[-1] if whole else None
 
 
-def story_of(lines: Iterable[Line], ledger: Ledger, *, steps: int) -> Story:
+def story_of(lines: Iterable[Numbered], ledger: Ledger, *, steps: int) -> Story:
     """Parts the lines into chapters, and tells the ledger of each line whether it may stand where it does.
 
     steps: T.
@@ -116,7 +116,7 @@ class _Telling:
         self._going = False
         """Whether a sampler may tell something now."""
 
-    def take(self, line: Line) -> None:
+    def take(self, line: Numbered) -> None:
         """One more line."""
         event, at = line.record.event, At(line=line.number, step=getattr(line.record.event, "step", None))
         match event:

@@ -1,16 +1,14 @@
 """The population that ends a step, as it follows from what the step tells."""
 
-import numpy as np
-
 from vpp.events import StepFinished
 from vpp.posterior.tempering import log_mean_weight
+from vpp.verification.beginning import first_slots
 from vpp.verification.chapters import Chapter
-from vpp.verification.first import first_slots
 from vpp.verification.ground import Ground, ids
 from vpp.verification.ledger import At, Ledger
 from vpp.verification.size import resized
 from vpp.verification.slots import Slots
-from vpp.verification.weighing import exponent_of
+from vpp.verification.weighing import exponent_of, log_likelihoods
 
 
 def check_first_population(ground: Ground, chapter: Chapter, ledger: Ledger) -> None:
@@ -59,13 +57,8 @@ def _carried(ground: Ground, chapter: Chapter, before: StepFinished) -> tuple[fl
     reweighted = chapter.reweighted
     if not ground.config.is_telescoping or reweighted is None:
         return before.exponent, before.log_evidence
-    size = len(before.population)
-    if any(k not in chapter.scored for k in range(size)):
-        exponent = 1 / reweighted.event.beta
-    else:
-        log_lik = np.array([chapter.scored[k].event.log_likelihood for k in range(size)])
-        carried = np.array([state.log_weight for state in before.population])
-        exponent = exponent_of(ground, before, carried, log_lik, step=chapter.step)
+    log_lik = log_likelihoods(chapter)
+    exponent = 1 / reweighted.event.beta if log_lik is None else exponent_of(ground, before, log_lik, step=chapter.step)
     gained = log_mean_weight(reweighted.event.log_weights) if chapter.resampled else 0.0
     return exponent, before.log_evidence + gained
 

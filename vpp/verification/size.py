@@ -10,8 +10,8 @@ from vpp.inference.plan import PATIENCE, affordable_size
 from vpp.posterior.tempering import log_mean_weight
 from vpp.posterior.weights import ess, normalise
 from vpp.randomness import rng
+from vpp.verification.beginning import check_drawn, temperatures
 from vpp.verification.chapters import Chapter
-from vpp.verification.first import check_drawn, temperatures
 from vpp.verification.ground import Ground
 from vpp.verification.ledger import At, Ledger
 from vpp.verification.slots import Slot, Slots

@@ -1,20 +1,21 @@
 """A run verified: everything in its journal that follows from the rest, derived once more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
+from vpp.usage import Usage
 from vpp.verification.answers import Memory
-from vpp.verification.beginning import check_data, check_started
+from vpp.verification.beginning import Known, check_data, check_first, check_started, check_tau
 from vpp.verification.chapters import Chapter, Story, story_of
-from vpp.verification.counts import check_counts, times_back
 from vpp.verification.decisions import check_proposals
 from vpp.verification.evaluations import check_end, check_looks
-from vpp.verification.first import Known, check_first, check_tau
 from vpp.verification.ground import Ground, ground_of
+from vpp.verification.journal import Journalled, Numbered, read_journal
 from vpp.verification.ledger import At, Claim, Fault, Ledger
-from vpp.verification.lines import Lines, read_lines
 from vpp.verification.populations import check_first_population, check_population
 from vpp.verification.scores import check_final_scores, check_scores
 from vpp.verification.size import check_size
@@ -27,6 +28,10 @@ BEYOND = (
     "the order of slots within a phase: calls finish in any order",
 )
 """What no journal can show."""
+KEPT = ("learner", "optimizer", "cached", "failed", "retried", "unparsable", "prompt_tokens", "completion_tokens")
+"""A resume goes back to what they were."""
+SPENT = ("sent", "cost")
+"""What was sent and paid is never taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,30 +61,31 @@ class Verification:
 
 def verify(directory: RunDirectory) -> Verification:
     """Reads the run's files and asks nobody. Raises RunError where there is no run, or no rows."""
-    ground, lines, ledger = ground_of(directory), read_lines(directory.journal), Ledger()
+    ground, lines, ledger = ground_of(directory), read_journal(directory.journal), Ledger()
     check_data(ground, ledger)
-    for number, why in lines.damaged:
-        ledger.compare("lines", At(line=number), "record", written=f"cannot be read ({why})", follows="a record")
+    for lost in lines.damaged:
+        written = f"cannot be read ({lost.reason})"
+        ledger.compare("lines", At(line=lost.line), "record", written=written, follows="a record")
     story = story_of(lines.whole, ledger, steps=ground.problem.steps)
     known = _check_answers(directory, ground, lines, ledger)
     _check_bounds(directory, ground, story, lines, ledger)
     for chapter in story.chapters:
         _check_chapter(ground, chapter, known, ledger)
-    check_counts(lines.whole, ledger, answers=_answer_lines(directory))
+    _check_counts(lines.whole, ledger, answers=_answer_lines(directory))
     return Verification(
         counts=ledger.counts(),
         faults=tuple(sorted(ledger.faults, key=lambda fault: fault.at.line)),
         unchecked=tuple(_unchecked(ground, ledger)),
-        lines=len(lines.whole) + len(lines.damaged),
+        lines=len({*(line.number for line in lines.whole), *(lost.line for lost in lines.damaged)}),
         steps=1 + (-1 if story.last_step is None else story.last_step),
         has_ended=story.outcome is not None,
         void_lines=story.void_lines,
-        times_back=times_back(lines.whole),
+        times_back=_times_back(lines.whole),
         is_torn=lines.is_torn,
     )
 
 
-def _check_answers(directory: RunDirectory, ground: Ground, lines: Lines, ledger: Ledger) -> Known:
+def _check_answers(directory: RunDirectory, ground: Ground, lines: Journalled, ledger: Ledger) -> Known:
     """And every answer that is known, by the journal or by answers.jsonl."""
     memory = Memory(ledger, steps=ground.problem.steps)
     memory.go_through(lines.whole)
@@ -100,7 +106,7 @@ def _answer_lines(directory: RunDirectory) -> int | None:
         return sum(1 for _ in file)
 
 
-def _check_bounds(directory: RunDirectory, ground: Ground, story: Story, lines: Lines, ledger: Ledger) -> None:
+def _check_bounds(directory: RunDirectory, ground: Ground, story: Story, lines: Journalled, ledger: Ledger) -> None:
     """How the run began, and that what is said to be finished is."""
     if story.started:
         check_started(ground, story.started, ledger)
@@ -140,6 +146,42 @@ def _check_step(ground: Ground, chapter: Chapter, ledger: Ledger) -> None:
         check_size(ground, chapter, slots, ledger)
     check_looks(ground, chapter, slots, ledger)
     check_population(ground, chapter, slots, ledger)
+
+
+def _check_counts(lines: Iterable[Numbered], ledger: Ledger, *, answers: int | None) -> None:
+    """What a run has asked and heard never falls, but to the last whole step where it is resumed.
+
+    answers: lines of answers.jsonl; None where it is not there.
+    """
+    floor = kept = _fields(Usage(), 0)
+    for line in lines:
+        record, at = line.record, At(line=line.number, step=getattr(line.record.event, "step", None))
+        now = _fields(record.usage, record.answers)
+        if _may_go_back(record.event):
+            floor = {name: floor[name] if name in SPENT else kept[name] for name in now}
+        fallen = {name: value for name, value in now.items() if value < floor[name]}
+        ledger.compare("counts", at, "counts that fall", written=fallen, follows={})
+        floor = {name: max(value, floor[name]) if name in SPENT else value for name, value in now.items()}
+        if isinstance(record.event, StepFinished):
+            kept = now
+        if isinstance(record.event, StepFinished | RunFinished) and answers is not None:
+            at_most = min(record.answers, answers)
+            ledger.compare("counts", at, "lines of answers.jsonl", written=record.answers, follows=at_most)
+
+
+def _fields(usage: Usage, answers: int) -> dict[str, float]:
+    return {name: getattr(usage, name) for name in (*KEPT, *SPENT)} | {"answers": answers}
+
+
+def _may_go_back(event: Event) -> bool:
+    """A worker that takes a run up again begins with the last whole step's counts, whatever it tells first."""
+    return isinstance(event, RunResumed | RunPaused | RunFailed | RunFinished)
+
+
+def _times_back(lines: Iterable[Numbered]) -> int:
+    """Records that are older than the one before them: a clock was set back, or lines stand in another order."""
+    times = [line.record.at for line in lines]
+    return sum(later < earlier for earlier, later in pairwise(times))
 
 
 def _unchecked(ground: Ground, ledger: Ledger) -> Iterator[tuple[str, int]]:

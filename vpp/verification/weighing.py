@@ -22,7 +22,7 @@ def check_weights(ground: Ground, chapter: Chapter, ledger: Ledger) -> None:
             ledger.compare("lines", chapter.at(), "reweighted", written=written, follows=follows)
         return
     before = chapter.before
-    log_lik = _log_likelihoods(chapter)
+    log_lik = log_likelihoods(chapter)
     if before is None or log_lik is None:
         ledger.skip("weights of a step: not all that they are made of is told")
     elif config.is_telescoping:
@@ -45,7 +45,7 @@ def check_final_weights(ground: Ground, chapter: Chapter, ledger: Ledger) -> Non
             written, follows = ("once", "none") if is_told else ("none", "once")
             ledger.compare("lines", chapter.at(), "reweighted (final)", written=written, follows=follows)
         return
-    log_lik = _log_likelihoods(chapter)
+    log_lik = log_likelihoods(chapter)
     if log_lik is None:
         ledger.skip("final weights: not all that they are made of is told")
     else:
@@ -53,7 +53,7 @@ def check_final_weights(ground: Ground, chapter: Chapter, ledger: Ledger) -> Non
     _check_normalised(told, ledger)
 
 
-def _log_likelihoods(chapter: Chapter) -> Floats | None:
+def log_likelihoods(chapter: Chapter) -> Floats | None:
     """(K,) as told; None where one is missing."""
     size = len(chapter.before.population) if chapter.before else 0
     if not size or any(k not in chapter.scored for k in range(size)):
@@ -78,8 +78,7 @@ def _check_carried(
     ground: Ground, told: Told[Reweighted], before: StepFinished, log_lik: Floats, ledger: Ledger
 ) -> None:
     event, at = told.event, _at(told)
-    carried = np.array([state.log_weight for state in before.population], dtype=np.float64)
-    exponent = exponent_of(ground, before, carried, log_lik, step=event.step)
+    carried, exponent = _carried(before), exponent_of(ground, before, log_lik, step=event.step)
     ledger.compare("tempering", at, "beta", written=event.beta, follows=1 / exponent)
     log_w = carried_log_weights(carried, log_lik, exponent=exponent, previous=before.exponent)
     ledger.compare("weights", at, "log_weights", written=event.log_weights, follows=log_w.tolist())
@@ -87,7 +86,11 @@ def _check_carried(
     ledger.compare("evidence", at, "log_evidence", written=event.log_evidence, follows=follows)
 
 
-def exponent_of(ground: Ground, before: StepFinished, carried: Floats, log_lik: Floats, *, step: int) -> float:
+def _carried(before: StepFinished) -> Floats:
+    return np.array([state.log_weight for state in before.population], dtype=np.float64)
+
+
+def exponent_of(ground: Ground, before: StepFinished, log_lik: Floats, *, step: int) -> float:
     """phi_t: of the schedule, or the largest that keeps the ESS; the last step reaches the schedule's end."""
     config, steps = ground.config, ground.problem.steps
     if config.tempering == "incremental":
@@ -95,8 +98,8 @@ def exponent_of(ground: Ground, before: StepFinished, carried: Floats, log_lik: 
     ceiling = 1 / config.beta_end
     if step == steps - 1:
         return ceiling
-    target = config.ess_threshold * len(carried)
-    return next_exponent(carried, log_lik, previous=before.exponent, ceiling=ceiling, target=target)
+    target = config.ess_threshold * len(log_lik)
+    return next_exponent(_carried(before), log_lik, previous=before.exponent, ceiling=ceiling, target=target)
 
 
 def _check_normalised(told: Told[Reweighted], ledger: Ledger) -> None:

@@ -1,5 +1,7 @@
 """What went wrong with a run's calls, by kind, and what its servers would not take: short whatever they do."""
 
+from vpp.llm.endpoint import KEY_REFUSED
+from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.words import integer
 
@@ -8,13 +10,14 @@ NAMED = 4
 
 
 def faults_sentence(usage: Usage) -> str:
-    """The most frequent kinds of failed or odd reply; empty where there was none."""
+    """The most frequent kinds of failed or odd reply; empty where there was none. A call may take several attempts."""
     if not usage.faults:
         return ""
     kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
     named = [f"{name} ({integer(count)})" for name, count in kinds[:NAMED]]
     rest = sum(count for _, count in kinds[NAMED:])
-    return f"Odd replies: {', '.join([*named, *([f'others ({integer(rest)})'] if rest else [])])}."
+    others = [f"others ({integer(rest)})"] if rest else []
+    return f"Single attempts that failed or were odd: {', '.join([*named, *others])}."
 
 
 def cache_sentence(usage: Usage) -> str:
@@ -33,3 +36,8 @@ def refused_sentence(usage: Usage) -> str:
     shown = ", ".join(usage.refused_fields[:NAMED])
     more = f" and {len(usage.refused_fields) - NAMED} more" if len(usage.refused_fields) > NAMED else ""
     return f"Refused by the server, so left out or renamed: {shown}{more}."
+
+
+def is_key_refused(view: RunView) -> bool:
+    """Whether a run failed as its server would not take the key."""
+    return view.failure == "endpoint" and KEY_REFUSED in view.detail

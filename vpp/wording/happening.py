@@ -254,7 +254,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
     if last is None:
         return
     if last < whole:
-        when = f"after step {last}: {steps_text(view)} are whole" if last >= 0 else "before its first step was whole"
+        when = f"with {steps_text(view)} whole" if last >= 0 else "before its first step was whole"
         yield f"The run ended {when}."
     yield from _last_weights(view, config)
     test = view.evaluated.get("test")

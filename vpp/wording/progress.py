@@ -35,6 +35,8 @@ from vpp.wording.words import (
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which time is still spent."""
+LEFT, IN_PLAY, WERE_IN_PLAY = ("is left", "are left"), ("is in play", "are in play"), ("was in play", "were in play")
+"""What is said of one sentence, and of several."""
 
 
 def shown_step(view: RunView) -> int | None:
@@ -63,6 +65,8 @@ def _state(snapshot: Snapshot) -> str:
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
         return "Paused at its cap"
+    if snapshot.state == "stopped" and view.started is None and not view.is_damaged:
+        return "Stopped before it began"
     return snapshot.state.capitalize()
 
 
@@ -93,7 +97,7 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     if view.last_step is None:
         return nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
-    state = "left" if at is None and view.has_ended else "in play"
+    state = LEFT if at is None and view.has_ended else WERE_IN_PLAY if snapshot.state == "interrupted" else IN_PLAY
     if snapshot.spec.config.is_weighted:
         said = _weighted(view, at, state)
     else:
@@ -102,7 +106,7 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     return f"At step {shown}: {said}" if is_past else capitalised(said)
 
 
-def _weighted(view: RunView, at: StepView | None, state: str) -> str:
+def _weighted(view: RunView, at: StepView | None, state: tuple[str, str]) -> str:
     ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
     texts: dict[str, float] = {}
     for hypothesis, weight in zip(ids, weights, strict=bool(weights)):
@@ -115,13 +119,13 @@ def _weighted(view: RunView, at: StepView | None, state: str) -> str:
     return f"{_different(len(texts), state)}; the heaviest{said_by} holds {percent(texts[heaviest])} of the weight."
 
 
-def _different(n: int, state: str) -> str:
-    return f"{integer(n)} different {'sentence is' if n == 1 else 'sentences are'} {state}"
+def _different(n: int, state: tuple[str, str]) -> str:
+    return f"{integer(n)} different {'sentence' if n == 1 else 'sentences'} {state[n != 1]}"
 
 
-def _unweighted(ids: Sequence[str], state: str) -> str:
+def _unweighted(ids: Sequence[str], state: tuple[str, str]) -> str:
     if len(ids) == 1:
-        return "one sentence is left." if state == "left" else f"one sentence is {state}; each step rewrites it."
+        return f"one sentence {state[0]}{'' if state == LEFT else '; each step rewrites it'}."
     return f"{_different(len(set(ids)), state)}; there are no weights, each of the {integer(len(ids))} counts alike."
 
 

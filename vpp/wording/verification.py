@@ -36,7 +36,7 @@ LONGEST_VALUE = 60
 
 
 def verification_lines(found: Verification, *, run: str) -> Iterator[str]:
-    """The whole account, for a terminal."""
+    """The whole account, for a terminal: what was found, what was not checked, and the verdict last."""
     yield f"{run}: {counted(found.lines, 'line')} of events.jsonl, {counted(found.steps, 'whole step')}"
     for claim, (n_held, n) in found.counts.items():
         yield f"{claim:<12} {integer(n_held):>6} of {integer(n):>6} hold   {MEANINGS[claim]}"
@@ -46,25 +46,41 @@ def verification_lines(found: Verification, *, run: str) -> Iterator[str]:
         yield f"and {counted(len(found.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
     yield from (f"told: {note}" for note in notes(found))
     yield from (f"not checked: {why}{f' ({n} times)' if n > 1 else ''}" for why, n in found.unchecked)
-    yield verdict(found)
+    yield verdict(found, run=run)
 
 
-def verdict(found: Verification) -> str:
-    """One line."""
+def verdict(found: Verification, *, run: str = "RUN") -> str:
+    """One line. run: its id, for the command that mends a journal whose end is cut off."""
     if found.holds:
-        return f"It holds: all that follows from the rest is equal, floats to {TOLERANCE:g} of their size."
-    n = len(found.faults)
-    return f"It does not hold: {counted(n, 'value')} {'differs' if n == 1 else 'differ'} from what the rest says."
+        return f"The journal holds: all that follows from the rest is equal, floats to {TOLERANCE:g} of their size."
+    if is_cut_short(found):
+        mend = f"`python -m vpp resume {run}` mends that"
+        return f"The journal holds but for its end: the run has finished, and its last line is cut off. {mend}."
+    n_lines = sum(_is_of_lines(fault) for fault in found.faults)
+    n = len(found.faults) - n_lines
+    first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
+    differ = f": {counted(n, 'value')} {'differs' if n == 1 else 'differ'} from what the rest says" if n else ""
+    return f"{first}The journal does not hold{differ}."
 
 
-def verification_html(found: Verification) -> str:
-    """The same account for a page, faults first."""
+def is_cut_short(found: Verification) -> bool:
+    """Whether nothing is wrong but that the last line of a finished run has no end."""
+    return found.is_torn and [(fault.claim, fault.what) for fault in found.faults] == [("lines", "run_finished")]
+
+
+def _is_of_lines(fault: Fault) -> bool:
+    """Whether a line cannot be read, is missing, or stands where it cannot; else a value differs."""
+    return fault.claim == "lines"
+
+
+def verification_html(found: Verification, *, run: str = "RUN") -> str:
+    """The same account for a page, the verdict first."""
     mark: Literal["acc", "rej"] = "acc" if found.holds else "rej"
     word = "holds" if found.holds else "does not hold"
-    parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(found))}</p>"]
+    parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(found, run=run))}</p>"]
     if found.faults:
         rows = [_cells(fault) for fault in found.faults[:FAULTS_SHOWN]]
-        parts.append(markup.table(("Where", "What", "Written", "What follows"), rows))
+        parts.append(markup.table(("Where", "What", "Written", "Should be"), rows))
     checked = [(claim, f"{integer(k)} of {integer(n)}", MEANINGS[claim]) for claim, (k, n) in found.counts.items()]
     parts.append(markup.table(("Checked", "Hold", "How"), checked, right=(1,)))
     parts += [markup.caption(f"{capitalised(note)}.") for note in notes(found)]
@@ -73,6 +89,8 @@ def verification_html(found: Verification) -> str:
 
 
 def _cells(fault: Fault) -> tuple[str, str, str, str]:
+    if said := line_words(fault):
+        return place(fault), said, "", ""
     what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
     return place(fault), f"{fault.claim}: {what}", _shown(written), _shown(follows)
 
@@ -84,15 +102,34 @@ def notes(found: Verification) -> Iterator[str]:
     if found.void_lines:
         yield f"{counted(found.void_lines, 'line')} void, taken back by a resume: checked as far as they went"
     if found.is_torn:
-        yield "the last line has no end: it is left out"
+        yield "the last line has no end: it is left out, and a resume cuts it off and goes on"
     if found.times_back:
         yield f"a clock was set back: {counted(found.times_back, 'line')} older than the one before"
 
 
 def fault_line(fault: Fault) -> str:
-    """Where it stands, what is written, and what follows."""
+    """Where it stands, and what is wrong with it."""
+    if said := line_words(fault):
+        return f"{place(fault)}: {said}"
     what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
-    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}; what follows is {_shown(follows)}"
+    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}, and should be {_shown(follows)}"
+
+
+def line_words(fault: Fault) -> str:
+    """A line that is missing, twice, misplaced or unreadable, in plain words; empty where a value differs."""
+    written, follows = fault.written, fault.follows
+    if fault.claim != "lines":
+        return ""
+    if fault.what == "record":
+        return one_line(str(written))
+    if fault.what == "run_finished" and written is False:
+        return "run.json says that the run has finished, and no line run_finished says so"
+    if written is None or (written == "none" and isinstance(follows, str)):
+        missing = "of this particle " if fault.at.slot is not None else ""
+        return f"the line {fault.what} {missing}is missing (it should stand {_shown(follows)})"
+    if written == "here":
+        return f"the line {fault.what} cannot stand here (it should be: {_shown(follows)})"
+    return f"lines do not fit: {fault.what} is {_shown(written)}, and by the other lines {_shown(follows)}"
 
 
 def place(fault: Fault) -> str:

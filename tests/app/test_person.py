@@ -1,0 +1,82 @@
+"""Who is at the page: what is theirs, who else comes in, and when a start is one too many."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pages.parts import person
+from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.errors import InputError, RunError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Environment
+
+SWEEP = SweepSpec(endpoint=EndpointSpec(demo=True, model="demo"), tasks=("two-blobs",), methods=("vml",), seeds=1)
+
+
+def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
+    """Whoever is at the page has this folder."""
+    env = Environment.of({"VPP_RUNS_DIR": str(home.parent), **variables})
+    monkeypatch.setattr(person, "environment", lambda: env)
+    monkeypatch.setattr(person, "home", lambda: home)
+
+
+def test_with_a_login_answers_are_kept_in_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "user-1"
+    at_home(home, monkeypatch, VPP_LOGIN="1")
+    assert person.variables()["VPP_CACHE_DIR"] == str(home / ".cache")
+    at_home(home, monkeypatch)
+    assert person.variables()["VPP_CACHE_DIR"] == str(tmp_path / ".cache")
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "reached"),
+    [
+        ("127.0.0.1", {"Host": "localhost:8501"}, False),
+        ("127.0.0.1", {}, False),
+        ("0.0.0.0", {"Host": "localhost:8501"}, True),
+        ("", {"Host": "localhost:8501"}, True),
+        ("127.0.0.1", {"Host": "vpp.example.org"}, True),
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "10.0.0.1"}, True),
+    ],
+)
+def test_others_come_in_by_address_by_name_and_by_proxy(
+    address: str, headers: dict[str, str], reached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = SimpleNamespace(get_option=lambda _: address, context=SimpleNamespace(headers=headers))
+    monkeypatch.setattr(person, "st", server)
+    assert person.is_reached_by_others() is reached
+
+
+def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_home(tmp_path, monkeypatch, VPP_MAX_RUNS_PER_USER="1")
+    sweep = SweepDirectory(tmp_path / "bench-demo")
+    with sweep.lock():
+        sweep.write(SWEEP)
+        with pytest.raises(RunError, match="1 run goes on, and one user may have 1"), person.starting():
+            pytest.fail("it starts")
+    with person.starting():
+        pass
+
+
+def test_runs_are_counted_while_no_other_start_can_come_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[RunDirectory | None, bool]] = []
+    monkeypatch.setattr(person, "check_caps", lambda but: seen.append((but, person._STARTING.locked())))
+    run = RunDirectory("a")
+    with person.starting(run):
+        assert person._STARTING.locked()
+    assert seen == [(run, True)]
+
+
+def test_a_provider_asks_for_a_login_unless_that_is_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(person, "_secrets", lambda: {"auth": {"client_id": "vpp"}})
+    monkeypatch.setenv("VPP_ALLOWED_USERS", "*@lab.org")
+    monkeypatch.setenv("VPP_LOGIN", "")
+    assert person.environment().login
+    monkeypatch.setenv("VPP_LOGIN", "0")
+    with pytest.raises(InputError, match="nobody is asked to log in"):
+        person.environment()

@@ -1,0 +1,99 @@
+"""What a run in the terminal says where it waits, gives up, or cannot go on."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.reporting.builders import run, view_of
+from vpp.cli import main
+from vpp.cli.working import summary
+from vpp.errors import EndpointUnreachable
+from vpp.events import Event, RunFailed
+from vpp.runs.directory import slot_lock
+from vpp.runs.disk import cache_mend
+from vpp.runs.outage import given_up
+from vpp.runs.reader import RunReader
+from vpp.wording.progress import headline
+
+Made = Callable[..., RunReader]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """A run that broke off after some events, in the runs folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+
+    def make(*events: Event) -> RunReader:
+        return run(tmp_path, *events, data=LABELS, config=LABEL_CONFIG)
+
+    return make
+
+
+def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_never_began(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VPP_MAX_RUNNING", "1")
+    directory = made().directory
+    directory.say("stop")
+    with slot_lock(tmp_path / ".slot-0") as held:
+        assert held
+        code = main(["resume", str(directory.path), "--heard="])
+    out, err = capsys.readouterr()
+    assert code == 130
+    assert err == "queued: 1 run is going, as many as may at a time (VPP_MAX_RUNNING)\n"
+    assert out.splitlines() == [
+        "stopped before it began: nothing was asked",
+        f"go on with: python -m vpp resume {directory.path}",
+    ]
+
+
+def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
+    gone = EndpointUnreachable("m: no connection")
+    told = "m: no connection; the run waited for 12 s (--max-wait) and gave up: resume it once the endpoint answers"
+    assert given_up(gone, 12.0) == told
+    assert given_up(gone, 0) == "m: no connection"
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): x"), ", which reads OPENAI_API_KEY anew"),
+        (RunFailed(reason="endpoint", detail="m: unknown model"), ""),
+    ],
+)
+def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, told: str) -> None:
+    reader = made(*label_events()[:-3], failure)
+    said = summary(reader.directory, reader.refresh().view).splitlines()
+    assert f"go on with: python -m vpp resume {reader.directory.path}{told}" in said
+
+
+def test_what_answers_is_not_told_where_nothing_was_asked(made: Made) -> None:
+    reader = made(*label_events()[:-3], RunFailed(reason="error", detail="x"))
+    view = reader.refresh().view
+    assert "answered by the built-in demo model" in summary(reader.directory, view)
+    view.usage = view_of().usage
+    assert "answered by the built-in demo model" not in summary(reader.directory, view)
+
+
+def test_a_full_disk_names_the_cache_that_is_on_it(made: Made, tmp_path: Path) -> None:
+    full = "runs/a cannot be written (the disk is full): free some space"
+    reader = made(*label_events()[:-3], RunFailed(reason="disk", detail=full))
+    view, cache = reader.refresh().view, tmp_path / "cache"
+    assert "cache clear" not in summary(reader.directory, view)
+    cache.mkdir()
+    (cache / "cache.db").write_bytes(bytes(2**20))
+    mend = "the response cache takes 1.0 MiB of that disk, and can be emptied"
+    assert f"{mend}: python -m vpp cache clear" in summary(reader.directory, view).splitlines()
+    assert cache_mend(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""
+
+
+def test_the_sentences_of_a_dead_process_were_in_play(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = made(*label_events()[:-3]).refresh()
+    for state, be in (("interrupted", "were"), ("running", "are")):
+        now = SimpleNamespace(view=snapshot.view, spec=snapshot.spec, state=state)
+        assert f"different sentences {be} in play" in headline(now)  # type: ignore[arg-type]

@@ -1,0 +1,108 @@
+"""Pipes and links where a run's small files are opened, and a run.json made to harm: refused at once, nothing outside
+
+is made or changed.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from vpp import files
+from vpp.errors import DiskRefused, RunError
+from vpp.llm.allowance import Allowance
+from vpp.runs import directory as directories
+from vpp.runs.directory import RunDirectory, is_locked, slot_lock
+from vpp.runs.disk import load_ballast
+from vpp.runs.journal import LARGEST_JSON, read_json
+from vpp.runs.slots import Slots
+
+USES: dict[str, Callable[[RunDirectory], object]] = {
+    "lock": lambda run: ExitStack().enter_context(run.lock()),
+    ".run.json.lock": lambda run: run.amend(name="new"),
+    ".heartbeat.part": lambda run: run.beat({}, queued=False),
+    ".ballast": lambda run: load_ballast(run.path),
+    ".slot-0": lambda run: Slots(run.path, count=1).take_now(),
+    ".lock": lambda run: ExitStack().enter_context(slot_lock(run.path / ".lock")),
+    "calls": lambda run: Allowance(file=run.path / "calls", per_day=9).take(),
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return inspected.labels(tmp_path).directory
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_link_where_a_file_is_written_is_refused_and_makes_none(run: RunDirectory, name: str) -> None:
+    elsewhere = run.path.parent / "elsewhere"
+    (run.path / name).unlink(missing_ok=True)
+    (run.path / name).symlink_to(elsewhere)
+    with pytest.raises((DiskRefused, OSError), match="it is a link, a pipe or a folder"):
+        USES[name](run)
+    assert not elsewhere.exists()
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_pipe_where_a_file_is_written_is_refused_and_not_waited_for(run: RunDirectory, name: str) -> None:
+    (run.path / name).unlink(missing_ok=True)
+    os.mkfifo(run.path / name)
+    with pytest.raises((DiskRefused, OSError), match="it is a link, a pipe or a folder"):
+        USES[name](run)
+
+
+@pytest.mark.parametrize("name", ["control", "heartbeat", "lock"])
+def test_a_pipe_where_a_note_is_read_tells_nothing(run: RunDirectory, name: str) -> None:
+    (run.path / name).unlink(missing_ok=True)
+    os.mkfifo(run.path / name)
+    assert (run.said(), run.last_beat(), is_locked(run.path / "lock")) == (None, None, False)
+
+
+def test_no_descriptor_is_kept_of_what_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    with pytest.raises(OSError):
+        files.read(tmp_path / "pipe")
+    assert before == (len(os.listdir("/proc/self/fd")) if before else 0)
+
+
+@pytest.mark.parametrize("content", ['{"a":' + "[" * 100_000, '{"a":' + "[" * 900 + "]" * 900 + "}"])
+def test_a_run_json_nested_deep_is_told(run: RunDirectory, content: str) -> None:
+    (run.path / "run.json").write_text(content)
+    with pytest.raises(RunError, match=r"run\.json cannot be read \(recursion limit"):
+        run.spec()
+    with pytest.raises(RunError):
+        run.status()
+
+
+def test_a_run_json_of_any_size_is_not_read_in(run: RunDirectory) -> None:
+    os.truncate(run.path / "run.json", 2**40)
+    with pytest.raises(ValueError, match="larger than 16 MiB"):
+        read_json(run.path / "run.json")
+
+
+def test_a_run_that_could_not_be_read_again_is_not_made(run: RunDirectory) -> None:
+    before = run.spec()
+    with pytest.raises(RunError, match="larger than 16 MiB"):
+        run.amend(learner_template="x" * LARGEST_JSON)
+    assert run.spec() == before
+
+
+def test_a_long_name_is_read_by_its_beginning(run: RunDirectory) -> None:
+    content = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps({**content, "name": "n" * 10_000}))
+    assert run.spec().name == "n" * directories.NAME_LENGTH
+
+
+def test_what_a_killed_program_began_to_write_is_swept_by_the_next_worker(run: RunDirectory) -> None:
+    left, now = run.path / ".run.json.1.2.part", run.path / ".control.3.4.part"
+    left.write_text("{")
+    now.write_text("{")
+    os.utime(left, (time.time() - 3_600,) * 2)
+    with run.lock():
+        assert (left.exists(), now.exists()) == (False, True)
