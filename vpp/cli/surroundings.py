@@ -84,8 +84,20 @@ def read_text(name: str | None) -> str | None:
 
 
 def write_bytes(name: Path, content: bytes) -> None:
-    """Raises InputError where the file cannot be written."""
+    """The file whole, or as it was. Raises InputError where it cannot be written."""
     try:
-        name.write_bytes(content)
+        if name.exists() and not name.is_file():  # a pipe or a terminal
+            name.write_bytes(content)
+        else:
+            _replace(name.resolve(), content)
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}): choose another place") from None
+
+
+def _replace(name: Path, content: bytes) -> None:
+    part = name.with_name(f".{name.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(name)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""A file that a command is asked to write is there whole, or is as it was."""
+
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vpp.cli.surroundings import write_bytes
+from vpp.errors import InputError
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """No file may grow beyond a kilobyte."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_cannot_be_written_whole_leaves_what_was_there(tmp_path: Path, little_room: None) -> None:
+    earlier = tmp_path / "task.csv"
+    write_bytes(earlier, b"a,b\n")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_bytes(earlier, b"x" * 2048)
+    assert earlier.read_bytes() == b"a,b\n"
+    assert list(tmp_path.iterdir()) == [earlier]
+
+
+def test_a_link_is_written_through_and_a_pipe_into(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_bytes(tmp_path / "link", b"1")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"1"
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=write_bytes, args=(tmp_path / "pipe", b"2"))
+    writer.start()
+    assert (tmp_path / "pipe").read_bytes() == b"2"
+    writer.join()
