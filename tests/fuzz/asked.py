@@ -154,13 +154,13 @@ def templates(data: bytes) -> None:
         promise("\n" not in str(error), "a refusal of several lines")
         return
     template.warnings()
-    marks = {name: f"\x00{i}\x00" for i, name in enumerate(values)}
-    bare = template.fill(answer_form="\x00form\x00", **marks)
+    marks = {name: f"\x00{i}\x01" for i, name in enumerate(values)}
+    bare = template.fill(answer_form="\x00form\x01", **marks)
     filled = template.fill(answer_form=form, **values)
-    if not any(sign in "".join((*values.values(), form, text)) for sign in ("<<<", ">>>", "\x00")):
+    if not any(sign in "".join((*values.values(), form, text)) for sign in ("<<<", ">>>", "\x00", "\x01")):
         for name, mark in marks.items():
-            bare = bare.replace(mark, values[name]) if "\x00" not in values[name] else bare
-        promise(filled == bare.replace("\x00form\x00", form), "a value was read as part of the template")
+            bare = bare.replace(mark, values[name])
+        promise(filled == bare.replace("\x00form\x01", form), "a value was read as part of the template")
 
 
 def template_seeds() -> Iterator[bytes]:
