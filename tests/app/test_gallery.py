@@ -74,7 +74,7 @@ def at_rest(page: Page) -> None:
     """Waits until the server has drawn all, and every chart stands."""
     page.wait_for_selector(".vpp h1")
     page.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
-    page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
     page.evaluate("document.fonts.ready.then(() => true)")
 
 

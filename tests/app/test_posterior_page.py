@@ -84,10 +84,14 @@ def test_a_reader_chooses_the_wording_that_stands_for_an_idea(app: AppTest, tmp_
 
 
 def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) -> None:
-    many: list[Event] = [proposed(step, k, "a", f"no {step} {k}.") for step in range(50) for k in range(2)]
+    many: list[Event] = [
+        event
+        for step in range(50)
+        for event in (*(proposed(step, k, "a", f"no {step} {k}.") for k in range(2)), finished(step, ("a", "b")))
+    ]
     opened(
         app,
-        run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), *many, finished(49, ("a", "b"))),
+        run(tmp_path, started(MH, inspected.LABELS, steps=50), *drawn("a", "b"), *many),
         "posterior",
     )
     assert deck(app, "posterior.ruled_out.deck").count("<article") == 40

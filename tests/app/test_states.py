@@ -53,7 +53,7 @@ def test_a_run_that_is_deleted_while_it_is_shown_is_named(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     """Its folder goes once the page has it open, before the parts that refresh by themselves are drawn."""
-    monkeypatch.setattr(frame, "head", lambda run, _: shutil.rmtree(run.directory.path))
+    monkeypatch.setattr(frame, "head", lambda run, _, **__: shutil.rmtree(run.directory.path))
     app.session_state["run"] = labels(tmp_path).directory.id
     app.run()
     app.switch_page(f"pages/{page}.py").run()

@@ -53,7 +53,7 @@ def test_a_film_shows_every_step_to_the_end_and_stops_there(films: App, visit: V
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("slider", name="Step shown").press(" ")
     page.get_by_role("button", name="Pause the film").wait_for()
-    page.wait_for_function("places.length > 1 && places.at(-1) === 'the end'")
+    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
     page.get_by_role("button", name="Play the film").wait_for()
     assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
     expect(page.get_by_text("The last texts were weighed once more")).to_be_visible()
@@ -64,18 +64,18 @@ def test_a_film_waits_for_a_server_that_is_held(films: App, visit: Visit) -> Non
     page = opened(films, visit)
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("slider", name="Step shown").press(" ")
-    page.wait_for_function("places.includes('step 0')")
+    page.wait_for_function("() => places.includes('step 0')")
     os.kill(films.pid, signal.SIGSTOP)
     try:
         for scheme in ("dark", "light"):
             drawn = page.evaluate("drawn")
             page.emulate_media(color_scheme=scheme)
-            page.wait_for_function("drawn > " + str(drawn))
+            page.wait_for_function("() => drawn > " + str(drawn))
             page.wait_for_timeout(BEYOND_MS)
         assert "the end" not in page.evaluate("places.slice(1)")
     finally:
         os.kill(films.pid, signal.SIGCONT)
-    page.wait_for_function("places.length > 1 && places.at(-1) === 'the end'")
+    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
     assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
 
 

@@ -48,7 +48,8 @@ def closeness(differences: Floats, *, span: float) -> Floats:
     """1 less the difference over `span`, at least 0; without a span, 1 where there is no difference and 0 elsewhere."""
     if span <= 0:
         return np.asarray(differences == 0, dtype=np.float64)
-    return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,13 +29,13 @@ class _Column(TypedDict):
 class _Provenance(TypedDict, total=False):
     file: str
     sha256: str
-    n_rows: NonNegativeInt
-    n_unlabelled: NonNegativeInt
-    n_left_out: NonNegativeInt
+    n_rows: int
+    n_unlabelled: int
+    n_left_out: int
     split: str
     test_file: str
-    train_size: NonNegativeInt
-    test_size: NonNegativeInt
+    train_size: int
+    test_size: int
     test_fraction: float
     notes: list[str]
     read_as: dict[str, str | bool | int]

@@ -1,6 +1,8 @@
 """What changed from one hypothesis to the next, word by word."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -8,6 +10,8 @@ from typing import Literal
 from vpp.wording.markup import text
 
 REWRITTEN_BELOW = 0.5
+MOST_PAIRS = 100_000
+"""Of equal words, one on each side, that are all looked at; of more, those of frequent words are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,7 @@ def changes(before: str, after: str) -> tuple[Change, ...]:
     """From `before` to `after`; removed words come before those added in their place."""
     old, new = _words(before), _words(after)
     found: list[Change] = []
-    for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=_pairs(old, new) > MOST_PAIRS).get_opcodes():
         if tag == "equal":
             found.append(Change(kind="kept", words=" ".join(new[k:m])))
             continue
@@ -49,6 +53,12 @@ def diff_html(before: str, after: str) -> str:
     """`after`, with added words underlined and removed ones struck."""
     tags = {"kept": ("", ""), "added": ("<ins>", "</ins>"), "removed": ("<del>", "</del>")}
     return " ".join(f"{tags[c.kind][0]}{text(c.words)}{tags[c.kind][1]}" for c in changes(before, after))
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many places of one side hold the word of a place of the other: what comparing them costs."""
+    counts = Counter(new)
+    return sum(counts[word] for word in old)
 
 
 def _words(sentence: str) -> list[str]:
