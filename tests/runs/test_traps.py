@@ -5,6 +5,7 @@ is made or changed.
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -100,9 +101,12 @@ def test_a_long_name_is_read_by_its_beginning(run: RunDirectory) -> None:
 
 
 def test_what_a_killed_program_began_to_write_is_swept_by_the_next_worker(run: RunDirectory) -> None:
-    left, now = run.path / ".run.json.1.2.part", run.path / ".control.3.4.part"
-    left.write_text("{")
-    now.write_text("{")
+    with subprocess.Popen(["true"]) as dead:
+        dead.wait()
+    left, killed = run.path / f".run.json.{os.getpid()}.2.part", run.path / f".run.json.{dead.pid}.2.part"
+    now = run.path / f".control.{os.getpid()}.4.part"
+    for part in (left, killed, now):
+        part.write_text("{")
     os.utime(left, (time.time() - 3_600,) * 2)
     with run.lock():
-        assert (left.exists(), now.exists()) == (False, True)
+        assert [part.exists() for part in (left, killed, now)] == [False, False, True]

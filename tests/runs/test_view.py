@@ -109,6 +109,12 @@ def test_an_evaluation_along_the_way_outlives_a_resume_at_its_step() -> None:
     assert view(*FIRST, *STEP_0, scored(1), RunResumed(step=0)).evaluated["test"] == evaluated(0)
 
 
+def test_a_run_that_failed_before_it_began_is_no_failure_once_it_begins() -> None:
+    failed = RunFailed(reason="disk", detail="full")
+    view = fold(Record(at=0, usage=Usage(), answers=0, event=event) for event in (failed, STARTED))
+    assert (view.phase, view.failure, view.detail) == ("running", None, "")
+
+
 def test_a_run_that_was_only_held_loses_nothing() -> None:
     held = view(*FIRST, *STEP_0, scored(1), RunPaused(reason="user"), RunResumed(step=2))
     assert shown(held) == shown(view(*FIRST, *STEP_0, scored(1)))

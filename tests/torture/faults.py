@@ -212,6 +212,7 @@ def stopped_then_killed(scene: Scene) -> None:
 def _frozen(scene: Scene) -> Running:
     """A worker that SIGSTOP holds, for a while."""
     running = scene.begin()
+    wait_until(scene.has_begun, "there is a run", within_s=WITHIN_S)
     scene.until_moment(running)
     running.process.send_signal(signal.SIGSTOP)
     scene.note_moment()

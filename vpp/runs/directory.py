@@ -244,7 +244,7 @@ class RunDirectory:
         """Removes what a killed program had begun to write; who writes now is left alone."""
         for part in self.path.glob(".*.part"):
             with suppress(OSError):
-                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                if not _is_alive(part.name) or time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
                     part.unlink()
 
     def is_held(self) -> bool:

@@ -132,7 +132,7 @@ class RunView:
         event = record.event
         match event:
             case RunStarted():
-                self.started, self.phase = event, "running"
+                self.started, self.phase, self.detail, self.failure = event, "running", "", None
             case ParticleDrawn():
                 self._draw(event)
             case Scored():
