@@ -311,6 +311,18 @@ def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
     return None
 
 
+def _is_alive(part: str) -> bool:
+    """Whether the program that a part file's name tells of may still be writing; one without is an earlier worker's."""
+    *_, process, _, _ = ("", "", *part.split("."))
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock file. Where files cannot be locked, none does."""
     try:
