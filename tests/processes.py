@@ -193,7 +193,7 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "steps": [(s.step, s.finished, sorted(s.scored.items())) for s in view.finished_steps],
         "calls": (usage.learner, usage.optimizer, usage.failed, usage.unparsable),
         "tokens": (usage.prompt_tokens, usage.completion_tokens),
-        "answers": sorted(directory.answers.read_bytes().splitlines()),
+        "answers": sorted(directory.answers.read_bytes().rpartition(b"\n")[0].splitlines()),
     }
 
 
