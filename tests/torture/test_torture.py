@@ -23,10 +23,8 @@ CASES = tuple(
         (
             ("worker killed twice", TEMPERED, True),
             ("web server, worker and model killed", NUMBERS, True),
-            ("worker stopped, then continued", TEMPERED, True),
             ("disk full", SMC, True),
             ("503 storm", NUMBERS, True),
-            ("broken replies", SMC, True),
             ("garbled answers, killed", SMC, True),
             ("torn journal", TEMPERED, False),
             ("second worker", SMC, True),
