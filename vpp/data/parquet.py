@@ -11,7 +11,7 @@ from vpp.errors import DataError
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
-    """All columns and rows. A column of bytes that are no text is left out.
+    """All columns and rows. A column of lists, or of bytes that are no text, is left out.
 
     Raises DataError for a broken file, one without rows, or one that unpacks to too much.
     """
@@ -21,16 +21,31 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check_size(file, name)
-        dictionaries = [column.path for column in _columns(file) if column.physical_type == "BYTE_ARRAY"]
-        table = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries).read()
+        single, lists = _parted(_columns(file))
+        dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
+        reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
+        table = reader.read(columns=[column.path for column in single] if lists else None)
         table.validate(full=True)
-        return _grid(table, name)
+        return _grid(table, name, lists)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
 
 
 def _columns(file: Any) -> list[Any]:
     return [file.schema.column(i) for i in range(len(file.schema))]
+
+
+def _parted(columns: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
+    """Columns of one value a row, and the names of those of lists, which may unpack to any size.
+
+    How many values those hold cannot be asked: on a damaged file pyarrow 26 ends the process for it. Raises ValueError
+    where a column of lists would be read under the name of another.
+    """
+    single = [column for column in columns if not column.max_repetition_level]
+    lists = [column.path for column in columns if column.max_repetition_level]
+    if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
+        raise ValueError("two columns have one name")
+    return single, tuple(dict.fromkeys(path.split(".")[0] for path in lists))
 
 
 def _check_size(file: Any, name: str) -> None:
@@ -45,8 +60,8 @@ def _check_size(file: Any, name: str) -> None:
             "sample of its rows"
         )
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-    values = max(group.column(c).num_values for group in groups for c in range(group.num_columns))
-    if sum(group.num_rows for group in groups) != meta.num_rows or values > MAX_CELLS:
+    rows = [group.num_rows for group in groups]
+    if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
         raise ValueError("its parts do not agree on how many rows there are")
     unpacked = sum(group.total_byte_size for group in groups)
     if unpacked > MAX_UNPACKED:
@@ -55,7 +70,7 @@ def _check_size(file: Any, name: str) -> None:
         )
 
 
-def _grid(table: Any, name: str) -> Grid:
+def _grid(table: Any, name: str, lists: tuple[str, ...]) -> Grid:
     columns: list[list[str]] = []
     bytes_at: list[int] = []
     for place, column in enumerate(table.columns):
@@ -65,7 +80,10 @@ def _grid(table: Any, name: str) -> Grid:
             bytes_at.append(place)
             columns.append([])
     names, notes = unique_names(table.column_names, without=bytes_at, say=True, file=name)
-    left_out = tuple(f"column {table.column_names[i]!r} holds bytes that are no text: left out" for i in bytes_at)
+    left_out = (
+        *(f"column {table.column_names[i]!r} holds bytes that are no text: left out" for i in bytes_at),
+        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists),
+    )
     kept = [cells for place, cells in enumerate(columns) if place not in bytes_at]
     if not kept:
         raise DataError(f"{name} has no column of text, numbers or dates: give one")
