@@ -7,6 +7,7 @@ SERVERS_DIR ?= .servers
 SERVERS = $(abspath $(SERVERS_DIR))
 
 TOOLS = .servers/tools
+RIVALS = .rivals
 PIN = $(abspath $(TOOLS))/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-config \
 	--default-index https://pypi.org/simple --no-emit-index-url --custom-compile-command "make pins"
 AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt -r requirements-dev.txt
@@ -14,7 +15,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers axe check pins audit format mutants watchers torture fuzz example bench pictures clean
+.PHONY: run test test-servers axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -24,6 +25,9 @@ test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every
 
 test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json ## whole runs against vLLM, transformers serve and LiteLLM, set up in SERVERS_DIR (.servers): 7 GB once
 	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers
+
+test-ray: $(RIVALS)/ray.done ## sweeps on a Ray of this machine, set up in .rivals: 1.5 GB once
+	$(RIVALS)/ray/bin/python -m pytest tests/sweeps/test_ray.py
 
 axe: tests/node_modules/axe-core/axe.min.js ## get axe-core, which tests of accessibility need
 
@@ -40,6 +44,7 @@ pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for
 	cd .ci/pins && $(PIN) app.in -o ../../requirements.txt
 	cd .ci/pins && $(PIN) login.in -o ../../requirements-login.txt
 	cd .ci/pins && $(PIN) dev.in -o ../../requirements-dev.txt
+	cd .ci/pins && $(PIN) ray.in -o ../../requirements-ray.txt
 	cd .ci/pins && $(PIN) tools.in -o tools.txt
 	$(MAKE) $(VENV)/dev.done
 	$(BIN)/python -m tests.supply.licences
@@ -53,6 +58,9 @@ torture: $(VENV)/dev.done ## disturb 240 runs, resume them, compare them with un
 watchers: $(VENV)/dev.done ## 20 watchers on 3 live runs for 3 minutes: the table in docs/reliability.md
 	$(BIN)/python -m tests.watchers --write
 
+soak: $(VENV)/dev.done ## use one app server for SOAK_SECONDS (3600), runs and watchers coming and going: what it holds may not rise
+	$(BIN)/python -m tests.soak --write
+
 mutants: $(VENV)/dev.done ## plant faults in the samplers, one at a time: each must make a test fail
 	$(BIN)/python -m tests.mutants
 
@@ -62,14 +70,26 @@ fuzz: $(VENV)/fuzz.done ## feed every reader hostile bytes for FUZZ_SECONDS (360
 example: $(VENV)/dev.done ## make the shipped example run anew, with the demo model
 	$(BIN)/python -m tests.example
 
-bench: $(VENV)/dev.done ## the demo model's table: methods x tasks x seeds, and the pace of a run
-	$(BIN)/python -m tests.bench
+bench: $(VENV)/dev.done ## every figure of docs/performance.md beside its target, 25 minutes on two quiet cores
+	$(BIN)/python -m tests.performance --write
+
+bench-quick: $(VENV)/dev.done ## the same in under 3 minutes: every part tried, at a small size
+	$(BIN)/python -m tests.performance --quick
+
+bench-demo: $(VENV)/dev.done ## the demo model's table in docs/demo-model.md: methods x tasks x seeds
+	$(BIN)/python -m tests.performance.demo
+
+scaling: $(VENV)/dev.done ## how a run's cost grows with K, T, rows and calls in flight: a section of docs/performance.md
+	$(BIN)/python -m tests.performance.scaling --write
+
+rivals: $(VENV)/dev.done $(RIVALS)/gepa.done $(RIVALS)/hypogenic.done ## GEPA and HypoGeniC on the same simulated endpoint: a section of docs/performance.md
+	$(BIN)/python -m tests.performance.rivals --write
 
 pictures: $(VENV)/dev.done ## photograph the app: docs/pictures, and every page in build/pictures
 	$(BIN)/python -m tests.pictures
 
 clean: ## remove what was set up; runs stay
-	rm -rf $(VENV) .servers tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .servers .rivals tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
@@ -107,3 +127,17 @@ $(SERVERS)/%.done: tests/servers/%.txt
 
 $(SERVERS)/tiny/config.json: tests/servers/tiny_model.py | $(SERVERS)/tf.done
 	$(SERVERS)/tf/bin/python $< $(SERVERS)/tiny vpp/llm/templates/*.txt assets/examples/penguins.csv
+
+$(RIVALS)/%.done: tests/performance/rivals/%.txt
+	rm -rf $(RIVALS)/$*
+	$(PYTHON) -m venv $(RIVALS)/$*
+	$(RIVALS)/$*/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(if $(filter hypogenic,$*),$(RIVALS)/$*/bin/pip install --quiet --disable-pip-version-check --no-deps hypogenic==0.3.5)
+	touch $@
+
+$(RIVALS)/ray.done: requirements-dev.txt requirements-ray.txt
+	rm -rf $(RIVALS)/ray
+	$(PYTHON) -m venv $(RIVALS)/ray
+	$(RIVALS)/ray/bin/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(RIVALS)/ray/bin/pip install --quiet --disable-pip-version-check -r requirements-ray.txt
+	touch $@

@@ -38,7 +38,8 @@ if __name__ == "app":  # `streamlit run` imports this file for its server, which
     from starlette.middleware import Middleware
 
     from pages.parts.door import Door
+    from pages.parts.warming import warming
 
-    app = st.App(__file__, middleware=[Middleware(Door)])
+    app = st.App(__file__, middleware=[Middleware(Door)], lifespan=warming)
 else:
     draw()

@@ -3,15 +3,14 @@
 const ENDS = ["pointerup", "pointercancel"]
 const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
 
-function isRead(deck) {
-  const selection = document.getSelection()
-  const selected = selection && !selection.isCollapsed && deck.contains(selection.anchorNode)
-  return selected || deck.matches(":hover") || deck.querySelector("details[open]") || deck.contains(document.activeElement)
+function isRead(deck, selected) {
+  return deck.contains(selected) || deck.matches(":hover") || deck.querySelector("details[open]") || deck.contains(document.activeElement)
 }
 
-function holdsSelection(card) {
+// Where a selection begins; null where none is. Asked once a refresh: after a change the browser lays out the page first.
+function selectedNode() {
   const selection = document.getSelection()
-  return selection && !selection.isCollapsed && card.contains(selection.anchorNode)
+  return selection && !selection.isCollapsed ? selection.anchorNode : null
 }
 
 // An open fold that a step has no successor for stays, as one from before, until it has or is closed.
@@ -27,10 +26,12 @@ function keepOpen(card, next) {
   }
 }
 
-function update(card, next, opened) {
+// Whether the card is what it should be now; one that holds a selection waits.
+function update(card, next, opened, selected) {
   const name = (fold) => `${card.dataset.key} ${fold.dataset.fold}`
   for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
-  if (card.dataset.html === next.dataset.html || holdsSelection(card)) return
+  if (card.dataset.html === next.dataset.html) return true
+  if (selected && card.contains(selected)) return false
   const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
   const copied = card.contains(document.activeElement) ? document.activeElement.dataset.copy : null
   keepOpen(card, next)
@@ -43,6 +44,7 @@ function update(card, next, opened) {
   }
   for (const button of card.querySelectorAll("button.copy"))
     if (button.dataset.copy === copied) button.focus({ preventScroll: true })
+  return true
 }
 
 // Words on the clipboard; where the browser has no such interface, by way of a field that is selected and copied.
@@ -101,24 +103,29 @@ export default function ({ data, parentElement }) {
     for (const end of ENDS) window.addEventListener(end, released)
     parentElement.append(root)
   }
-  if (root.pressed) return
+  if (root.pressed || (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck)) return
+  const selected = selectedNode()
   const deck = root.querySelector(".deck")
+  const isReading = isRead(deck, selected)
   const held = root.querySelector(".held")
   const { seed, cards } = parse(data.html)
   root.querySelector(".seed").textContent = seed ? seed.textContent : ""
   const sameDeck = deck.dataset.deck === data.deck
   const known = new Map([...deck.children].map((card) => [card.dataset.key, card]))
+  let isWhole = true
   const wanted = cards.map((next) => {
     const card = known.get(next.dataset.key)
     if (!card) return next
-    update(card, next, root.opened)
+    isWhole = update(card, next, root.opened, selected) && isWhole
     return card
   })
   const sorted = wanted.every((card, i) => deck.children[i] === card) && deck.children.length === wanted.length
-  const hold = sameDeck && !sorted && known.size === wanted.length && isRead(deck)
+  const hold = sameDeck && !sorted && known.size === wanted.length && isReading
   held.hidden = !hold
   if (!sorted && !hold) deck.replaceChildren(...wanted)
   deck.dataset.deck = data.deck
+  // What is held back comes with a later refresh, which may bring the same HTML.
+  root.whole = isWhole && !hold ? data.html : null
   // Room that was taken is kept, at a run's end too: nothing below moves up under a reader.
   if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
 }

@@ -8,7 +8,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".vpp") ?? build(parentElement, data)
   root.data = data
   root.tell = (film) => setStateValue("at", { step: root.follow.checked ? null : Number(root.slider.value), film })
-  root.querySelector(".slot-band").innerHTML = data.band
+  if (root.band !== data.band) root.querySelector(".slot-band").innerHTML = root.band = data.band
   root.querySelector(".follow span").textContent = data.follow
   root.style.setProperty("--n", data.top + 1)
   root.slider.max = data.top

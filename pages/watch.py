@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 import streamlit as st
 
-from pages.parts import budget, charts, frame, load, person, replay, this_run, thresholds
+from pages.parts import budget, charts, frame, load, person, replay, shared, this_run, thresholds
 from pages.parts.steady import steady
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
@@ -16,9 +16,7 @@ from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.damage import steps_before_damage
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_mend
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.faults import is_key_refused
 from vpp.wording.happening import happened
@@ -173,12 +171,13 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
         draw_deck(run, snapshot, shown)
     if view.last_step is not None:
         with slider:
-            draw_slider(run, view, shown)
+            draw_slider(run, snapshot, shown)
 
 
 def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What the page shows, what went wrong, and what one can do."""
-    st.html(markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))))
+    of = (shown.step, snapshot.state)
+    st.html(shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown)))
     wrong, buttons = st.container(), st.container()
     with wrong:
         trouble(run, snapshot)
@@ -186,22 +185,42 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         controls(run, snapshot)
 
 
+def saying_html(snapshot: Snapshot, shown: Shown) -> str:
+    """The sentence on top, under what one must know before it."""
+    return markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step)))
+
+
 def draw_numbers(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What happened in the step, and its numbers."""
-    step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
-    balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
-    told = markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
-    strip = markup.strip(metrics(snapshot, shown.step, thresholds.chosen()))
+    at = thresholds.chosen()
+    told = shared.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
+    strip = shared.drawn(
+        run,
+        snapshot,
+        "strip",
+        shown.step,
+        snapshot.state,
+        snapshot.usage,
+        at,
+        make=lambda: markup.strip(metrics(snapshot, shown.step, at)),
+    )
     steady(told + strip + load.line(snapshot), key="watch.strip")
 
 
-def draw_slider(run: frame.OpenRun, view: RunView, shown: Shown) -> None:
+def happened_html(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """What a step did; of the end, how the test rows went."""
+    step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
+    balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
+    return markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
+
+
+def draw_slider(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Where one is, and the way to other steps."""
-    newest = shown.newest or 0
+    view, newest = snapshot.view, shown.newest or 0
+    inked = newest if shown.step is None and shown.is_live else shown.step
+    has_end = not shown.is_live
     replay.draw(
-        band_html(
-            view, shown=newest if shown.step is None and shown.is_live else shown.step, has_end=not shown.is_live
-        ),
+        shared.drawn(run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)),
         shown=shown.chosen,
         newest=newest,
         called=step_name(view, newest) if shown.newest is not None else "first hypotheses",
@@ -292,22 +311,23 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
 
 
 def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """The cards as HTML, made again only where the run has something new."""
-    view, place = snapshot.view, (shown.newest, shown.step)
-    made_from = (run.directory.id, view.last_at, place)
-    kept = st.session_state.get("watch.made")
-    if kept and kept[0] == made_from:
-        return str(kept[1])
-    html = deck_html(cards_of(run, snapshot, shown), seed_text=view.started.seed_text if view.started else "")
-    st.session_state["watch.made"] = (made_from, html)
-    return html
+    """The cards as HTML."""
+    started = snapshot.view.started
+    seed_text = started.seed_text if started else ""
+    return shared.drawn(
+        run,
+        snapshot,
+        "deck",
+        shown.newest,
+        shown.step,
+        make=lambda: deck_html(cards_of(run, snapshot, shown), seed_text=seed_text),
+    )
 
 
 def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> list[Card]:
     """The first hypotheses, those of a step, or the last."""
     dataset = run.reader.dataset()
-    prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, prompts)
+    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, shared.Prompts(run, snapshot))
     if shown.newest is None:
         return maker.initial()
     return maker.final() if shown.step is None else maker.at(shown.step)

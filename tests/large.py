@@ -103,26 +103,26 @@ def _answered(text: str, row: Row) -> Prediction:
     return Prediction(row=row.id, value=value, explanation=f"width is {row.inputs[0][1]}, so the rule gives {value}.")
 
 
-def large_run(folder: Path) -> RunReader:
+def large_run(folder: Path, config: Config = CONFIG) -> RunReader:
     """The finished run in `folder`."""
-    return asyncio.run(_made(folder))
+    return asyncio.run(_made(folder, config))
 
 
-async def _made(folder: Path) -> RunReader:
+async def _made(folder: Path, config: Config) -> RunReader:
     model, data = Model(), dataset()
     problem = Problem(
         dataset=data,
         learner=model,
         optimizer=model,
         seed_text=SEED,
-        batch_size=CONFIG.batch_size,
-        epochs=CONFIG.epochs,
-        seed=CONFIG.seed,
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
     )
-    told: list[Event] = [event async for event in sample(problem, CONFIG)]
-    told += [event async for event in conclude(problem, CONFIG, last_population(told))]
-    begun = replace(builders.started(CONFIG, data, steps=problem.steps), seed_text=SEED)
-    reader = builders.run(folder, begun, *told, RunFinished(outcome="finished"), data=data, config=CONFIG)
+    told: list[Event] = [event async for event in sample(problem, config)]
+    told += [event async for event in conclude(problem, config, last_population(told))]
+    begun = replace(builders.started(config, data, steps=problem.steps), seed_text=SEED)
+    reader = builders.run(folder, begun, *told, RunFinished(outcome="finished"), data=data, config=config)
     log = AnswerLog(reader.directory.answers)
     for (text, _), prediction in model.said.items():
         log.add(hypothesis_id(text), prediction, 1)

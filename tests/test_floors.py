@@ -78,9 +78,9 @@ def test_the_library_never_imports_streamlit() -> None:
     assert [name for _, name, path in modules() for other in imported(path) if other.startswith("streamlit")] == []
 
 
-def test_only_the_endpoint_knows_openai() -> None:
+def test_only_the_client_knows_openai() -> None:
     knowing = {name for _, name, path in modules() for other in imported(path) if other.split(".")[0] == "openai"}
-    assert knowing == {"vpp.llm.endpoint"}
+    assert knowing == {"vpp.llm.client"}
 
 
 def test_the_demo_model_stands_apart() -> None:

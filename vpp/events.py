@@ -6,14 +6,22 @@ before the first step, has step -1.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from vpp.posterior.prediction import Value
 
 SCHEMA_VERSION = 2
 INITIAL_STEP = -1
 
-Votes = tuple[Value | None, ...]
+
+class _TextFirst:
+    """Has a decoder try text, then number, and weigh neither against the other: no JSON value is both."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), "mode": "left_to_right"}
+
+
+Votes = tuple[Annotated[Value, _TextFirst()] | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +151,15 @@ class Proposed:
     log_likelihood: float | None = None
     """Of the parent on the decision's rows; null where none was needed."""
     log_likelihood_proposal: float | None = None
-    """Of the proposal on the same rows."""
+    """Of the proposal on the same rows; null where some were not waited for, and so is `log_alpha`."""
     log_alpha: float | None = None
     """Natural log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """The uniform number it was compared with, drawn before the evaluation."""
+    unanswered: int = 0
+    """Rows that were not waited for: its rejection was certain. The `scored` line before it has the others alone."""
+    log_likelihood_bound: float | None = None
+    """The most that its log-likelihood could still come to, each unanswered row at its best; null where all were."""
     origin: Literal["refined", "prior"] = "refined"
     """Whether it was refined from the parent and the batch, or drawn afresh from the prior, without data."""
     shown: int | None = None

@@ -3,8 +3,9 @@
 The protocols here are all that inference/ and llm/ share.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 from vpp.data.dataset import Dataset, Row, Value
@@ -118,6 +119,8 @@ class Problem:
     error_mass: ErrorMass = "whole"
     start_texts: tuple[str, ...] = ()
     """(K,) hypotheses of an earlier run that the first population takes over; empty where they are asked for."""
+    has_room: Callable[[], bool] = lambda: True
+    """Whether the learner may be asked now what may turn out not to be needed; it changes no result."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -133,7 +136,7 @@ class Problem:
         """The step's rows: a seeded shuffle of the training rows each epoch, or their own order, cut in order."""
         epoch, index = divmod(step, self.steps_per_epoch)
         n, first = len(self.dataset.train), index * self.batch_size
-        order = range(n) if self.batch_order == "fixed" else rng(self.seed, "batches", epoch).permutation(n)
+        order = range(n) if self.batch_order == "fixed" else _shuffled(self.seed, epoch, n)
         return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
@@ -154,6 +157,12 @@ class Problem:
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
         return likelihood_of(self.dataset, epsilon=epsilon, tau=tau, error_mass=self.error_mass)
+
+
+@lru_cache(maxsize=4)
+def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
+    """The order of the rows in an epoch, which every step of it asks for."""
+    return tuple(rng(seed, "batches", epoch).permutation(n).tolist())
 
 
 def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_mass: ErrorMass) -> Likelihood:

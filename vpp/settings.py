@@ -69,6 +69,9 @@ class Config:
     mh_rows: DecisionRows = _option(
         "batch", "rows on which mh compares a proposal: batch, buffer, or all training rows"
     )
+    early_rejection: bool = _option(
+        False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
+    )
     buffer_size: int = _option(40, "B, the last rows seen, on which smc weighs particles")
     deduplicate_buffer: bool = _option(False, "keep each row once in the buffer, where it was seen last")
     tempering: Tempering = _option(
@@ -211,6 +214,11 @@ def _check_numbers(config: Config) -> None:
 
 def _check_together(config: Config) -> None:
     """What goes with what."""
+    if config.early_rejection and config.is_filtered and config.points_per_call > 1:
+        raise InputError(
+            f"early_rejection asks about rows one by one, and points_per_call is {config.points_per_call}: "
+            "leave points_per_call at 1, or early_rejection off"
+        )
     if config.growth_budget and not config.particles_max:
         raise InputError("growth_budget bounds a growing K alone: give particles_max too, or leave it at 0")
     if not config.particles_max:

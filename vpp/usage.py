@@ -1,5 +1,8 @@
-"""What a run has asked of its models so far."""
+"""What a run has asked of its models so far, and when what was asked ahead of its turn begins to count."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 
 
@@ -7,8 +10,9 @@ from dataclasses import dataclass, field
 class Usage:
     """Counts of calls needed, whether a server or the cache answered them, so equal runs have equal counts.
 
-    Only `cached`, `retried`, `faults`, `refused_fields`, `unkept`, `cache_fault`, `sent` and `cost` depend on what the
-    cache held and how the server behaved.
+    Only `cached`, `retried`, `faults`, `refused_fields`, `unkept`, `cache_fault`, `sent`, `cost`, `ahead`,
+    `ahead_unused` and `window` depend on what the cache held and how the server behaved. A call that was made ahead of
+    its turn counts when its turn comes; what was sent and paid counts at once.
     """
 
     learner: int = 0
@@ -38,8 +42,73 @@ class Usage:
     """Requests that really went to a server, retries and refusals included; a resume takes none back."""
     cost: float = field(default=0.0, compare=False)
     """What their answers cost, in the user's own currency; a resume takes nothing back, and no price is no cost."""
+    ahead: int = field(default=0, compare=False)
+    """Learner calls begun on a guess, before it was known whether they are needed."""
+    ahead_unused: int = field(default=0, compare=False)
+    """Of these, not needed so far: answered, cancelled, or still under way."""
+    window: int = field(default=0, compare=False)
+    """Calls that a server is sent at a time just now, where it does not keep up with as many as may be; else 0."""
 
     @property
     def calls(self) -> int:
         """Calls needed of both roles."""
         return self.learner + self.optimizer
+
+
+class Account:
+    """What is asked ahead of its turn: told and counted once it is settled, and at once from then on."""
+
+    __slots__ = ("_due", "is_guess", "is_settled")
+
+    def __init__(self, *, is_guess: bool = False) -> None:
+        """is_guess: whether it may turn out that nothing of it was needed."""
+        self._due: list[Callable[[], object]] = []
+        self.is_guess = is_guess
+        self.is_settled = False
+
+    def owe(self, telling: Callable[[], object]) -> None:
+        """Calls it when the account is settled."""
+        if self.is_settled:
+            telling()
+        else:
+            self._due.append(telling)
+
+    def settle(self) -> None:
+        """What was asked is needed."""
+        self.is_settled = True
+        due, self._due = self._due, []
+        for telling in due:
+            telling()
+
+    def context(self) -> Context:
+        """A copy of the caller's, in which this account is open."""
+        context = copy_context()
+        context.run(_OPEN.set, self)
+        return context
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Whatever is asked within, also by tasks begun there, goes on this account."""
+        token = _OPEN.set(self)
+        try:
+            yield
+        finally:
+            _OPEN.reset(token)
+
+
+_OPEN: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
+def tell(telling: Callable[[], object]) -> None:
+    """Calls it now; where the caller asks ahead of his turn, once that has come."""
+    account = open_account()
+    if account is None:
+        telling()
+    else:
+        account.owe(telling)
+
+
+def open_account() -> Account | None:
+    """That on which the caller's questions go; None where they are needed now."""
+    account = _OPEN.get()
+    return None if account is None or account.is_settled else account

@@ -51,6 +51,8 @@ def fill(run: str, spec: RunSpec) -> None:
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
+        "prefetch": of.prefetch,
+        "warm_prefix": of.warm_prefix,
     }
     for name, value in fields.items():
         st.session_state[f"new.{name}"] = value

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import frame, zoom
+from pages.parts import frame, shared, zoom
 from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
@@ -49,14 +49,19 @@ def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
     if config.particles_max:
         yield Chart(lambda mode: size_figure(view, mode), "Particles K", "after each step", "watch.size")
     if not config.is_weighted or is_odd(config):
-        errors = batch_errors(view, config, run.reader.dataset())
         caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
         yield Chart(
-            lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top),
+            lambda mode: error_chart(run, view, mode),
             "Error on the batch",
             caption,
             "watch.error",
         )
+
+
+def error_chart(run: frame.OpenRun, view: RunView, mode: Mode) -> Figure:
+    """The mean error on each step's batch."""
+    errors = batch_errors(view, run.snapshot.spec.config, run.reader.dataset())
+    return error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top)
 
 
 def is_odd(config: Config) -> bool:
@@ -85,14 +90,13 @@ def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Fi
 
     A chart that is made anew is drawn anew, and a drag across it that is under way is lost. It keeps a reader's zoom.
     """
-    of = (run.directory.id, shown_step(view), len(view.finished_steps), view.has_ended)
+    shown = shown_step(view)
+    weighed = None if shown is None else view.steps[shown].reweighted
+    is_final = view.has_ended, view.final is not None
+    of = (view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final)
 
     def make(mode: Mode) -> Figure:
-        at, found = st.session_state.get(f"{chart.key}.made", (None, None))
-        if at != (of, mode):
-            found = chart.make(mode)
-            st.session_state[f"{chart.key}.made"] = ((of, mode), found)
-        made = cast(Figure, found)
+        made = shared.figure(run, chart.key, mode, *of, make=lambda: chart.make(mode))
         return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
 
     return make

@@ -12,8 +12,7 @@ from pages.parts import frame, person
 from pages.parts.keeping import at_first
 from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
-from vpp.llm.endpoint import EFFORTS
-from vpp.llm.structure import KINDS
+from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.runs.checking import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Environment
@@ -29,7 +28,15 @@ STRUCTURED_WORDS = {
     "regex": "regex: the server holds the model to the whole form; explanations stay.",
 }
 
-
+WARM_WORDS = (
+    "One call about a hypothesis goes first and the others follow when it is back: a server with a prefix cache then "
+    "reads the rules once, not with every row. It costs a round trip a hypothesis and round."
+)
+PREFETCH_WORDS = {
+    "auto": "Prefetch, MH alone: a chain’s next rows are asked about early while the server has room. Same result.",
+    "on": "Prefetch, MH alone: a chain’s next rows are always asked about early; up to half as many calls more.",
+    "off": "Prefetch, MH alone: nothing is asked before it is needed.",
+}
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
@@ -118,20 +125,28 @@ def _asking() -> EndpointSpec:
             "Calls in flight at most", 1, 4096, key=at_first("new.concurrency", 512), persist_state="session"
         )
         structured = two.selectbox(
-            "Structured answers", KINDS, key=at_first("new.structured", KINDS[0]), persist_state="session"
+            "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"
         )
         effort = three.selectbox(
             "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
         )
         st.html(markup.block(markup.caption(STRUCTURED_WORDS[structured])))
-        four, five, _ = st.columns(3)
+        four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
         optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
-        st.html(markup.block(markup.caption(TOKENS_WORDS)))
+        prefetch = six.selectbox(
+            "Prefetch", PREFETCH, key=at_first("new.prefetch", PREFETCH[0]), persist_state="session"
+        )
+        st.html(markup.block(markup.caption(TOKENS_WORDS), markup.caption(PREFETCH_WORDS[prefetch])))
+        warm_prefix = st.toggle(
+            "Warm prefixes", key=at_first("new.warm_prefix", False), persist_state="session", help=WARM_WORDS
+        )
     return EndpointSpec(
         concurrency=int(concurrency),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
+        prefetch=prefetch,
+        warm_prefix=warm_prefix,
         learner_max_tokens=learner,
         optimizer_max_tokens=optimizer,
     )

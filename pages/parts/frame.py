@@ -5,16 +5,16 @@ import runpy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from threading import Thread, main_thread
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
 from pages.parts import person
-from vpp.drawing.figures import CONFIG, Figure
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
@@ -30,14 +30,19 @@ from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
 from vpp.wording.tokens import Mode
 
+if TYPE_CHECKING:
+    from vpp.drawing.figures import Figure
+
 ASSETS = Path(__file__).parents[2] / "assets"
-LATE = ("vpp.data.build", "vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress", "vpp.wording.happening")
-LATER = ("sklearn.linear_model", "sklearn.tree")
-"""What Compare needs. A first run has the machine to itself before that."""
+COMPARE = ("sklearn.linear_model", "sklearn.tree")
+"""What Compare needs beside what a server imports as it starts (pages/parts/warming.py)."""
 REST_S = 4.0
+"""For which a first page, and a first run, have the machine to themselves."""
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 DELETED = "frame.deleted"
 """Where a browser session keeps the id of the run that it has just deleted, until a page has said so."""
+MOST_READ = 24
+"""Runs held in memory, besides those that somebody watches: a large one takes some 100 MB."""
 MOST_CELLS = 2000
 """Of a chart's numbers: a larger table is made only where it is asked for."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
@@ -75,10 +80,9 @@ def stylesheet() -> None:
 
 @st.cache_resource(show_spinner=False)
 def warm_up() -> Thread:
-    """Imports what Watch needs while the first page is read, so that a fresh server shows a first run at once; then
+    """Imports what Compare needs, some seconds after the first visitor has come.
 
-    what Compare needs. Not a daemon: one that is in the middle of an import would hold the lock that a server's end
-    needs.
+    Not a daemon: one that is in the middle of an import would hold the lock that a server's end needs.
     """
     thread = Thread(target=_import_late)
     thread.start()
@@ -86,10 +90,8 @@ def warm_up() -> Thread:
 
 
 def _import_late() -> None:
-    for name in LATE:
-        import_module(name)
     main_thread().join(REST_S)  # wakes at once where the server ends
-    for name in LATER if main_thread().is_alive() else ():
+    for name in COMPARE if main_thread().is_alive() else ():
         import_module(name)
 
 
@@ -107,9 +109,9 @@ def store() -> RunStore:
     return person.store()
 
 
-@st.cache_resource(max_entries=500, show_spinner=False)
+@st.cache_resource(max_entries=MOST_READ, show_spinner=False)
 def reader(path: str) -> RunReader:
-    """One incremental reader a run, shared by every watcher."""
+    """One incremental reader a run, shared by every watcher. One that is left out serves whoever has it open."""
     return RunReader(RunDirectory(path))
 
 
@@ -287,10 +289,13 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     _DECK(data={"html": html, "deck": deck_id, "steady": steady}, key=key)
 
 
-def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str) -> None:
+def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str) -> None:
     """A chart with its head, its finding in words, and its numbers as a table."""
     # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
     import_module("pandas")
+    # Late: the first page has no chart.
+    from vpp.drawing.figures import CONFIG
+
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
     shown = make(mode)
     st.html(markup.block(markup.heading(title, caption)))
@@ -305,6 +310,11 @@ def figure(make: Callable[[Mode], Figure], *, title: str, caption: str, key: str
         st.html(markup.block(numbers(shown)))
 
 
-def numbers(figure: Figure) -> str:
+def numbers(figure: "Figure") -> str:
     """What a chart shows, as a table."""
-    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
+    return _table(figure.head, figure.rows)
+
+
+@lru_cache(maxsize=64)
+def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
+    return markup.table(head, rows, right=range(1, len(head)))

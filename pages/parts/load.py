@@ -7,6 +7,7 @@ from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
+from vpp.wording.faults import window_words
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
@@ -16,13 +17,17 @@ def gauge(base_url: str, gate: Gate) -> Gauge:
 
 
 def line(snapshot: Snapshot) -> str:
-    """HTML; empty for the demo model, for a run that is not at work, and for a server that tells nothing."""
+    """HTML; empty for a run that is not at work, and for a server that keeps up and tells nothing."""
     endpoint = snapshot.spec.endpoint
-    if endpoint.demo or snapshot.state != "running":
+    if snapshot.state != "running":
         return ""
+    words = window_words(snapshot.usage.window, snapshot.spec.ceiling)
+    narrowed = markup.caption(words) if words else ""
+    if endpoint.demo:
+        return narrowed
     servers = {endpoint.base_url: "Server"}
     if endpoint.optimizer_base_url not in ("", endpoint.base_url):
         servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
     gate = person.gate()
     told = ((name, gauge(url, gate).latest()) for url, name in servers.items())
-    return "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in told if load)
+    return narrowed + "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in told if load)

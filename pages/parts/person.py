@@ -11,7 +11,6 @@ from threading import Lock
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
-from vpp.bench.sweep import sweeps
 from vpp.cli import surroundings
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
@@ -243,6 +242,9 @@ def starting(but: RunDirectory | None = None) -> Iterator[None]:
 
 def check_caps(but: RunDirectory | None = None) -> None:
     """Raises RunError where no further run or sweep may begin. but: the run that is about to."""
+    # Late: only a start asks for the sweeps.
+    from vpp.bench.sweep import sweeps
+
     mine = store()
     held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
     check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)

@@ -6,11 +6,11 @@ import streamlit as st
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError, VppError
+from vpp.llm.choices import DEFAULT, GALLERY, ROLES, Role
 from vpp.llm.context import prompt_tokens
-from vpp.llm.gallery import DEFAULT, GALLERY, check_templates, gallery_text, name_of, template_of
+from vpp.llm.gallery import check_templates, gallery_text, name_of, template_of
 from vpp.llm.learner import learner_messages
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import ROLES, Role
 from vpp.wording import markup
 
 FIELD = "new.templates"

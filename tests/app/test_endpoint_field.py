@@ -124,10 +124,11 @@ def test_what_is_no_whole_address_is_told_and_cannot_be_tested(field: AppTest) -
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     field.selectbox(key="new.structured").set_value("regex")
     field.number_input(key="new.learner_max_tokens").set_value(4096)
+    field.selectbox(key="new.prefetch").set_value("off")
     field.selectbox(key="new.effort").set_value("none").run()
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
-    assert (chosen.structured, chosen.reasoning_effort) == ("regex", "none")
+    assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
 
 
 class Told:
@@ -154,3 +155,10 @@ def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, m
     assert of("paused", both) == ""
     assert of("running", EndpointSpec(demo=True, model="demo")) == ""
     assert of("running", EndpointSpec(base_url="http://other/v1", model="m")) == ""
+
+
+def test_a_server_that_is_sent_fewer_calls_than_may_be_is_told_of(tmp_path: Path) -> None:
+    snapshot = labels(tmp_path).refresh()
+    narrowed = replace(snapshot, state="running", usage=replace(snapshot.usage, window=64))
+    assert load.line(narrowed) == '<p class="cap">64 of 512 calls at a time: the server is full</p>'
+    assert load.line(replace(narrowed, state="paused")) == ""

@@ -51,10 +51,26 @@ def upload(app: AppTest, content: bytes, name: str = "mine.csv") -> AppTest:
     return app.run()
 
 
-def test_the_first_paint_waits_for_no_pandas() -> None:
-    code = "import sys; from pages.parts import front, run_list; print('pandas' in sys.modules)"
-    lines = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert lines.stdout.strip() == "False"
+def loaded(code: str) -> set[str]:
+    """Modules after a fresh interpreter has run the code."""
+    told = "\nimport sys\nprint('\\n'.join(sys.modules))"
+    lines = subprocess.run([sys.executable, "-c", code + told], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(lines.stdout.split())
+
+
+def test_the_first_paint_waits_for_no_pandas_charts_or_sweeps() -> None:
+    later = {"pandas", "sklearn", "openai", "vpp.drawing.figures", "vpp.bench", "vpp.runs.worker"}
+    assert loaded("from pages.parts import front, run_list, warming") & later == set()
+
+
+def test_a_server_that_is_up_has_the_form_and_watch_ready_before_they_are_asked_for() -> None:
+    code = "from threading import Event\nfrom pages.parts.warming import warm\nwarm(Event())"
+    assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= loaded(code)
+
+
+def test_a_server_that_ends_is_not_held_up_by_getting_ready() -> None:
+    code = "from threading import Event\nfrom pages.parts.warming import warm\nends = Event(); ends.set(); warm(ends)"
+    assert "pages.parts.form" not in loaded(code)
 
 
 def test_a_newcomer_reads_what_it_does_and_sees_two_ways(app: AppTest, runs: Path) -> None:

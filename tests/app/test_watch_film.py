@@ -36,8 +36,8 @@ def opened(films: App, visit: Visit) -> Page:
         """() => {
             window.places = ['the end']
             window.drawn = 0
-            const band = document.querySelector('.scrubber .slot-band')
-            new MutationObserver(() => drawn++).observe(band, { childList: true })
+            const follow = document.querySelector('.scrubber .follow span')
+            new MutationObserver(() => drawn++).observe(follow, { childList: true })
             const note = () => {
                 const place = document.querySelector('.slide output').textContent
                 if (places.at(-1) !== place) places.push(place)

@@ -15,7 +15,7 @@ from tests import inspected
 from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server, model
 from tests.reporting import builders
 from vpp.cli import main
-from vpp.cli.working import heaviest, summary
+from vpp.cli.summary import heaviest, summary
 from vpp.settings import Config
 from vpp.wording.words import percent
 

@@ -9,7 +9,7 @@ import pytest
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run, view_of
 from vpp.cli import main
-from vpp.cli.working import summary
+from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed
 from vpp.runs.directory import slot_lock

@@ -1,9 +1,9 @@
-"""What the demo model and the samplers reach together through the command line; `make bench` prints the whole table.
+"""What the demo model and the samplers reach together through the command line; `make bench-demo` prints all of it.
 
 The runs are deterministic, seeds 0 to 2 of the bench's five: a failure is a change of behaviour, not of luck.
 """
 
-from tests.bench import Outcome
+from tests.performance.demo import Outcome
 
 SEEDS = 3
 

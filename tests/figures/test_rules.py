@@ -4,8 +4,8 @@ from statistics import mean
 
 import pytest
 
-from tests.bench import Outcome, measure
 from tests.figures.reached import SEEDS, reached_by
+from tests.performance.demo import Outcome, measure
 
 RULES = ("sum-parity", "contains-zero")
 

@@ -5,8 +5,8 @@ from statistics import mean
 
 import pytest
 
-from tests.bench import Outcome, dataset, majority, measure, tree
 from tests.figures.reached import SEEDS, reached_by
+from tests.performance.demo import Outcome, dataset, majority, measure, tree
 
 TABLES = ("iris", "penguins", "gapminder")
 

@@ -22,10 +22,11 @@ from vpp.llm.answers import (
     parse_rule,
 )
 from vpp.llm.cache import _from_json, _to_json
+from vpp.llm.choices import ROLES
 from vpp.llm.fields import named_fields
 from vpp.llm.gauges import load_words, read_load
 from vpp.llm.structure import is_kept, structure
-from vpp.llm.templates import ROLES, SLOTS, Template
+from vpp.llm.templates import SLOTS, Template
 from vpp.llm.wire import (
     TEXT_LIMIT,
     OddReply,

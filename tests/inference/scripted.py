@@ -176,7 +176,7 @@ def jitter(order):
     return delay
 
 
-def make_problem(config, script, *, dataset=None, **sizes):
+def make_problem(config, script, *, dataset=None, has_room=False, **sizes):
     dataset = dataset or make_dataset(script.task, **sizes)
     return Problem(
         dataset=dataset,
@@ -189,6 +189,7 @@ def make_problem(config, script, *, dataset=None, **sizes):
         batch_order=config.batch_order,
         deduplicate_buffer=config.deduplicate_buffer,
         error_mass=config.error_mass,
+        has_room=lambda: has_room,
     )
 
 

@@ -216,3 +216,18 @@ def test_a_cache_that_fails_later_only_misses(tmp_path: Path, caplog: pytest.Log
 def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
     assert cache_key({"a": 1, "b": [{"c": 2, "d": 3}]}) == cache_key({"b": [{"d": 3, "c": 2}], "a": 1})
     assert cache_key({"a": 1}) != cache_key({"a": 1.5})
+
+
+def test_the_key_of_a_question_stays_what_it_was() -> None:
+    """Answers that earlier versions kept are found under it."""
+    question = {
+        "address": "http://127.0.0.1:8000/v1",
+        "model": "tiny",
+        "messages": [{"role": "user", "content": 'a: 3\n"½ 😀"\x7f'}],
+        "max_tokens": 512,
+        "temperature": 0.0,
+        "seed": 7,
+        "response_format": None,
+        "structured": {"choice": ["yes", "no"]},
+    }
+    assert cache_key(question) == "b8c51124c1a1f35737fae20262897ca99a47dcd3e3366a5c41c995a8fe7f8f15"

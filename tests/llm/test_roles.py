@@ -141,6 +141,25 @@ def test_the_same_question_is_asked_once_and_told_once() -> None:
     with_learner(even_sum, use, on_answer=hear)
 
 
+def test_a_question_is_made_once_for_all_rows_of_a_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    around = Template.around
+
+    def noted(self: Template, left_open: str | None, *, answer_form: str, **slots: str) -> tuple[str, ...]:
+        made.append(slots["hypothesis"])
+        return around(self, left_open, answer_form=answer_form, **slots)
+
+    monkeypatch.setattr(Template, "around", noted)
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        await learner.predict(RULE, PARITY.train)
+        prompts = [request.body["messages"][0]["content"] for request in stub.requests]
+        assert made == [RULE]
+        assert sorted(prompts) == sorted(learner.messages(RULE, [row])[0]["content"] for row in PARITY.train)
+
+    with_learner(even_sum, use)
+
+
 def test_answers_of_an_earlier_session_are_not_asked_for() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         learner.preload([(hypothesis_id(RULE), Prediction(row=0, value="0", explanation="as before"))])

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.templates import SLOTS, Role, Template, keep_inside_fence
+from vpp.llm.choices import Role
+from vpp.llm.templates import SLOTS, Template, keep_inside_fence
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
@@ -70,3 +71,12 @@ def test_no_value_holds_a_fence_line(value: str) -> None:
     assert not {"<<<", ">>>"} & set(kept.splitlines())
     assert not {"<<<", ">>>"} & set(kept.split("\n"))
     assert kept.replace(" ", "") == value.replace(" ", "")
+
+
+@given(st.text("<> \n{}x"), st.text("<> \n{}x"))
+def test_pieces_around_a_slot_are_the_prompt_without_it(hypothesis: str, value: str) -> None:
+    template = Template(LEARNER + "\n{{ {input}", role="learner")
+    pieces = template.around("input", hypothesis=hypothesis, answer_form="f")
+    assert len(pieces) == 3
+    whole = template.fill(hypothesis=hypothesis, input=value, answer_form="f")
+    assert keep_inside_fence(value).join(pieces) == whole

@@ -1,6 +1,7 @@
 """Thinking models: what they think is cut off the answer and kept aside, and a thought without an end is noticed."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,9 +25,20 @@ def predicted(reply: Reply) -> Prediction:
     """What is made of the reply, once the model has shown that it can answer."""
 
     async def ask(endpoint: Endpoint) -> Prediction:
-        learner = LlmLearner(endpoint, shipped("learner"), PARITY, seed=1, max_tokens=64, counters=endpoint.counters)
+        told: list[Prediction] = []
+        learner = LlmLearner(
+            endpoint,
+            shipped("learner"),
+            PARITY,
+            seed=1,
+            max_tokens=64,
+            counters=endpoint.counters,
+            on_answer=lambda _, prediction, attempts: told.append(prediction),
+        )
         await learner.predict(RULE, PARITY.train[:1])
-        return (await learner.predict(RULE, PARITY.train[1:2]))[0]
+        remembered = await learner.predict(RULE, PARITY.train[1:2])
+        assert remembered == (replace(told[1], thoughts=""),)
+        return told[1]
 
     return asyncio.run(served(ask, chat("Output: 0"), reply))
 

@@ -89,6 +89,8 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
         "log_likelihood_heaviest": None,
         "log_alpha": -2.25,
         "u": 0.5,
+        "unanswered": 0,
+        "log_likelihood_bound": None,
         "exponent": None,
         "weight": None,
         "n_rows": 2,

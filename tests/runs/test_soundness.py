@@ -22,6 +22,7 @@ CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("reweighted", {"weights": (2.0, 0.0, 0.0, 0.0)}, "weights that do not sum to 1"),
     ("resampled", {"ancestors": (0, 0, 1, 7)}, "an ancestor that there is not"),
     ("proposed", {"parent": "nobody"}, "a hypothesis that nothing tells of"),
+    ("proposed", {"unanswered": 2}, "a decision on some rows without its numbers"),
     ("evaluated", {"predictions": (("yes",),) * 4}, "1 answers for 6 rows"),
     ("evaluated", {"value": -1.0}, "accuracy of -1.0"),
 )

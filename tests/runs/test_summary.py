@@ -37,3 +37,12 @@ def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:
 def test_nothing_is_told_before_rows_are_evaluated(tmp_path: Path) -> None:
     reader = run(tmp_path)
     assert result(reader.directory, reader.refresh().view)["scores"] == {"train": None, "test": None}
+
+
+def test_answers_that_were_needed_again_are_counted(tmp_path: Path) -> None:
+    """36 are needed: two sentences score four training rows, one of them twice, and three answer four test and four
+
+    training rows. 24 are new: of the training rows only SLOPE's are so at the end.
+    """
+    reader = inspected.numbers(tmp_path)
+    assert result(reader.directory, reader.refresh().view)["calls"]["remembered"] == 36 - 24

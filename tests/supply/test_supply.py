@@ -10,7 +10,7 @@ from tests.supply import licences
 from tests.supply.licences import PAGE, PINS, ROOT, listed, pinned
 
 SOURCES = ROOT / ".ci" / "pins"
-FILES = (*PINS, SOURCES / "tools.txt")
+FILES = (*PINS, SOURCES / "tools.txt", ROOT / "requirements-ray.txt")
 
 
 def straight(path: Path) -> dict[str, str]:
@@ -29,7 +29,9 @@ def test_every_package_is_pinned_to_files_by_their_hashes(path: Path) -> None:
     assert "://" not in path.read_text(encoding="utf-8"), "an address is no place to install from"
 
 
-@pytest.mark.parametrize(("source", "path"), [("app.in", FILES[0]), ("dev.in", FILES[1]), ("tools.in", FILES[2])])
+@pytest.mark.parametrize(
+    ("source", "path"), [("app.in", FILES[0]), ("dev.in", FILES[1]), ("tools.in", FILES[2]), ("ray.in", FILES[3])]
+)
 def test_what_people_pin_is_what_is_installed(source: str, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for package, version in straight(SOURCES / source).items():

@@ -44,6 +44,7 @@ RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "chains": ("classification", {"method": "mh", "history": 1}, {}),
     "growing": ("classification", GROWING, {"write": keep}),
     "shrinking": ("classification", SHRINKING, {"write": scripted.rewrite_anew, "answer": right}),
+    "cut short": ("regression", {"method": "mh", "early_rejection": True}, {"delay": scripted.jitter(0)}),
 }
 
 
@@ -89,6 +90,7 @@ def of_slot(field: str, value: Callable[[Any], Any]) -> Change:
 
 
 JUDGED = {"why": "likelihood"}
+CUT = {"why": "likelihood", "log_likelihood_proposal": None}
 CHANGES: list[tuple[str, str, str, type[Event], dict[str, Any], Change]] = [
     ("a drawn text", "texts", "filtered", ParticleDrawn, {}, lambda e: {"text": e.text + "!"}),
     ("a drawn temperature", "proposals", "filtered", ParticleDrawn, {}, lambda e: {"temperature": 1.9}),
@@ -156,6 +158,15 @@ CHANGES: list[tuple[str, str, str, type[Event], dict[str, Any], Change]] = [
     ("what was decided", "decisions", "chains", Proposed, JUDGED, lambda e: {"accepted": not e.accepted}),
     ("why", "decisions", "chains", Proposed, JUDGED, lambda e: {"why": "taken"}),
     ("a side of a ratio", "decisions", "carried", Proposed, JUDGED, lambda e: {"log_likelihood": 0.0}),
+    ("rows not waited for", "decisions", "cut short", Proposed, CUT, lambda e: {"unanswered": e.unanswered + 1}),
+    (
+        "a bound",
+        "decisions",
+        "cut short",
+        Proposed,
+        CUT,
+        lambda e: {"log_likelihood_bound": e.log_likelihood_bound * (1 + 1e-8)},
+    ),
     ("who is held", "populations", "chains", StepFinished, {}, of_slot("hypothesis", lambda _: "0" * 12)),
     ("a slot's parent", "populations", "filtered", StepFinished, {}, of_slot("parent", lambda p: p + 1)),
     ("a slot's log-weight", "populations", "filtered", StepFinished, {}, of_slot("log_weight", lambda w: w - 1)),

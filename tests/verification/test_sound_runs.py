@@ -55,6 +55,15 @@ def test_every_option_that_weights_depend_on_holds(name: str, task: str, tmp_pat
     assert faults(directory) == []
 
 
+@TASKS
+@pytest.mark.parametrize("name", ["mh on the buffer", "smc filtered", "smc adaptive"])
+def test_decisions_cut_short_hold(name: str, task: str, tmp_path: Path) -> None:
+    config = scripted.variant(name, early_rejection=True, tau="auto")
+    directory, events = kept_run(tmp_path / "run", config, task, delay=scripted.jitter(1))
+    assert any(isinstance(event, Proposed) and event.unanswered for event in events)
+    assert faults(directory) == []
+
+
 def test_populations_that_grow_and_shrink_hold(tmp_path: Path) -> None:
     grown, events = kept_run(tmp_path / "grown", scripted.paper(**GROWING), write=keep)
     assert any(isinstance(event, ParticleDrawn) and event.step >= 0 for event in events)

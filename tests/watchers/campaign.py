@@ -129,13 +129,9 @@ def living(plan: Plan, app: App) -> Iterator[list[RunDirectory]]:
 
 
 def watched(plan: Plan, app: App, runs: Sequence[RunDirectory]) -> Campaign:
-    """Sockets in a thread of their own, browsers in this one."""
-    began = time.time()
-    until = began + plan.seconds
+    """Browsers in this thread, and once they are there sockets in one of their own."""
     lines = [Line(run=runs[n % len(runs)].id, address=app.url) for n in range(plan.lines)]
     windows = [Window(run=runs[n % len(runs)].id) for n in range(plan.windows)]
-    thread = threading.Thread(target=lambda: asyncio.run(watch_all(lines, until)))
-    thread.start()
     marks: list[tuple[float, Taken, int]] = []
     with ExitStack() as stack:
         wait: Callable[[float], object] = time.sleep
@@ -146,6 +142,10 @@ def watched(plan: Plan, app: App, runs: Sequence[RunDirectory]) -> Campaign:
             for window in windows:
                 window.open(browser, app.url)
             wait = windows[0].wait
+        began = time.time()
+        until = began + plan.seconds
+        thread = threading.Thread(target=lambda: asyncio.run(watch_all(lines, until)))
+        thread.start()
         for moment in (began + plan.warm_up_s, until - 1):
             wait(max(0.0, moment - time.time()))
             marks.append((time.time(), taken(app.pid), _size(runs)))

@@ -23,10 +23,11 @@ SCRUBBER = "vpp_scrubber"
 
 @dataclass
 class Line(Seen):
-    """One session of the app at the page Watch of a run."""
+    """One session of the app at a page of a run."""
 
     address: str = ""
     """Of the app, without a path."""
+    page: str = "watch"
     _held: dict[str, tuple[int | None, int]] = field(default_factory=dict)
     """By hash of a message that the server may send as its hash alone: the step it names, and the run it came in."""
     _timers: dict[str, tuple[float, asyncio.Task[None]]] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class Line(Seen):
         state.query_string = f"run={self.run}"
         state.page_script_hash = self._page
         if not self._page:
-            state.page_name = "watch"
+            state.page_name = self.page
         state.fragment_id = fragment
         state.is_auto_rerun = bool(fragment)
         state.cached_message_hashes.extend(self._held)

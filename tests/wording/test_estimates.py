@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import dataset, drawn, evaluated, finished, run, started
-from vpp.cli.working import summary
+from vpp.cli.summary import summary
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import score

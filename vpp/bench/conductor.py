@@ -1,30 +1,28 @@
-"""The conductor: works a sweep's cells, some at a time, each in a worker process of its own."""
+"""The conductor: works a sweep's cells, some at a time, each by a worker that an engine starts."""
 
-import shutil
 import signal
-import subprocess
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Literal, Protocol
 
-from vpp.bench.cells import Cell, create
-from vpp.bench.launch import started
+from vpp.bench.cells import Cell
+from vpp.bench.engine import LOST, Engine, Order, Worker
 from vpp.bench.outcome import results_csv
 from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView
 from vpp.bench.tables import tables_markdown
-from vpp.errors import EndpointError, RunError
+from vpp.errors import EndpointError
 from vpp.runs.journal import write_atomically
-from vpp.runs.session import Keys
-from vpp.runs.spec import EndpointSpec
 
 POLL_S = 0.2
 ENDPOINT_FAILED = 3
 """A worker's exit code where its endpoint failed for good."""
+LOST_AT_MOST = 3
+"""Times that a cell's machine may go before the cell is left for another sweep."""
 
 
 class Watcher(Protocol):
@@ -53,21 +51,19 @@ def conduct(
     asked: SweepSpec,
     *,
     jobs: int,
-    slots: int,
-    keys: Keys,
+    engine: Engine,
     watcher: Watcher,
     since: float,
 ) -> Conducted:
     """Works every cell asked for that is not finished, and keeps results.csv and tables.md as they come.
 
-    jobs: workers at a time. slots: runs of the runs folder that may ask models at a time, theirs included.
-    since: Unix time; a word to stop left before it is for an earlier sweep. Raises InputError, RunError, RunLocked
-    where another sweep holds the folder, and EndpointError where the model's server failed for good.
+    jobs: workers at a time. since: Unix time; a word to stop left before it is for an earlier sweep. Raises InputError,
+    RunError, RunLocked where another sweep holds the folder, EndpointError where the model's server failed for good.
     """
     cells = asked.cells
     with directory.lock():
         whole = directory.take_on(asked)
-        conductor = _Conductor(directory, whole, cells, jobs=jobs, slots=slots, keys=keys, watcher=watcher, since=since)
+        conductor = _Conductor(directory, whole, cells, jobs=jobs, engine=engine, watcher=watcher, since=since)
         with conductor.obeying_signals():
             return conductor.run()
 
@@ -80,16 +76,16 @@ class _Conductor:
         cells: Sequence[Cell],
         *,
         jobs: int,
-        slots: int,
-        keys: Keys,
+        engine: Engine,
         watcher: Watcher,
         since: float,
     ) -> None:
         self._directory, self._spec, self._cells = directory, spec, cells
-        self._jobs, self._slots, self._keys, self._watcher, self._since = jobs, slots, keys, watcher, since
+        self._jobs, self._engine, self._watcher, self._since = jobs, engine, watcher, since
         self._reader = SweepReader(directory)
         self._waiting = deque(cell for cell in cells if self._reader.look(cell).outcome is None)
-        self._workers: dict[Cell, subprocess.Popen[bytes]] = {}
+        self._workers: dict[Cell, Worker] = {}
+        self._lost: Counter[Cell] = Counter()
         self._elsewhere: list[Cell] = []
         """Cells that the worker of an earlier, killed sweep still holds."""
         self._words_to_stop = 0
@@ -139,41 +135,53 @@ class _Conductor:
             else:
                 self._workers[cell] = self._worker(cell)
 
-    def _worker(self, cell: Cell) -> subprocess.Popen[bytes]:
-        run = self._directory.run_of(cell)
-        if not (run.path / "run.json").is_file():
-            shutil.rmtree(run.path, ignore_errors=True)  # a sweep was killed before the run was whole
-            create(cell, self._spec.sizes, self._share(self._spec.endpoint), run_dir=run.path)
-        else:
-            with suppress(RunError):  # a record that cannot be read fails its worker, not the sweep
-                run.amend(endpoint=self._share(run.spec().endpoint))
-        words = ("resume", str(run.path), "--json", "--quiet")
-        return started(words, log=run.log, keys=self._keys, VPP_MAX_RUNNING=str(self._slots))
-
-    def _share(self, endpoint: EndpointSpec) -> EndpointSpec:
-        """Cells side by side keep to the limit of calls in flight together."""
-        return replace(endpoint, concurrency=max(1, self._spec.endpoint.concurrency // self._jobs))
+    def _worker(self, cell: Cell) -> Worker:
+        # Cells side by side keep to the limit of calls in flight together.
+        share = max(1, self._spec.endpoint.concurrency // self._jobs)
+        endpoint = replace(self._spec.endpoint, concurrency=share)
+        return self._engine.start(
+            Order(cell=cell, sizes=self._spec.sizes, endpoint=endpoint), self._directory.run_of(cell)
+        )
 
     def _collect(self) -> None:
         """Takes in the workers that have ended."""
         for cell, worker in list(self._workers.items()):
-            if worker.poll() is not None:
+            code = worker.poll()
+            if code is not None:
                 del self._workers[cell]
-                self._take_in(cell, worker.returncode)
+                self._take_in(cell, code, said=worker.said)
 
-    def _take_in(self, cell: Cell, code: int) -> None:
+    def _take_in(self, cell: Cell, code: int, *, said: str = "") -> None:
         view = self._reader.look(cell)
         if view.outcome:
             self._write_tables()
             self._watcher.say(f"{cell.name}: {view.outcome.metric} {view.outcome.test:.4g}")
         elif code == ENDPOINT_FAILED:
-            self._endpoint_failure = self._endpoint_failure or f"{cell.name}: {view.detail}"
+            self._endpoint_failure = self._endpoint_failure or f"{cell.name}: {said or view.detail}"
             self._words_to_stop = max(1, self._words_to_stop)
         elif self._directory.run_of(cell).is_held():
             self._elsewhere.append(cell)
         elif not self._words_to_stop:
-            log = self._directory.run_of(cell).log
-            self._watcher.say(f"{cell.name} {view.state}, kept for another try: {view.detail or f'see {log}'}")
+            self._leave(cell, code, view, said=said)
+
+    def _leave(self, cell: Cell, code: int, view: CellView, *, said: str) -> None:
+        """Of a cell that came to nothing: begins it again where its machine went, and keeps it for another try else."""
+        self._lost[cell] += code == LOST
+        if code == LOST and self._lost[cell] <= LOST_AT_MOST:
+            self._watcher.say(f"{cell.name}: its machine went; it is begun again")
+            self._waiting.append(cell)
+            return
+        why = (
+            said
+            or view.detail
+            or (
+                f"its machine went {self._lost[cell]} times"
+                if code == LOST
+                else f"see {self._directory.run_of(cell).log}"
+            )
+        )
+        state = "failed" if said or code == LOST else view.state
+        self._watcher.say(f"{cell.name} {state}, kept for another try: {why}")
 
     def _look_elsewhere(self) -> None:
         for cell in [each for each in self._elsewhere if not self._directory.run_of(each).is_held()]:
@@ -193,12 +201,19 @@ class _Conductor:
         if self._passed_on < self._words_to_stop:
             self._passed_on = self._words_to_stop
             for worker in self._workers.values():
-                worker.send_signal(signal.SIGTERM)
+                worker.stop()
 
     def _show(self) -> None:
         view = self._reader.refresh()
+        view = replace(view, cells=tuple(map(self._as_told, view.cells)))
         wanted = set(self._cells)
         self._watcher.look(view, [each for each in view.cells if each.cell in wanted], jobs=self._jobs)
+
+    def _as_told(self, view: CellView) -> CellView:
+        """How far a cell is that is worked elsewhere, as its worker tells."""
+        worker = self._workers.get(view.cell)
+        far = worker.far() if worker else None
+        return view if far is None else replace(view, state="running", detail="", step=far.step, steps=far.steps)
 
     def _write_tables(self) -> None:
         view = self._reader.refresh()

@@ -42,6 +42,10 @@ def bench_words(directory: SweepDirectory, spec: SweepSpec) -> Iterator[str]:
     yield from (f"--tasks={','.join(spec.tasks)}", f"--methods={','.join(spec.methods)}")
     yield from (f"--train-size={spec.sizes.train}", f"--test-size={spec.sizes.test}", f"--epochs={spec.sizes.epochs}")
     yield from _endpoint_words(spec.endpoint)
+    if spec.endpoint.prefetch != EndpointSpec().prefetch:
+        yield f"--prefetch={spec.endpoint.prefetch}"
+    if spec.endpoint.warm_prefix:
+        yield "--warm-prefix"
 
 
 def _endpoint_words(endpoint: EndpointSpec) -> Iterator[str]:

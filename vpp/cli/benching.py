@@ -4,13 +4,15 @@ import shlex
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 from vpp.bench.cells import Sizes
 from vpp.bench.conductor import Conducted, conduct
+from vpp.bench.engine import Engine, Processes
+from vpp.bench.machines import HERE, machines
 from vpp.bench.pace import eta, time_left
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.bench.variants import PAPER
@@ -34,19 +36,24 @@ def bench(options: Namespace) -> int:
     check_endpoint(asked.endpoint)
     progress = SweepProgress(sys.stderr, quiet=options.quiet)
     try:
-        conducted = conduct(
-            directory,
-            asked,
-            jobs=jobs,
-            slots=max(jobs, env.max_running),
-            keys=keys(),
-            watcher=progress,
-            since=options.asked_at,
-        )
+        with _engine(options, jobs=jobs, slots=max(jobs, env.max_running)) as engine:
+            conducted = conduct(directory, asked, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
     finally:
         progress.close()
     print(_told(directory, conducted))
     return EXIT_CODES[conducted.ending]
+
+
+@contextmanager
+def _engine(options: Namespace, *, jobs: int, slots: int) -> Iterator[Engine]:
+    """Worker processes of this machine, or tasks of a Ray cluster."""
+    if options.engine == "processes":
+        if options.ray_address:
+            raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
+        yield Processes(keys=keys(), slots=slots)
+        return
+    with machines(options.ray_address or HERE, jobs=jobs, slots=slots, keys=keys()) as found:
+        yield found
 
 
 def _told(directory: SweepDirectory, conducted: Conducted) -> str:

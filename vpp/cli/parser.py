@@ -11,8 +11,7 @@ from vpp.cli.templates import template_options
 from vpp.data.dataset import Kind
 from vpp.data.split_rule import RANDOM, SHAPES, SplitRule
 from vpp.errors import InputError
-from vpp.llm.endpoint import EFFORTS
-from vpp.llm.structure import KINDS
+from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.settings import Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -123,12 +122,16 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--model", metavar="NAME", help="model of both roles (VPP_MODEL)")
     group.add_argument("--optimizer-base-url", metavar="URL", help="where the optimizer is another server")
     group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
-    group.add_argument("--concurrency", type=int, default=512, help="calls in flight at most (512)")
+    group.add_argument("--concurrency", type=int, default=512, help="calls in flight at most (512, or a round)")
     group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
     about = "the learner's answers held to: choice, the bare label or number (no explanation); regex, the whole form"
-    group.add_argument("--structured", choices=KINDS, default="off", help=f"{about}; where the server can (off)")
+    group.add_argument("--structured", choices=STRUCTURED, default="off", help=f"{about}; where the server can (off)")
     about = "how much a thinking model thinks (its own way)"
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
+    about = "mh asks about a chain's next rows before its step is decided: faster, more calls, the same result; auto"
+    group.add_argument("--prefetch", choices=PREFETCH, default="auto", help=f"{about}, while the server has room")
+    about = "one call about a hypothesis first, the others when it is back, for a server with a prefix cache"
+    group.add_argument("--warm-prefix", action="store_true", help=about)
     group.add_argument("--max-wait", type=float, default=3600.0, metavar="SECONDS", help="for a lost endpoint (3600)")
     about = "tokens of prompt and answer that the models take (asked of the server)"
     group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
@@ -247,6 +250,10 @@ def _bench(commands: Commands) -> None:
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="cells at a time, which share --concurrency (VPP_MAX_RUNNING)"
     )
+    about = "what works a cell: a worker process of this machine, or a task of a Ray cluster (processes)"
+    parser.add_argument("--engine", choices=("processes", "ray"), default="processes", help=about)
+    about = "of the cluster: auto for the one that this machine is in, local for one of this sweep's own (local)"
+    parser.add_argument("--ray-address", metavar="ADDRESS", help=about)
     parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
     parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from vpp.cli.spending import cap_of, prices_of, tell_plan
-from vpp.cli.surroundings import environment, keys
+from vpp.cli.surroundings import environment, keys, read_text
 from vpp.cli.tables import form_of, read_table
-from vpp.cli.templates import templates_of
 from vpp.cli.working import work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -17,7 +16,8 @@ from vpp.data.recast import with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.llm.budget import NO_CAP
-from vpp.llm.gallery import check_templates
+from vpp.llm.choices import GALLERY, ROLES, Role
+from vpp.llm.gallery import check_templates, gallery_text
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     """Prepares a run and works it to its end."""
     given = _given(options)
     config = replace(preset(options.preset), **given)
-    templates = templates_of(options)
+    templates = _templates(options)
     dataset, form = _dataset(options, config)
     preparation = Preparation(
         dataset=dataset,
@@ -64,6 +64,15 @@ def _given(options: Namespace) -> dict[str, Any]:
         for name, value in vars(options).items()
         if name.startswith("config.") and value is not None
     }
+
+
+def _templates(options: Namespace) -> dict[Role, str | None]:
+    """The text a role, None for the default. Raises InputError for a file that cannot be read."""
+    return {role: _template(getattr(options, f"{role}_template") or options.templates, role) for role in ROLES}
+
+
+def _template(said: str, role: Role) -> str | None:
+    return gallery_text(said, role) if said in GALLERY else read_text(said)
 
 
 def _tell_reading(dataset: Dataset, form: str, options: Namespace) -> None:
@@ -108,6 +117,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         "cache": not options.no_cache,
         "structured": options.structured,
         "reasoning_effort": options.reasoning_effort,
+        "prefetch": options.prefetch,
+        "warm_prefix": options.warm_prefix,
         "context_length": options.context_length,
         "learner_max_tokens": options.learner_max_tokens,
         "optimizer_max_tokens": options.optimizer_max_tokens,

@@ -2,15 +2,12 @@
 
 import os
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from vpp.errors import InputError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
 from vpp.runs.store import RunStore, is_sound
-from vpp.runs.worker import Listener, Surroundings
 from vpp.settings import Environment
 
 
@@ -32,29 +29,6 @@ def environment() -> Environment:
 def keys() -> Keys:
     """API keys from the environment or `.env`."""
     return Keys.read({**dotenv(), **os.environ})
-
-
-def surroundings(
-    *,
-    heard: str = "",
-    listener: Listener | None = None,
-    on_queued: Callable[[int], None] | None = None,
-    waits_at_cap: bool = False,
-    from_before_damage: bool = False,
-) -> Surroundings:
-    """What a worker on this machine is given. on_queued: told how many runs go while this one waits."""
-    env = environment()
-    return Surroundings(
-        keys=keys(),
-        cache_dir=env.cache_dir,
-        slots_dir=env.runs_dir,
-        max_running=env.max_running,
-        waits_at_cap=waits_at_cap,
-        from_before_damage=from_before_damage,
-        heard=heard,
-        listener=listener,
-        on_queued=None if on_queued is None else partial(on_queued, env.max_running),
-    )
 
 
 def find_run(name: str) -> RunDirectory:

@@ -1,10 +1,8 @@
-"""Templates as a command line names them: out of the gallery, or a file."""
+"""Options of the prompts: templates out of the gallery, or a file."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 
-from vpp.cli.surroundings import read_text
-from vpp.llm.gallery import DEFAULT, GALLERY, gallery_text
-from vpp.llm.templates import ROLES, Role
+from vpp.llm.choices import DEFAULT, GALLERY
 
 
 def template_options(parser: ArgumentParser) -> None:
@@ -17,12 +15,3 @@ def template_options(parser: ArgumentParser) -> None:
         ("prior", "asks for a hypothesis before any row is seen"),
     ):
         group.add_argument(f"--{role}-template", metavar="FILE", help=about)
-
-
-def templates_of(options: Namespace) -> dict[Role, str | None]:
-    """The text a role, None for the default. Raises InputError for a file that cannot be read."""
-    return {role: _text(getattr(options, f"{role}_template") or options.templates, role) for role in ROLES}
-
-
-def _text(said: str, role: Role) -> str | None:
-    return gallery_text(said, role) if said in GALLERY else read_text(said)

@@ -4,8 +4,6 @@ import codecs
 import re
 from dataclasses import dataclass, replace
 
-from charset_normalizer import from_bytes
-
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
@@ -156,6 +154,9 @@ def _check_damaged(content: bytes, name: str, error: UnicodeDecodeError) -> None
 
 def _other_alphabet(content: bytes) -> str | None:
     """An encoding of another alphabet than the Latin, where charset-normalizer is sure of it."""
+    # Late: most files are UTF-8, and are read without it.
+    from charset_normalizer import from_bytes
+
     sample = _not_ascii(content)
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}

@@ -18,6 +18,8 @@ _THOUGHT_BEGINS = re.compile(
         | <\|begin_of_thought\|> | <\|channel\|>analysis<\|message\|> )""",
     re.MULTILINE | re.VERBOSE,
 )
+_THOUGHT_SIGNS = ("<", "[", "◁")
+"""How each of these marks begins."""
 
 
 def one_line(text: str) -> str:
@@ -26,6 +28,8 @@ def one_line(text: str) -> str:
     A backslash is doubled where it could be taken for the beginning of one, so that no two short texts become one.
     """
     cut = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT
+    if "\\" not in cut and cut.isprintable():
+        return cut
     return _ESCAPED.sub(lambda found: _ESCAPES.get(found[0], f"\\u{ord(found[0]):04x}"), cut)
 
 
@@ -36,5 +40,7 @@ def without_invisible(text: str) -> str:
 
 def cut_thinking(text: str) -> str:
     """`text` without what was thought aloud: all up to the last end of it, all from a line that leaves one open."""
+    if not any(sign in text for sign in _THOUGHT_SIGNS):
+        return text
     end = max((found.end() for found in _THOUGHT_ENDS.finditer(text)), default=0)
     return _THOUGHT_BEGINS.split(text[end:], maxsplit=1)[0]

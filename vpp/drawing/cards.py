@@ -6,6 +6,7 @@ A card of smc at step t shows the text that was weighed at t; a card of the othe
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
@@ -14,12 +15,11 @@ from vpp.inspection.changes import UNCHANGED, Change, changes, place
 from vpp.inspection.slots import heirs, kept_as, rewritten_as
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
 from vpp.wording.room import shown_words
-from vpp.wording.words import number, particles, short_weight
+from vpp.wording.words import after_rows, number, particles, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
 
@@ -76,10 +76,17 @@ def without_seed(sentence: str, seed_text: str) -> str:
     return sentence.removeprefix(seed_text).strip() or sentence
 
 
+class Asked(Protocol):
+    """Knows what the optimizer was asked."""
+
+    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
+        """What a slot's proposal at a step was asked; None where that is not known (yet)."""
+
+
 class CardMaker:
     """Makes the cards of a run's steps."""
 
-    def __init__(self, view: RunView, config: Config, dataset: Dataset, prompts: PromptMaker) -> None:
+    def __init__(self, view: RunView, config: Config, dataset: Dataset, prompts: Asked) -> None:
         self._view = view
         self._config = config
         self._prompts = prompts
@@ -328,17 +335,25 @@ class CardMaker:
             *origin,
             *shown_words(proposed, len(view.finished.batch) if view.finished else None),
             *self._contradicting(view, slot),
-            *self._arithmetic(proposed),
+            *self._arithmetic(proposed, view.proposals_scored.get(slot)),
             *_reason(proposed),
         )
 
-    def _arithmetic(self, proposed: Proposed) -> tuple[str, ...]:
+    def _arithmetic(self, proposed: Proposed, scored: Scored | None) -> tuple[str, ...]:
         """Eq. 9 in numbers; where the target is tempered, with its exponent."""
-        if proposed.log_alpha is None or proposed.u is None or proposed.log_likelihood is None:
+        if proposed.u is None or proposed.log_likelihood is None:
             return ()
         weighed = self._view.steps[proposed.step].reweighted
         tempered_by = weighed.beta if self._config.is_telescoping and weighed else 1.0
         tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
+        if proposed.unanswered and scored:
+            return (
+                f"rejected after {after_rows(len(scored.rows), proposed.unanswered)}: log-likelihood could reach at "
+                f"most {_signed(proposed.log_likelihood_bound)}, against {_signed(proposed.log_likelihood)} "
+                f"before{tempered}, u = {proposed.u:.3f}",
+            )
+        if proposed.log_alpha is None:
+            return ()
         return (
             f"log-likelihood {_signed(proposed.log_likelihood_proposal)} against "
             f"{_signed(proposed.log_likelihood)} before{tempered}: "

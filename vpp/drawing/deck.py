@@ -1,6 +1,7 @@
 """The deck: cards as HTML. Sorted by weight, it is the posterior's bar chart."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from vpp.drawing.cards import Card, Fold
 from vpp.settings import Config
@@ -18,8 +19,9 @@ def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
     return f'{seed}<div class="deck">{"".join(map(card_html, cards))}</div>'
 
 
+@lru_cache(maxsize=1024)
 def card_html(card: Card) -> str:
-    """One card; `data-key` tells it apart from the others of its deck."""
+    """One card, made once while it is the same; `data-key` tells it apart from the others of its deck."""
     weight = card.weight or 0.0
     faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
     shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)

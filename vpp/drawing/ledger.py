@@ -15,6 +15,7 @@ from vpp.posterior.prediction import Value
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
 from vpp.wording.words import (
+    after_rows,
     capitalised,
     counted,
     fixed,
@@ -186,11 +187,18 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
     if occasion.weight is not None:
         yield f"Weight {weight_text(occasion.weight)} before the particles were redrawn, no copy after."
         yield _likelihoods(occasion.log_likelihood, occasion.log_likelihood_heaviest, "the heaviest")
-    elif occasion.log_alpha is not None:
-        tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
-        against = f"the text that stayed{tempered}"
+        return
+    tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
+    against = f"the text that stayed{tempered}"
+    if occasion.log_alpha is not None:
         yield _likelihoods(occasion.log_likelihood_proposal, occasion.log_likelihood, against)
         yield f"log α = {fixed(occasion.log_alpha)} is below log u = {fixed(_log(occasion.u))}."
+    elif occasion.log_alpha_bound is not None:
+        yield (
+            f"Rejected after {after_rows(occasion.n_answered, occasion.unanswered)}: log-likelihood at most "
+            f"{_fixed(occasion.log_likelihood_bound)}, against {_fixed(occasion.log_likelihood)} of {against}."
+        )
+        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(_log(occasion.u))}."
 
 
 def _likelihoods(own: float | None, other: float | None, whose: str) -> str:
@@ -255,4 +263,6 @@ def _other_times(occasions: Sequence[Occasion]) -> str:
 def _by_how_much(occasion: Occasion) -> str:
     if occasion.log_alpha is not None:
         return f": log α = {fixed(occasion.log_alpha)}, log u = {fixed(_log(occasion.u))}"
+    if occasion.log_alpha_bound is not None:
+        return f": log α at most {fixed(occasion.log_alpha_bound)}, log u = {fixed(_log(occasion.u))}"
     return f": weight {weight_text(occasion.weight)} before" if occasion.weight is not None else ""

@@ -1,13 +1,15 @@
 """The end of a run: final weights (choice 3), and all particles on all rows of a split (Eq. 7 and 8)."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
-from dataclasses import replace
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Event, Reweighted, Votes
-from vpp.inference.population import Outcome, Particle, Population, log_likelihoods
-from vpp.inference.rounds import Round, together
+from vpp.inference.lanes import Lanes
+from vpp.inference.population import Outcome, Particle, Population, in_order, log_likelihoods
+from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import average
@@ -17,20 +19,51 @@ from vpp.randomness import tie_draw
 from vpp.settings import Config
 
 Split = Literal["train", "test"]
+SPLITS: tuple[Split, ...] = ("test", "train")
 
 
 async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
-    """The final weights, then the training and the test rows."""
-    if config.is_rescored and population.step >= 0:
-        async with Round(_final_scores(problem, config, population)) as scoring:
-            async for event in scoring:
-                yield event
-        reweighted = _final_weights(scoring.particles, config, step=population.step, steps=problem.steps)
+    """The final weights, then the test and the training rows: all asked about in one round."""
+    is_rescored = config.is_rescored and population.step >= 0
+    finals = _final_scores(problem, config, population) if is_rescored else ()
+    answers = [_answered(problem, k, p, split) for split in SPLITS for k, p in enumerate(population.particles)]
+    scored: dict[int, Outcome] = {}
+    said: dict[tuple[Split, int], Votes] = {}
+    async with aclosing(completed([*finals, *answers])) as outcomes:
+        async for outcome in outcomes:
+            if isinstance(outcome, Outcome):
+                scored[outcome.slot] = outcome
+                for event in outcome.events:
+                    yield event
+            else:
+                said[outcome.split, outcome.slot] = outcome.votes
+    if is_rescored:
+        particles = in_order(scored)
+        reweighted = _final_weights(particles, config, step=population.step, steps=problem.steps)
         yield reweighted
-        weighed = zip(scoring.particles, reweighted.log_weights, strict=True)
+        weighed = zip(particles, reweighted.log_weights, strict=True)
         population = replace(population, particles=tuple(replace(p, log_weight=lw) for p, lw in weighed))
-    for split in ("test", "train"):
-        yield await evaluate(problem, config, population, split)
+    for split in SPLITS:
+        votes = tuple(said[split, k] for k in range(population.size))
+        yield _evaluated(problem, config, population, split, votes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """A particle on the rows of a split."""
+
+    split: Split
+    slot: int
+    votes: Votes
+
+
+async def _answered(problem: Problem, slot: int, particle: Particle, split: Split) -> _Answers:
+    predictions = await problem.learner.predict(particle.text, _rows(problem, split))
+    return _Answers(split=split, slot=slot, votes=tuple(p.value for p in predictions))
+
+
+def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
+    return problem.dataset.test if split == "test" else problem.dataset.train
 
 
 def _final_scores(problem: Problem, config: Config, population: Population) -> Iterator[Coroutine[Any, Any, Outcome]]:
@@ -52,19 +85,25 @@ def _final_weights(particles: tuple[Particle, ...], config: Config, *, step: int
 
 
 async def evaluate_now(
-    problem: Problem, config: Config, population: Population, *, step: int
+    problem: Problem, config: Config, population: Population, *, step: int, lanes: Lanes
 ) -> AsyncGenerator[Event, None]:
     """The test rows, at the steps that `evaluate_every` names; the last step is left to the end of the run."""
     due = config.evaluate_every and (step + 1) % config.evaluate_every == 0
     if due and step + 1 < problem.steps:
-        yield await evaluate(problem, config, population, "test")
+        yield await lanes.beside(lambda: evaluate(problem, config, population, "test"))
 
 
 async def evaluate(problem: Problem, config: Config, population: Population, split: Split) -> Evaluated:
     """Every particle on every row of the split, and the averaged prediction's error."""
-    rows = problem.dataset.test if split == "test" else problem.dataset.train
-    answers = await together(problem.learner.predict(p.text, rows) for p in population.particles)
-    predictions = tuple(tuple(a.value for a in answer) for answer in answers)
+    answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
+    return _evaluated(problem, config, population, split, tuple(answer.votes for answer in answers))
+
+
+def _evaluated(
+    problem: Problem, config: Config, population: Population, split: Split, predictions: tuple[Votes, ...]
+) -> Evaluated:
+    """predictions: a tuple of answers a particle, in the order of the split's rows."""
+    rows = _rows(problem, split)
     weights = population.weights.tolist()
     averaged = averages(problem, config, rows, predictions, weights)
     metric, value = _metric(problem, rows, averaged)

@@ -1,6 +1,6 @@
 """SMC's mutation: the optimizer rewrites particles, cautiously or boldly (Section 3.3; choices 4 to 6)."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from vpp.problem import Problem
 from vpp.settings import Config
 
 
-def mutations(
+def mutation(
     problem: Problem,
     config: Config,
     likelihood: Likelihood,
@@ -25,8 +25,10 @@ def mutations(
     *,
     step: int,
     exponent: float = 1.0,
-) -> list[Coroutine[Any, Any, Outcome]]:
-    """theta_t^(k) <- f_opt(theta_{t-1}^(k), batch), cautious at or above the median, bold below (choice 6).
+) -> Callable[[int, Particle], Coroutine[Any, Any, Outcome]]:
+    """What is done to a slot's particle (choice 6):
+
+    theta_t^(k) <- f_opt(theta_{t-1}^(k), batch), cautious at or above the median of the log-likelihoods, bold below.
 
     rows: those that made the weights, on which a filtered mutation is decided. ancestors: of a resampling just done.
     """
@@ -45,7 +47,7 @@ def mutations(
         mutated = replace(particle, text=candidate.text or particle.text, exchange=candidate.exchange)
         return Outcome(slot=slot, particle=mutated, events=(decision,))
 
-    return [mutate(slot, particle) for slot, particle in enumerate(particles)]
+    return mutate
 
 
 def _copies(ancestors: Sequence[int] | None) -> set[int]:

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from vpp.inference.chains import is_free
 from vpp.problem import batch_length
 from vpp.settings import Config
 
 OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
+GUESSED = "Predictions ahead, perhaps not needed"
+ENDING_ROUNDS = 1
+"""Final weights, test rows and training rows are asked about together."""
 PATIENCE = 3
 """Steps in a row that must say the same before K changes."""
 
@@ -25,6 +29,8 @@ class Plan:
     least_optimizer_calls: int
     rounds: int
     """Rounds that must wait for one another."""
+    rounds_plain: int
+    """As many where nothing is asked on a guess."""
 
     @property
     def learner_calls(self) -> int:
@@ -42,10 +48,11 @@ class Plan:
         return sum(calls for _, calls in self.items)
 
 
-def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = False) -> Plan:
+def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = False, is_prefetched: bool = False) -> Plan:
     """The plan of a whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
 
-    is_continued: whether the first hypotheses are those of an earlier run, for which nothing is asked.
+    is_continued: whether the first hypotheses are those of an earlier run, for which nothing is asked. is_prefetched:
+    whether a chain's next rows are asked about on a guess, which takes fewer rounds and more calls.
     """
     config = _within_budget(config, n_train, n_test)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
@@ -59,19 +66,22 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
         *_steps(config, steps, n_train),
         *_growth(config, steps, n_train),
         *([("Test rows, along the way", k * _calls(config, n_test) * looks)] if looks else []),
-        *(final := _final(config, n_train)),
+        *_final(config, n_train),
         *ending,
     )
     rounds = first_rounds(config, is_continued=is_continued) + sum(
         step_rounds(config, t, n_train=n_train) for t in range(steps)
     )
+    rounds += growth_rounds(config) * _growths(config, steps) + ENDING_ROUNDS + looks * waits_for_looks(config)
+    guessed = _guessed(config, steps, n_train) if is_prefetched else 0
     return Plan(
         steps=steps,
-        items=items,
+        items=(*items, (GUESSED, guessed)) if guessed else items,
         optimizer_calls=sum(calls for what, calls in items if what in OPTIMIZER),
         least_learner_calls=_calls(config, n_train) + _calls(config, n_test),
         least_optimizer_calls=_least_optimizer_calls(config, steps, is_continued=is_continued),
-        rounds=rounds + growth_rounds(config) * _growths(config, steps) + looks + len(final) + len(ending),
+        rounds=rounds - (steps - 1) if guessed else rounds,
+        rounds_plain=rounds,
     )
 
 
@@ -104,6 +114,23 @@ def growth_rounds(config: Config) -> int:
     return 1 if config.initial == "prior" else 2
 
 
+def may_be_prefetched(config: Config) -> bool:
+    """Whether a chain's next forward pass can be asked for before it is known which hypothesis goes on."""
+    return config.method == "mh" and config.mh_rows != "train" and is_free(config)
+
+
+def _guessed(config: Config, steps: int, n_train: int) -> int:
+    """Calls about the next rows of the hypothesis that does not go on, a chain and step, at most."""
+    if not may_be_prefetched(config):
+        return 0
+    return config.size * sum(_calls(config, _scored_rows(config, t, n_train)) for t in range(1, steps))
+
+
+def waits_for_looks(config: Config) -> bool:
+    """Whether an evaluation along the way is a round of its own: chains, and smc's next weights, go on beside it."""
+    return config.is_telescoping or not is_free(config)
+
+
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Rounds of one step that must wait for one another: forward pass, proposal, and its judgement."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
@@ -132,7 +159,8 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
     if _on_fixed_rows(config):
         return n_train
     if _on_buffer(config):
-        seen = sum(batch_length(t, n_train=n_train, batch_size=config.batch_size) for t in range(step + 1))
+        epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
+        seen = epochs * n_train + min(batches * config.batch_size, n_train)
         return min(seen, config.buffer_size, n_train if config.deduplicate_buffer else seen)
     return batch
 

@@ -42,6 +42,8 @@ class Candidate:
         log_likelihood_proposal: float | None = None,
         log_alpha: float | None = None,
         u: float | None = None,
+        unanswered: int = 0,
+        log_likelihood_bound: float | None = None,
     ) -> Proposed:
         """What was decided, with the arithmetic where there was any."""
         text = self.proposal.text
@@ -60,6 +62,8 @@ class Candidate:
             log_likelihood_proposal=log_likelihood_proposal,
             log_alpha=log_alpha,
             u=u,
+            unanswered=unanswered,
+            log_likelihood_bound=log_likelihood_bound,
             origin=self.origin,
             shown=self.proposal.shown,
             thoughts=self.proposal.thoughts,

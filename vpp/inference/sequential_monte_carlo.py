@@ -1,13 +1,16 @@
 """VPP-SMC (Section 3.3, Algorithm 2)."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 from vpp.events import Resampled, Reweighted
-from vpp.inference.mutating import mutations
-from vpp.inference.population import Particle, Population, Told, log_likelihoods
-from vpp.inference.rounds import Round
+from vpp.inference.chains import is_free
+from vpp.inference.lanes import Lanes
+from vpp.inference.mutating import mutation
+from vpp.inference.population import Outcome, Particle, Population, Told, in_order, log_likelihoods
 from vpp.inference.scoring import score
+from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.resampling import systematic_resample
 from vpp.posterior.weights import ess, normalise, tempered_log_weights
 from vpp.problem import Problem
@@ -15,32 +18,72 @@ from vpp.randomness import rng
 from vpp.settings import Config
 
 
-async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+async def step(
+    problem: Problem, config: Config, population: Population, *, step: int, lanes: Lanes
+) -> AsyncGenerator[Told, None]:
     """Reweights, resamples where ESS is low, and mutates; yields what happens, then the population."""
     likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    buffer = problem.buffer(step, size=config.buffer_size)
+    size, weigh = population.size, weighing(problem, config, likelihood, step=step)
     # log p(buffer | theta_{t-1}^(k))
-    scores = (
-        score(problem, likelihood, k, p, buffer, step=step, role="buffer") for k, p in enumerate(population.particles)
-    )
-    async with Round(scores) as scoring:
-        async for event in scoring:
+    if not lanes.is_expected(step, "weigh"):
+        for k, p in enumerate(population.particles):
+            lanes.begin(_weighed(lanes, weigh, k, p, step=step))
+    lanes.reach(step)
+    scored: dict[int, Outcome] = {}
+    for _ in range(size):
+        outcome = await lanes.taken(step, "weigh")
+        scored[outcome.slot] = outcome
+        for event in outcome.events:
             yield event
-    reweighted, particles = reweight(scoring.particles, config, step=step, steps=problem.steps)
+    reweighted, particles = reweight(in_order(scored), config, step=step, steps=problem.steps)
     yield reweighted
     ancestors = None
-    if reweighted.ess < config.ess_threshold * len(particles) and len(particles) > 1:
+    if reweighted.ess < config.ess_threshold * size and size > 1:
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
         ancestors = resampled.ancestors
         yield resampled
     # theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m})
-    async with Round(mutations(problem, config, likelihood, particles, buffer, ancestors, step=step)) as mutating:
-        async for event in mutating:
+    buffer = problem.buffer(step, size=config.buffer_size)
+    mutate = mutation(problem, config, likelihood, particles, buffer, ancestors, step=step)
+    is_followed = is_free(config) and step + 1 < problem.steps
+    following = weighing(problem, config, likelihood, step=step + 1) if is_followed else None
+    for k, p in enumerate(particles):
+        lanes.begin(_mutated(lanes, mutate, following, k, p, step=step))
+    mutated: dict[int, Outcome] = {}
+    for _ in range(size):
+        outcome = await lanes.taken(step, "mutate")
+        mutated[outcome.slot] = outcome
+        for event in outcome.events:
             yield event
-    mutated = (
-        replace(new, log_likelihood=old.log_likelihood) for new, old in zip(mutating.particles, particles, strict=True)
-    )
-    yield replace(population, step=step, particles=tuple(mutated))
+    if is_followed:
+        lanes.expect(step + 1, "weigh")
+    yield replace(population, step=step, particles=in_order(mutated))
+
+
+Work = Callable[[int, Particle], Coroutine[Any, Any, Outcome]]
+
+
+def weighing(problem: Problem, config: Config, likelihood: Likelihood, *, step: int) -> Work:
+    """What gives a slot's particle its weight."""
+    buffer = problem.buffer(step, size=config.buffer_size)
+    return lambda slot, particle: score(problem, likelihood, slot, particle, buffer, step=step, role="buffer")
+
+
+async def _weighed(lanes: Lanes, weigh: Work, slot: int, particle: Particle, *, step: int) -> None:
+    with lanes.ahead(step):
+        lanes.bring(step, "weigh", await weigh(slot, particle))
+
+
+async def _mutated(
+    lanes: Lanes, mutate: Work, following: Work | None, slot: int, particle: Particle, *, step: int
+) -> None:
+    """Mutates, and at once scores on the next step's buffer, whatever the others are at."""
+    new = await mutate(slot, particle)
+    # The log-likelihood stays the one that made the weights.
+    outcome = replace(new, particle=replace(new.particle, log_likelihood=particle.log_likelihood))
+    lanes.bring(step, "mutate", outcome)
+    if following is not None:
+        await _weighed(lanes, following, slot, outcome.particle, step=step + 1)
 
 
 def reweight(

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from vpp.events import Reweighted
-from vpp.inference.mutating import mutations
+from vpp.inference.mutating import mutation
 from vpp.inference.population import Particle, Population, Told, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
@@ -43,8 +43,8 @@ async def step(problem: Problem, config: Config, population: Population, *, step
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
         ancestors = resampled.ancestors
         yield resampled
-    moves = mutations(problem, config, likelihood, particles, rows, ancestors, step=step, exponent=exponent)
-    async with Round(moves) as mutating:
+    mutate = mutation(problem, config, likelihood, particles, rows, ancestors, step=step, exponent=exponent)
+    async with Round(mutate(k, p) for k, p in enumerate(particles)) as mutating:
         async for event in mutating:
             yield event
     yield replace(population, step=step, particles=mutating.particles, exponent=exponent, log_evidence=log_evidence)

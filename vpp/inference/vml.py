@@ -3,30 +3,15 @@
 One is `vml`, five are `vml5`; K of them that begin like Algorithm 1's are its ablation `always-accept` (Section 5.4).
 """
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
-from vpp.data.dataset import Row
-from vpp.inference.population import Outcome, Particle, Population, Told
+from vpp.inference.guesses import Guesses
+from vpp.inference.population import Outcome, Particle
 from vpp.inference.proposing import propose
-from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
 from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Problem
 from vpp.settings import Config
-
-
-async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
-    """Every hypothesis is revised once; yields what happens, then the population."""
-    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    batch = problem.batch(step)
-    revisions = (
-        revise(problem, config, likelihood, k, p, batch, step=step) for k, p in enumerate(population.particles)
-    )
-    async with Round(revisions) as revising:
-        async for event in revising:
-            yield event
-    yield replace(population, step=step, particles=revising.particles)
 
 
 async def revise(
@@ -35,11 +20,12 @@ async def revise(
     likelihood: Likelihood,
     slot: int,
     particle: Particle,
-    batch: tuple[Row, ...],
+    guesses: Guesses,
     *,
     step: int,
 ) -> Outcome:
-    """Forward pass and a proposal that is taken as it is."""
+    """Forward pass and a proposal that is taken as it is: nothing is left to guess."""
+    batch = problem.batch(step)
     scored = await score(problem, likelihood, slot, particle, batch, step=step, role="forward")
     candidate = await propose(
         problem, config, slot, scored.particle, batch, step=step, temperature=config.optimizer_temperature

@@ -14,6 +14,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.scores import rows_by_id
+from vpp.posterior.acceptance import log_acceptance
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
@@ -54,6 +55,10 @@ class Occasion:
     """Natural log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """The uniform number it was compared with."""
+    unanswered: int = 0
+    """Rows that were not waited for, since its rejection was certain without them; then it has no log α."""
+    log_likelihood_bound: float | None = None
+    """The most that the rejected text's could still come to with them."""
     exponent: float | None = None
     """Of a tempered target, by which the log-likelihoods were multiplied; None where it is 1 within rounding."""
     weight: float | None = None
@@ -71,6 +76,19 @@ class Occasion:
         return self.case.n_rows if self.case else 0
 
     @property
+    def n_answered(self) -> int:
+        """Rows scored, those that stand twice counted twice."""
+        return len(self.case.scored.rows) if self.case else 0
+
+    @property
+    def log_alpha_bound(self) -> float | None:
+        """The most that log α could be, where not all rows were waited for."""
+        if self.log_likelihood_bound is None or self.log_likelihood is None:
+            return None
+        tempered = 1.0 if self.exponent is None else self.exponent
+        return log_acceptance(tempered * self.log_likelihood_bound, tempered * self.log_likelihood)
+
+    @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Worst first, compared with the text that stayed, or with the heaviest of the population that was redrawn.
 
@@ -82,11 +100,12 @@ class Occasion:
     def deficit(self) -> float | None:
         """By how much its log-likelihood falls short of the text that stayed, or of the heaviest; natural log.
 
-        None where nothing was compared.
+        At least so much where not all rows were waited for. None where nothing was compared.
         """
         own, other = self.log_likelihood, self.log_likelihood_heaviest
-        if self.log_likelihood_proposal is not None:
-            own, other = self.log_likelihood_proposal, self.log_likelihood
+        proposal = self.log_likelihood_bound if self.unanswered else self.log_likelihood_proposal
+        if proposal is not None:
+            own, other = proposal, self.log_likelihood
         if own is None or other is None:
             return None
         return 0.0 if own == other else other - own
@@ -286,6 +305,8 @@ def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
+        unanswered=proposed.unanswered,
+        log_likelihood_bound=proposed.log_likelihood_bound,
         exponent=_exponent(step),
         case=Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None,
     )

@@ -98,12 +98,13 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
     if not answer:
         return Parsed(reason="the answer is empty")
     reason = None
-    for value in _candidates(answer):
+    outputs = _latest(_OUTPUT.finditer(answer))
+    for value in _candidates(answer, outputs):
         try:
-            return Parsed(value=read(value), explanation=_explanation(answer))
+            return Parsed(value=read(value), explanation=_explanation(answer, outputs))
         except _Unreadable as fault:
             reason = reason or str(fault)
-    return Parsed(explanation=_explanation(answer), reason=reason or "there is no 'Output:' line")
+    return Parsed(explanation=_explanation(answer, outputs), reason=reason or "there is no 'Output:' line")
 
 
 # --- where an answer's value may stand ---------------------------------------------------------------------------
@@ -137,9 +138,9 @@ _JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_con
 _LITERAL = re.compile(r"'output'[ ]{0,4}:[ ]{0,4}(?:'(?P<text>[^'\n]{1,2100})'|(?P<bare>[^',{}\[\]\n]{1,400}))", re.I)
 
 
-def _candidates(answer: str) -> Iterator[str]:
-    """Values in the order of trust."""
-    yield from _headed(answer)
+def _candidates(answer: str, outputs: Iterable[re.Match[str]]) -> Iterator[str]:
+    """Values in the order of trust. outputs: the last `Output:` lines, the last first."""
+    yield from _headed(answer, outputs)
     yield from _json_values(answer, _JSON_OUTPUT)
     yield from ((found["text"] or found["bare"]) for found in _latest(_LITERAL.finditer(answer)))
     yield from (tagged["value"] for tagged in _latest(_TAGGED.finditer(answer)))
@@ -151,9 +152,9 @@ def _candidates(answer: str) -> Iterator[str]:
         yield whole
 
 
-def _headed(answer: str) -> Iterator[str]:
+def _headed(answer: str, outputs: Iterable[re.Match[str]]) -> Iterator[str]:
     """What stands after each `Output:`, on its line or, where that is bare, on the next."""
-    for headed in _latest(_OUTPUT.finditer(answer)):
+    for headed in outputs:
         value = headed["value"].strip()
         below = None if value.strip("`$") else _NEXT_LINE.match(answer, headed.end("value"))
         given = (below["value"] if below else value)[:VALUE_LIMIT]
@@ -195,9 +196,9 @@ def _last(found: Iterable[re.Match[str]]) -> re.Match[str] | None:
 _EXPLANATION = re.compile(r"^[ \t>#*_\-`]{0,12}explanation[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}", re.I | re.M)
 
 
-def _explanation(answer: str) -> str:
+def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     """What follows the last `Explanation:`, or stands before the last `Output:`."""
-    output = _last(_OUTPUT.finditer(answer))
+    output = outputs[0] if outputs else None
     before = answer[: output.start()] if output else answer
     heading = _last(_EXPLANATION.finditer(before))
     if heading:
@@ -264,8 +265,8 @@ def _by_number(marks: Sequence[_Mark], kind: str) -> Mapping[int, list[str]]:
 def _parse_numbered(number: int, outputs: Sequence[str], explanations: Sequence[str], parse: Callable[[str], P]) -> P:
     """The last of the outputs that can be read, with the last explanation."""
     read = [parse(f"Output: {_value_in(said)}") for said in outputs[:CANDIDATES]]
-    none = replace(parse(""), reason=f"there is no 'Output [{number}]:' line")
-    best = next((one for one in read if one.value is not None), next(iter(read), none))
+    best = next((one for one in read if one.value is not None), next(iter(read), None))
+    best = best or replace(parse(""), reason=f"there is no 'Output [{number}]:' line")
     return replace(best, explanation=_shown(explanations[0]) if explanations else "")
 
 

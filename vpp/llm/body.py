@@ -42,10 +42,11 @@ class UnpackedBody(httpx2.AsyncByteStream):
         await self._packed.aclose()
 
 
-async def bound_body(response: httpx2.Response) -> None:
-    """What the client calls before it reads a response; a compressed one it gets unpacked."""
+async def whole_body(response: httpx2.Response) -> bytes:
+    """What a response that is still open holds, unpacked. Raises BodyTooLarge, and whatever its connection does."""
     if not isinstance(response.stream, httpx2.AsyncByteStream):
-        return
-    response.stream = BoundedBody(response.stream, BODY_LIMIT)
-    if encoding := response.headers.pop("content-encoding", ""):
-        response.stream = BoundedBody(UnpackedBody(response.stream, encoding), BODY_LIMIT)
+        return response.content
+    stream: httpx2.AsyncByteStream = BoundedBody(response.stream, BODY_LIMIT)
+    if encoding := response.headers.get("content-encoding", ""):
+        stream = BoundedBody(UnpackedBody(stream, encoding), BODY_LIMIT)
+    return b"".join([part async for part in stream])

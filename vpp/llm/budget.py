@@ -112,6 +112,14 @@ class Budget:
             raise EndpointRefused(self._allowance.words)
         return self._granted > 0
 
+    def fits(self, calls: int) -> bool:
+        """Whether so many more calls stay within the caps; with an allowance by the day, nobody can say."""
+        if self._allowance is not None or (self._cap.cost and not self._dearest):
+            return False
+        is_within = not self._cap.calls or self._counters.sent + calls <= self._cap.calls
+        cost = self._counters.cost + (self._in_flight + calls) * self._dearest
+        return is_within and (not self._cap.cost or cost <= self._cap.cost)
+
     def close(self) -> None:
         """Gives back what was granted and not sent."""
         if self._allowance is not None and self._granted:

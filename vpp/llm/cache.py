@@ -5,6 +5,7 @@ touched in batches from one thread of its own: what is looked up, or written, wh
 """
 
 import asyncio
+import dataclasses
 import hashlib
 import json
 import logging
@@ -12,7 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,6 +26,8 @@ from vpp.llm.wire import Completion
 SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted; diskcache asks for a number."""
 DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
+KEPT = tuple(field.name for field in dataclasses.fields(Completion) if field.name != "cached")
+"""What is kept of an answer."""
 IN_ROW_LIMIT = 4 * 2**20
 """Bytes. Values up to this size live in the database, which is every value: texts are capped far below."""
 
@@ -47,9 +50,12 @@ class CacheInfo(NamedTuple):
     bytes: int
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 def cache_key(question: dict[str, Any]) -> str:
     """SHA-256 of a question's canonical JSON: address, model, messages, temperature, seed, limit, format."""
-    return hashlib.sha256(json.dumps(question, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(question).encode()).hexdigest()
 
 
 class TextDisk(Disk):  # type: ignore[misc]
@@ -86,7 +92,7 @@ class ResponseCache:
         self._has_failed = False
         self._rests_until = 0.0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vpp-cache")
-        self._wanted: dict[str, asyncio.Future[Completion | None]] = {}
+        self._wanted: dict[str, list[asyncio.Future[Completion | None]]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
         try:
@@ -99,10 +105,10 @@ class ResponseCache:
         """The answer under `key`, marked as cached; None where there is none."""
         if key in self._unwritten:
             return replace(self._unwritten[key], cached=True)
-        if key not in self._wanted:
-            self._wanted[key] = asyncio.get_running_loop().create_future()
-            self._wake()
-        return await asyncio.shield(self._wanted[key])
+        found: asyncio.Future[Completion | None] = asyncio.get_running_loop().create_future()
+        self._wanted.setdefault(key, []).append(found)
+        self._wake()
+        return await found
 
     def put(self, key: str, completion: Completion) -> None:
         """Keeps an answer; it is on disk after the next `flush`, and usually within milliseconds."""
@@ -160,9 +166,10 @@ class ResponseCache:
         if isinstance(found, Exception):
             self._tell(found, unkept=0)
             found = {}
-        for key, future in wanted.items():
-            if not future.done():
-                future.set_result(found.get(key))
+        for key, waiting in wanted.items():
+            for future in waiting:
+                if not future.done():
+                    future.set_result(found.get(key))
         for key in unwritten:
             del self._unwritten[key]
 
@@ -226,7 +233,7 @@ def _open(folder: Path) -> Any:
 
 
 def _to_json(completion: Completion) -> str:
-    return json.dumps({name: value for name, value in asdict(completion).items() if name != "cached"})
+    return json.dumps({name: getattr(completion, name) for name in KEPT})
 
 
 def _from_json(stored: object) -> Completion | None:

@@ -1,13 +1,16 @@
 """Counts what a run asks of its models, while it asks."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from vpp.usage import Usage
+from vpp.usage import Usage, open_account
 
 MOST_KINDS = 20
 """Kinds of fault that are told apart, and refused fields that are named."""
 OTHER = "something else"
+NEEDED = frozenset({"learner", "optimizer", "cached", "unparsable", "prompt_tokens", "completion_tokens"})
+"""Counts of calls needed: where a call is made ahead of its turn, they wait for it."""
 
 
 class Counters:
@@ -19,6 +22,7 @@ class Counters:
 
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
+        self._narrowed: dict[object, int] = {}
 
     def restore(self, usage: Usage) -> None:
         """Goes on from `usage`, as a resumed run does; what was sent and paid stays so."""
@@ -36,6 +40,11 @@ class Counters:
         return int(self._counts["sent"])
 
     @property
+    def calls(self) -> int:
+        """Calls needed of both roles."""
+        return int(self._counts["learner"] + self._counts["optimizer"])
+
+    @property
     def cost(self) -> float:
         """Money paid."""
         return float(self._counts["cost"])
@@ -45,7 +54,17 @@ class Counters:
         self._counts["cost"] += cost
 
     def add(self, **counts: int) -> None:
-        """Adds to the named counts. Raises KeyError on a name that `Usage` does not have."""
+        """Adds to the named counts, those of needed calls once they are needed.
+
+        Raises KeyError on a name that `Usage` does not have.
+        """
+        account = open_account()
+        if account is not None and not NEEDED.isdisjoint(counts):
+            account.owe(lambda: self._add(counts))
+        else:
+            self._add(counts)
+
+    def _add(self, counts: Mapping[str, int]) -> None:
         for name, count in counts.items():
             self._counts[name] += count
 
@@ -66,6 +85,12 @@ class Counters:
         if field not in noted and len(noted) < MOST_KINDS:
             self._counts["refused_fields"] = (*noted, field)
 
+    def narrow(self, server: object, window: int) -> None:
+        """Notes how many calls a server is sent at a time, where those are fewer than may be; 0: as many as may be."""
+        if self._narrowed.get(server, 0) != window:
+            self._narrowed[server] = window
+
     def snapshot(self) -> Usage:
         """The counts so far."""
-        return Usage(**{**self._counts, "faults": dict(self._counts["faults"])})
+        window = min(filter(None, self._narrowed.values()), default=0)
+        return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), "window": window})

@@ -1,16 +1,15 @@
 """One model behind one OpenAI-compatible address: limits, retries, time-outs, cache.
 
-The only module that knows `openai`, which it imports when the first call is made: that takes half a second.
+What it sends goes through `Client`, which it imports when the first call is made: that takes half a second.
 """
 
 import asyncio
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -19,10 +18,12 @@ from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.counters import Counters
+from vpp.llm.door import Door
 from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.structure import Structure, is_kept
+from vpp.llm.window import Window
 from vpp.llm.wire import (
     SECRET_LENGTH,
     Completion,
@@ -40,14 +41,13 @@ from vpp.llm.wire import (
 )
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from vpp.llm.client import Client, Reply
 
 __all__ = ["Completion", "Endpoint", "Probe", "ServedModel"]
 
 BACKOFF_LIMIT_S = 30.0
-CONNECT_TIMEOUT_S = 15.0
-KEEPALIVE_S = 3.0
-"""uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
+CLOSE_S = 5.0
+"""In which connections are to close; then nobody waits for a server any more."""
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
 PROBE_TOKENS = 256
@@ -58,8 +58,6 @@ EMPTY_ATTEMPTS = 2
 MUTE_ATTEMPTS = {"cut off before any answer": 3, "tool called": 3, "answer withheld": MAX_ATTEMPTS}
 """Of a call that gets no text from a server that never answered, by what time does not mend; then the model is refused.
 What a filter withholds is soon known: other rows are given time to be answered."""
-EFFORTS = ("none", "low", "medium", "high")
-"""How much a thinking model is to think."""
 
 T = TypeVar("T")
 
@@ -86,12 +84,19 @@ class _Failed(Exception):
     """An attempt that another may mend."""
 
     def __init__(
-        self, fault: Fault, *, wait_s: float | None = None, overloaded: bool = False, empty: Completion | None = None
+        self,
+        fault: Fault,
+        *,
+        wait_s: float | None = None,
+        overloaded: bool = False,
+        late: bool = False,
+        empty: Completion | None = None,
     ) -> None:
         super().__init__(fault.words)
         self.fault = fault
         self.wait_s = wait_s
         self.overloaded = overloaded
+        self.late = late
         self.empty = empty
         """What came, of a reply in order that holds no text."""
 
@@ -132,9 +137,10 @@ class Endpoint:
     ) -> None:
         """`timeout_s` bounds a whole attempt, body included; `backoff_s` is the first wait's upper bound.
 
-        `cache_address` stands for the address in cache keys. The cache stays the caller's to close.
-        `effort` is one of EFFORTS, or empty: the model's own. `budget` is shared with the run's other endpoints;
-        `price` is this model's. `gate`: which servers may be asked; None: as on a machine of one's own.
+        `concurrency`: calls under way at most; fewer while the server is full. `cache_address` stands for the address
+        in cache keys. The cache stays the caller's to close. `effort` is one of EFFORTS (choices), or empty: the
+        model's own. `budget` is shared with the run's other endpoints; `price` is this model's. `gate`: which servers
+        may be asked; None: as on a machine of one's own.
         Raises InputError for an address or a key that no request can carry, or a server that may not be asked.
         """
         self.base_url = checked_address(base_url)
@@ -153,18 +159,23 @@ class Endpoint:
         self._fields = OptionalFields()
         self._budget = budget or Budget(self.counters)
         self._price = price
-        self._slots = asyncio.Semaphore(concurrency)
+        self._window = Window(concurrency)
+        self._door = Door(lambda: self._window.limit)
         self._gate = asyncio.Event()
         self._gate.set()
         self._successes = 0
         self._has_answered = False
-        self._client: AsyncOpenAI | None = None
+        self._client: Client | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def dropped_fields(self) -> tuple[str, ...]:
         """Optional fields the server refused: they are no longer sent, or under another name."""
         return self._fields.dropped
+
+    def has_room(self) -> bool:
+        """Whether calls that may turn out not to be needed would delay nobody, as far as can be told."""
+        return self._window.has_room(self._door.load, time.monotonic())
 
     def pause(self) -> None:
         """Sends nothing new until `go_on`; calls under way finish."""
@@ -175,10 +186,17 @@ class Endpoint:
         self._gate.set()
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        """Closes the connections; those that a server keeps from closing are left to the process's end."""
+        if self._client is None:
+            return
+        closing = asyncio.ensure_future(self._client.aclose())
+        self._client = None
+        try:
+            done, _ = await asyncio.wait((closing,), timeout=CLOSE_S)
+            for task in done:
+                task.result()
+        finally:
+            closing.cancel()
 
     async def complete(
         self,
@@ -216,7 +234,7 @@ class Endpoint:
     async def models(self) -> list[ServedModel]:
         """The models the server lists; one attempt. Raises EndpointError."""
         try:
-            return self._read(partial(read_models, secret=self._secret), await self._get("/models"))
+            return self._read(partial(read_models, secret=self._secret), await self._get("models"))
         except _Failed as failure:
             raise EndpointUnreachable(self._message(failure.words)) from None
 
@@ -319,7 +337,7 @@ class Endpoint:
     async def _attempt_in_turn(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """One attempt, repeated only where the server refuses an optional field. Raises _Failed or EndpointRefused."""
         refused: list[str] = []
-        async with self._slots:
+        async with self._door:
             for _ in range(1 + len(OPTIONAL)):
                 await self._budget.turn(self._gate)
                 try:
@@ -334,7 +352,7 @@ class Endpoint:
         """refused: optional fields to try without; given up for good once the server accepts that."""
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._read(partial(read_completion, secret=self._secret), await self._post(body))
+            completion = self._read(partial(read_completion, secret=self._secret), await self._measured(body, options))
         except _Failed as failure:
             if failure.empty:
                 self._learn(body, refused, failure.empty)
@@ -345,6 +363,24 @@ class Endpoint:
         self._successes += 1
         self._has_answered = True
         return completion
+
+    async def _measured(self, body: dict[str, Any], options: dict[str, Any]) -> bytes:
+        """What is answered; the window hears how long that took, or that there was no room."""
+        kind = options["max_tokens"], options["temperature"] > 0
+        call = self._window.begin(kind, self._door.inside, time.monotonic())
+        try:
+            reply = await self._post(body)
+            self._window.answered(kind, call, self._door.inside, time.monotonic())
+            self._door.open()
+        except _Failed as failure:
+            if failure.overloaded or failure.late:
+                self._window.refused(call, time.monotonic())
+                if failure.wait_s:
+                    self._door.hold(failure.wait_s)
+            raise
+        finally:
+            self.counters.narrow(self, self._window.limit if self._window.limit < self._concurrency else 0)
+        return reply
 
     def _read(self, read: Callable[[bytes], T], reply: bytes) -> T:
         try:
@@ -367,47 +403,39 @@ class Endpoint:
         return withheld(words, self._secret)
 
     async def _post(self, body: dict[str, Any]) -> bytes:
-        import httpx2
-
-        client = self._connected()
-        return await self._send(lambda: client.post("/chat/completions", cast_to=httpx2.Response, body=body), body)
+        return await self._send(self._connected().post_chat(body), body)
 
     async def _get(self, path: str) -> bytes:
-        import httpx2
+        return await self._send(self._connected().get(path), {})
 
-        client = self._connected()
-        return await self._send(lambda: client.get(path, cast_to=httpx2.Response), {})
-
-    async def _send(self, call: Callable[[], Awaitable[Any]], body: dict[str, Any]) -> bytes:
+    async def _send(self, call: "Coroutine[Any, Any, Reply]", body: dict[str, Any]) -> bytes:
         """The body of a 2xx. Raises _Failed, _FieldsRefused or EndpointRefused."""
-        import aiohttp
-        import httpx2
-        import openai
+        from vpp.llm.client import TRANSPORT_ERRORS
 
         try:
             async with asyncio.timeout(self._timeout_s):
-                response = await call()
-            return bytes(response.content)
-        except openai.APIStatusError as error:
-            raise self._refusal(error.response, body) from None
+                reply = await call
         except TimeoutError:
-            raise _Failed(slow_fault(self._timeout_s)) from None
-        except (openai.APIError, aiohttp.ClientError, httpx2.HTTPError, BodyTooLarge, OSError) as error:
+            raise _Failed(slow_fault(self._timeout_s), late=True) from None
+        except (*TRANSPORT_ERRORS, BodyTooLarge, OSError) as error:
             if refused := next((one for one in chain_of(error) if isinstance(one, AddressRefused)), None):
                 raise EndpointRefused(self._message(str(refused))) from None
             fault = transport_fault(error, base_url=self.base_url)
             raise _Failed(fault._replace(words=self._short(fault.words))) from None
+        if not 200 <= reply.status < 300:
+            raise self._refusal(reply, body)
+        return reply.body
 
-    def _refusal(self, response: Any, body: dict[str, Any]) -> Exception:
-        status, words = response.status_code, self._short(server_words(response.content, secret=self._key))
-        is_broke = status == 429 and b"insufficient_quota" in response.content
+    def _refusal(self, reply: "Reply", body: dict[str, Any]) -> Exception:
+        status, words = reply.status, self._short(server_words(reply.body, secret=self._key))
+        is_broke = status == 429 and b"insufficient_quota" in reply.body
         if (status in TRANSIENT or status >= 500) and not is_broke:
-            wait_s = retry_after_s(response.headers)
+            wait_s = retry_after_s(reply.headers)
             return _Failed(http_fault(status, words), wait_s=wait_s, overloaded=status in OVERLOADED)
-        if status in (400, 422) and (names := named_fields(response.content, body)):
+        if status in (400, 422) and (names := named_fields(reply.body, body)):
             return _FieldsRefused(names)
         self.counters.fault(f"HTTP {status}")
-        place = _place(withheld(response.headers.get("location", ""), self._key)) if 300 <= status < 400 else ""
+        place = _place(withheld(reply.headers.get("location", ""), self._key)) if 300 <= status < 400 else ""
         what, mend = _verdict(402 if is_broke else status, words, place)
         if what == KEY_REFUSED and self._api_key == NO_KEY:
             what, mend = f"{what}, as none was given", "set OPENAI_API_KEY, or type the key on the page"
@@ -426,10 +454,12 @@ class Endpoint:
     def _short(self, words: str) -> str:
         return short_reason(words, secret=self._key)
 
-    def _connected(self) -> "AsyncOpenAI":
+    def _connected(self) -> "Client":
         loop = asyncio.get_running_loop()
         if self._client is None:
-            self._client = _connect(self.base_url, self._api_key, self.gate, window=self._concurrency)
+            from vpp.llm.client import Client
+
+            self._client = Client(self.base_url, self._api_key, self.gate, window=self._concurrency)
             self._loop = loop
         if self._loop is not loop:
             raise RuntimeError("an Endpoint belongs to the event loop of its first call: make one a loop")
@@ -438,48 +468,9 @@ class Endpoint:
 
 def warm_up() -> None:
     """Imports the client, which takes about half a second, so that a caller can do it while waiting for something."""
-    import httpx2
-    import openai
+    import vpp.llm.client
 
-    _ = (httpx2.AsyncClient, openai.AsyncOpenAI, openai.DefaultAioHttpClient)
-
-
-def _connect(base_url: str, api_key: str, gate: Gate, *, window: int) -> "AsyncOpenAI":
-    """A client with up to `window` connections, opened through the gate.
-
-    It does not retry, follows no redirect and keeps no cookie.
-    """
-    import aiohttp
-    import httpx2
-    import openai
-
-    from vpp.llm.body import bound_body
-
-    limits = httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S)
-    timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
-    client = openai.DefaultAioHttpClient(
-        limits=limits,
-        timeout=timeout,
-        follow_redirects=False,
-        trust_env=gate.trusts_proxy(base_url),
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        event_hooks={"response": [bound_body]},
-    )
-    transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect
-
-    def connections() -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            connector=aiohttp.TCPConnector(
-                limit=window,
-                keepalive_timeout=KEEPALIVE_S,
-                ssl=transport.ssl_context,
-                socket_factory=gate.socket_factory(base_url),
-            ),
-        )
-
-    transport.client = connections
-    return openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, timeout=timeout, http_client=client)
+    _ = vpp.llm.client.Client
 
 
 def effort_options(effort: str) -> dict[str, Any]:

@@ -3,15 +3,8 @@
 from functools import cache
 
 from vpp.errors import InputError
-from vpp.llm.templates import ROLES, Role, Template
-
-DEFAULT = "default"
-GALLERY: dict[str, str] = {
-    DEFAULT: "Says what each part is for, and asks for a short explanation before the answer.",
-    "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
-    "json": "Asks for one JSON object: for models that were trained to answer so.",
-}
-"""Name -> what it is like."""
+from vpp.llm.choices import DEFAULT, GALLERY, ROLES, Role
+from vpp.llm.templates import Template
 
 
 @cache

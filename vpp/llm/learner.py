@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
@@ -12,9 +13,10 @@ from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_o
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import render_input, render_inputs, units
 from vpp.llm.structure import Structure, answer_form, structure
-from vpp.llm.templates import Template
+from vpp.llm.templates import Template, keep_inside_fence
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
+from vpp.usage import Account, open_account, tell
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are kept beside an answer that can be read."""
@@ -39,7 +41,8 @@ class LlmLearner:
 
     Rows are told apart by their id, so a learner serves the rows of one table. Which rows share a request is decided
     when they are asked for: it depends on what was answered in earlier rounds, and on the order of the calls in this
-    one only where two of them about one hypothesis name different rows.
+    one only where two of them about one hypothesis name different rows. An answer that was asked for ahead of its turn
+    is told of, and its calls count, once it is needed.
     """
 
     def __init__(
@@ -55,8 +58,12 @@ class LlmLearner:
         temperature: float = 0.0,
         on_answer: OnAnswer | None = None,
         structured: str = "off",
+        warm_prefix: bool = False,
     ) -> None:
-        """`max_tokens` is a row's; `on_answer` hears of every new answer once, in the order in which they arrive."""
+        """`max_tokens` is a row's; `on_answer` hears of every new answer once, in the order in which they arrive.
+
+        warm_prefix: of several requests about a hypothesis the first goes alone, and the others once it is back.
+        """
         self._endpoint = endpoint
         self._template = template
         self._dataset = dataset
@@ -68,24 +75,53 @@ class LlmLearner:
         self._temperature = float(temperature)
         self._on_answer = on_answer
         self._structured = structured
+        self._warm_prefix = warm_prefix
         self._memo: dict[tuple[str, int], Prediction] = {}
         self._asking: dict[tuple[str, int], _Asking] = {}
+        self._ahead: dict[tuple[str, int], Account] = {}
+        """What nobody has needed so far, answered or under way."""
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Remembers (hypothesis id, prediction) pairs of an earlier session; nobody is told of them."""
-        self._memo.update(((hypothesis, prediction.row), prediction) for hypothesis, prediction in entries)
+        for hypothesis, prediction in entries:
+            self._memo[hypothesis, prediction.row] = _without_thoughts(prediction)
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        """One prediction a row, in the order of `rows`. Raises EndpointError."""
+        """One prediction a row, in the order of `rows`, without the thoughts that `on_answer` hears of.
+
+        Raises EndpointError.
+        """
         identity = hypothesis_id(hypothesis)
         missing = {row.id: row for row in rows if (identity, row.id) not in self._memo}
+        if self._ahead:
+            self._need(identity, (row.id for row in rows))
         if missing:
             await self._fetch(identity, hypothesis, tuple(missing.values()))
         return tuple(self._memo[identity, row.id] for row in rows)
 
     def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
         """What is first asked about a row, or about several at once, each under its number from 1."""
-        return learner_messages(self._template, self._dataset, hypothesis, rows, self._structured)
+        return self._messages(self._pieces(hypothesis, len(rows)), rows)
+
+    def _pieces(self, hypothesis: str, count: int) -> tuple[str, ...]:
+        """The question about so many rows, without them."""
+        return _around_input(self._template, self._dataset, hypothesis, count, self._structured)
+
+    def _messages(self, pieces: tuple[str, ...], rows: Sequence[Row]) -> list[Message]:
+        return [question(_shown(rows, self._units).join(pieces))]
+
+    def _need(self, identity: str, rows: Iterable[int]) -> None:
+        """What was asked ahead counts from now on; for one who asks ahead too, from when his own turn comes."""
+        account = open_account()
+        for key in {(identity, row) for row in rows} & self._ahead.keys():
+            if account is None:
+                self._settle(key)
+            else:
+                account.owe(partial(self._settle, key))
+
+    def _settle(self, key: tuple[str, int]) -> None:
+        if account := self._ahead.pop(key, None):
+            account.settle()
 
     async def _fetch(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
         """Waits for every row's answer. A request ends early only when nobody waits for it any more."""
@@ -101,17 +137,39 @@ class LlmLearner:
     def _join(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> list[_Asking]:
         """The requests, under way or begun here, that answer the rows."""
         new = [row for row in rows if (identity, row.id) not in self._asking]
-        for first in range(0, len(new), self._points_per_call):
-            self._begin(identity, hypothesis, new[first : first + self._points_per_call])
+        packs = [new[first : first + self._points_per_call] for first in range(0, len(new), self._points_per_call)]
+        pieces = {count: self._pieces(hypothesis, count) for count in {len(pack) for pack in packs}}
+        warming = None
+        for pack in packs:
+            task = self._begin(identity, pieces[len(pack)], pack, after=warming)
+            warming = warming or (task if self._warm_prefix else None)
         joined = list(dict.fromkeys(self._asking[identity, row.id] for row in rows))
         for asking in joined:
             asking.waiting += 1
+        if self._ahead:
+            self._need(identity, (row.id for row in new))
         return joined
 
-    def _begin(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
+    def _begin(
+        self, identity: str, pieces: tuple[str, ...], rows: Sequence[Row], *, after: asyncio.Task[None] | None
+    ) -> asyncio.Task[None]:
         keys = tuple((identity, row.id) for row in rows)
-        asking = _Asking(keys, asyncio.create_task(self._answer(identity, hypothesis, rows)))
-        self._asking.update(dict.fromkeys(keys, asking))
+        context = None
+        if ahead := open_account():
+            account = self._account(ahead)
+            context = account.context()
+            self._ahead.update(dict.fromkeys(keys, account))
+        task = asyncio.create_task(self._answer(identity, pieces, rows, after), context=context)
+        self._asking.update(dict.fromkeys(keys, _Asking(keys, task)))
+        return task
+
+    def _account(self, ahead: Account) -> Account:
+        """Of a request begun ahead of its turn: it is needed as soon as one of its answers is."""
+        account = Account()
+        if ahead.is_guess:
+            self._counters.add(ahead=1, ahead_unused=1)
+            account.owe(partial(self._counters.add, ahead_unused=-1))
+        return account
 
     def _leave(self, asking: _Asking) -> None:
         asking.waiting -= 1
@@ -119,14 +177,21 @@ class LlmLearner:
             return
         for key in asking.keys:
             self._asking.pop(key, None)
-        if not asking.task.cancel() and not asking.task.cancelled():
-            asking.task.exception()  # marks it as seen: another request's failure has been raised
+        is_answered = asking.task.done() and not asking.task.cancelled() and asking.task.exception() is None
+        if not is_answered:
+            asking.task.cancel()
+            for key in asking.keys:
+                self._ahead.pop(key, None)
 
-    async def _answer(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
-        for prediction, attempts in await self._ask(self.messages(hypothesis, rows), rows):
+    async def _answer(
+        self, identity: str, pieces: tuple[str, ...], rows: Sequence[Row], after: asyncio.Task[None] | None
+    ) -> None:
+        if after is not None:
+            await asyncio.wait((after,))
+        for prediction, attempts in await self._ask(self._messages(pieces, rows), rows):
             if self._on_answer is not None:
-                self._on_answer(identity, prediction, attempts)
-            self._memo[identity, prediction.row] = prediction
+                tell(partial(self._on_answer, identity, prediction, attempts))
+            self._memo[identity, prediction.row] = _without_thoughts(prediction)
 
     async def _ask(self, messages: list[Message], rows: Sequence[Row]) -> list[Given]:
         """What the model gives for each row; only rows without a readable answer are asked about again."""
@@ -186,9 +251,22 @@ def learner_messages(
     template: Template, dataset: Dataset, hypothesis: str, rows: Sequence[Row], structured: str = "off"
 ) -> list[Message]:
     """What is first asked about a row, or about several at once, each under its number from 1."""
-    filling = render_input(rows[0], units(dataset)) if len(rows) == 1 else render_inputs(rows, units(dataset))
-    form = answer_form(structured, template.style, dataset, len(rows))
-    return [question(template.fill(hypothesis=hypothesis, input=filling, answer_form=form))]
+    pieces = _around_input(template, dataset, hypothesis, len(rows), structured)
+    return [question(_shown(rows, units(dataset)).join(pieces))]
+
+
+def _around_input(
+    template: Template, dataset: Dataset, hypothesis: str, count: int, structured: str
+) -> tuple[str, ...]:
+    """The question about so many rows in pieces, between which they stand."""
+    form = answer_form(structured, template.style, dataset, count)
+    return template.around("input", hypothesis=hypothesis, answer_form=form)
+
+
+def _shown(rows: Sequence[Row], units: Mapping[str, str]) -> str:
+    """Rows as a prompt holds them."""
+    shown = render_input(rows[0], units) if len(rows) == 1 else render_inputs(rows, units)
+    return keep_inside_fence(shown)
 
 
 def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
@@ -206,6 +284,11 @@ def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
         reason=read.reason,
         thoughts=thoughts,
     )
+
+
+def _without_thoughts(prediction: Prediction) -> Prediction:
+    """What is remembered of an answer: thoughts are long, and nothing is worked out from them."""
+    return replace(prediction, thoughts="") if prediction.thoughts else prediction
 
 
 def _complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Message]:

@@ -10,15 +10,13 @@ Servers that do not know the field ignore it in silence, so every answer is read
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from vpp.data.dataset import Dataset
 from vpp.data.lines import one_line
 from vpp.llm.forms import Style, learner_form
 from vpp.llm.prompts import after_labels, answer_kind
 
-Structured = Literal["off", "choice", "regex"]
-KINDS: tuple[Structured, ...] = ("off", "choice", "regex")
 Structure = dict[str, Any]
 """`{"choice": […]}` or `{"regex": …}`, as vLLM takes them."""
 

@@ -2,15 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
-from typing import Literal
 
 from vpp.errors import InputError
+from vpp.llm.choices import Role
 from vpp.llm.forms import FORM_SLOTS, Style
 
-Role = Literal["learner", "optimizer", "prior"]
-ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
 SLOTS: dict[Role, frozenset[str]] = {
     "learner": frozenset({"hypothesis", "input"}),
     "optimizer": frozenset({"hypothesis", "inputs", "predictions", "targets", "task"}),
@@ -35,6 +33,7 @@ class Template:
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         _check_length(text, role)
         self.style = _check_slots(text, role)
+        self._parts = tuple(_parts(text))
 
     @classmethod
     def shipped(cls, role: Role, name: str = "") -> "Template":
@@ -42,10 +41,25 @@ class Template:
         return cls((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
 
     def fill(self, *, answer_form: str, **slots: str) -> str:
-        """The prompt, made in one pass. Raises KeyError where a slot of the template is not given."""
+        """The prompt. Raises KeyError where a slot of the template is not given."""
+        (whole,) = self.around(None, answer_form=answer_form, **slots)
+        return whole
+
+    def around(self, left_open: str | None, *, answer_form: str, **slots: str) -> tuple[str, ...]:
+        """The prompt in pieces, between which the slot left open stands; `keep_inside_fence` what joins them.
+
+        Raises KeyError where another slot of the template is not given.
+        """
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
         values = {name: keep_inside_fence(value) for name, value in given.items()}
-        return _BRACES.sub(lambda brace: values[brace[1]] if brace[1] else brace[0][0], self.text)
+        pieces = [""]
+        for words, slot in self._parts:
+            pieces[-1] += words
+            if slot is not None and slot == left_open:
+                pieces.append("")
+            elif slot is not None:
+                pieces[-1] += values[slot]
+        return tuple(pieces)
 
     def warnings(self) -> tuple[str, ...]:
         """What works, but costs more or fails more often than it needs to; a sentence each."""
@@ -54,7 +68,18 @@ class Template:
 
 def keep_inside_fence(value: str) -> str:
     """`value` with one more leading space on each line that is a fence, so that data cannot close its own fence."""
+    if "<<<" not in value and ">>>" not in value:
+        return value
     return _FENCE_LINE.sub(r"\1 ", value)
+
+
+def _parts(text: str) -> Iterator[tuple[str, str | None]]:
+    """Words, with the slot that follows them; braces that were doubled are single."""
+    end = 0
+    for brace in _BRACES.finditer(text):
+        yield text[end : brace.start()] + ("" if brace[1] else brace[0][0]), brace[1]
+        end = brace.end()
+    yield text[end:], None
 
 
 def _check_length(text: str, role: Role) -> None:

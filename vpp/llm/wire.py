@@ -144,11 +144,15 @@ def _read_json(body: bytes, secret: str) -> Any:
 
 def _without(value: Any, secret: str) -> Any:
     """A JSON value whose texts do not hold the key: it goes before anything is cut, since a half of it is not known."""
+    return _replaced(value, secret) if secret else value
+
+
+def _replaced(value: Any, secret: str) -> Any:
     if isinstance(value, str):
-        return value.replace(secret, "[key]") if secret else value
+        return value.replace(secret, "[key]")
     if isinstance(value, list):
-        return [_without(each, secret) for each in value]
-    return {name: _without(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
+        return [_replaced(each, secret) for each in value]
+    return {name: _replaced(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _read_object(body: bytes, secret: str) -> dict[str, Any]:

@@ -25,6 +25,11 @@ class Likelihood(Protocol):
         """Mean log-likelihood of a row where the hypothesis is true and the noise is as supposed."""
         ...
 
+    @property
+    def largest_term(self) -> float:
+        """The most that a row's log-likelihood can be, whatever the answer."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianLikelihood:
@@ -51,6 +56,11 @@ class GaussianLikelihood:
         """A squared error of tau."""
         return -0.5
 
+    @property
+    def largest_term(self) -> float:
+        """No error."""
+        return 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneLikelihood:
@@ -76,6 +86,11 @@ class ZeroOneLikelihood:
     def usual_term(self) -> float:
         """A share epsilon of wrong answers."""
         return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
+
+    @property
+    def largest_term(self) -> float:
+        """A right answer's, or a wrong one's where epsilon is large."""
+        return max(self._right, self._wrong)
 
     @property
     def _right(self) -> float:

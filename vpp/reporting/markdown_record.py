@@ -86,6 +86,10 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         yield "structured answers", f"{endpoint.structured}, where the server honours it"
     if endpoint.reasoning_effort:
         yield "thinking effort", endpoint.reasoning_effort
+    if endpoint.prefetch != "auto":
+        yield "prefetch", endpoint.prefetch
+    if endpoint.warm_prefix:
+        yield "prefixes", "warmed: one call about a hypothesis first, then the others"
     if endpoint.optimizer_base_url:
         yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
     if started is not None:
@@ -104,6 +108,8 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("failed", integer(usage.failed), "given up after every retry"),
         ("retried", integer(usage.retried), "extra attempts, not counted above"),
         ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
+        ("asked ahead of need", integer(usage.ahead), "on a guess; counted above only where needed"),
+        ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),

@@ -9,7 +9,17 @@ from vpp.inspection.ruled_out import Occasion, RuledOut, parted, rejected, resam
 from vpp.reporting.markdown_cells import answer_cell, inputs_cell, log_text
 from vpp.runs.view import RunView
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.wording.words import capitalised, counted, in_words, integer, listed, number, particles, weight_text
+from vpp.wording.words import (
+    after_rows,
+    capitalised,
+    counted,
+    in_words,
+    integer,
+    listed,
+    number,
+    particles,
+    weight_text,
+)
 
 MOST_TEXTS = 40
 """Texts told for each reason, the newest; posterior.json has all."""
@@ -76,6 +86,12 @@ def _decision(occasion: Occasion) -> str:
     """Eq. 9 in numbers; where the target is tempered, with its exponent."""
     own, other = log_text(occasion.log_likelihood_proposal), log_text(occasion.log_likelihood)
     tempered = "" if occasion.exponent is None else f", times φ = {number(occasion.exponent, 3)}"
+    if occasion.log_alpha_bound is not None:
+        return (
+            f"Rejected after {after_rows(occasion.n_answered, occasion.unanswered)}: log-likelihood at most "
+            f"{log_text(occasion.log_likelihood_bound)}, against {other} of the text that stayed{tempered}: "
+            f"log α, at most {log_text(occasion.log_alpha_bound)}, is below log u = {log_text(_log_of(occasion.u))}."
+        )
     return (
         f"Log-likelihood {own}, against {other} of the text that stayed{tempered}: "
         f"log α = {log_text(occasion.log_alpha)} is below log u = {log_text(_log_of(occasion.u))}."

@@ -192,6 +192,8 @@ def _occasion(occasion: Occasion) -> Json:
         "log_likelihood_heaviest": occasion.log_likelihood_heaviest,
         "log_alpha": occasion.log_alpha,
         "u": occasion.u,
+        "unanswered": occasion.unanswered,
+        "log_likelihood_bound": occasion.log_likelihood_bound,
         "exponent": occasion.exponent,
         "weight": occasion.weight,
         "n_rows": occasion.n_rows,

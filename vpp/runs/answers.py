@@ -62,6 +62,11 @@ class AnswerLog:
         self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
         self.lines += 1
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a flush has anything to write."""
+        return bool(self._waiting)
+
     def flush(self) -> None:
         """Hands what waits to the operating system."""
         if self._waiting:

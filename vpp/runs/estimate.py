@@ -7,9 +7,10 @@ allows. Tokens are counted without a tokenizer, since one differs from the next:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vpp.data.dataset import Dataset, Row
-from vpp.inference.plan import OPTIMIZER, Plan, plan, step_calls
+from vpp.inference.plan import OPTIMIZER, Plan, step_calls
 from vpp.llm.budget import Price
 from vpp.llm.context import prompt_tokens
 from vpp.llm.gallery import template_of
@@ -18,9 +19,11 @@ from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input
 from vpp.llm.wire import Messages
 from vpp.problem import Exchange, Prediction
+from vpp.runs.prefetching import plan_of
 from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
 from vpp.runs.view import RunView
+from vpp.settings import Config
 from vpp.usage import Usage
 
 SAMPLED = 60
@@ -122,8 +125,7 @@ def time_s(whole: Plan, pace: Pace) -> float:
 
 def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) -> Estimate:
     """What a whole run on these rows takes. hypothesis: characters after the seed sentence."""
-    config = spec.config
-    whole = plan(config, n_train=len(dataset.train), n_test=len(dataset.test), is_continued=spec.is_continued)
+    whole = plan_of(spec, n_train=len(dataset.train), n_test=len(dataset.test))
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)
@@ -270,12 +272,17 @@ def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
         return None
     n_train = spec.dataset["n_train"]
     (first, before), (last, after) = marks[0], marks[-1]
-    planned = sum(sum(step_calls(spec.config, step, n_train=n_train)) for step in range(first + 1, last + 1))
-    share = (after.calls - before.calls) / planned
-    left = sum(sum(step_calls(spec.config, step, n_train=n_train)) for step in range(last + 1, view.total_steps))
+    share = (after.calls - before.calls) / _planned(spec.config, n_train, first + 1, last + 1)
+    left = _planned(spec.config, n_train, last + 1, view.total_steps)
     ending = view.n_unique * (n_train + spec.dataset["n_test"]) / spec.config.points_per_call
     calls = max(float(usage.calls), after.calls + share * left + ending)
     growth = calls / usage.calls
     return Outlook(
         calls=calls, tokens=growth * (usage.prompt_tokens + usage.completion_tokens), cost=growth * usage.cost
     )
+
+
+@lru_cache(maxsize=256)
+def _planned(config: Config, n_train: int, first: int, end: int) -> int:
+    """Calls of both roles in steps `first` to `end` - 1, at most. Kept, since whoever watches is told each second."""
+    return sum(sum(step_calls(config, step, n_train=n_train)) for step in range(first, end))

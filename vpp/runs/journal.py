@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from io import FileIO
 from itertools import count
 from pathlib import Path
@@ -44,7 +45,6 @@ class Record:
     """What happened: one of the events below, told apart by `type`."""
 
 
-_RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 YEAR_10000 = 253_402_300_800
 """Unix time; no calendar goes further."""
 REASON_LENGTH = 120
@@ -62,10 +62,16 @@ def encode(record: Record) -> bytes:
 
 def decode(line: bytes) -> Record:
     """The record of one line, whichever version wrote it. Raises ValueError where it is none, or a newer one."""
-    record = _RECORD.validate_json(record_of_today(line))
+    record = _adapter().validate_json(record_of_today(line))
     if not 0 <= record.at < YEAR_10000:
         raise ValueError(f"{record.at} is no moment in time")
     return record
+
+
+@cache
+def _adapter() -> TypeAdapter[Record]:
+    """Made with the first record that is read: a new run has none, and its first call does not wait for this."""
+    return TypeAdapter(Record)
 
 
 class Journal:
@@ -74,14 +80,46 @@ class Journal:
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._file = path.open("ab", buffering=0)
         self._now = now
+        self._waiting: list[Record] = []
 
     def append(self, event: Event, *, usage: Usage, answers: int) -> Record:
-        """Writes a whole line and hands it to the operating system; a finished step reaches the disk."""
-        record = Record(at=self._now(), usage=usage, answers=answers, event=event)
-        append_whole(self._file, encode(record))
-        if isinstance(event, StepFinished):
-            self.sync()
+        """Writes what waits and this event, and hands it to the operating system; a finished step reaches the disk."""
+        record = self.add(event, usage=usage, answers=answers)
+        self.flush()
         return record
+
+    def add(self, event: Event, *, usage: Usage, answers: int) -> Record:
+        """Keeps an event of this moment for the next flush."""
+        record = Record(at=self._now(), usage=usage, answers=answers, event=event)
+        self._waiting.append(record)
+        return record
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a flush has anything to write."""
+        return bool(self._waiting)
+
+    @property
+    def ends_a_step(self) -> bool:
+        """Whether the end of a step is among what waits."""
+        return any(isinstance(record.event, StepFinished) for record in self._waiting)
+
+    def flush(self) -> None:
+        """Hands what waits to the operating system in one write, all of it or nothing; where a step ends with it,
+
+        it reaches the disk.
+        """
+        if not self._waiting:
+            return
+        append_whole(self._file, b"".join(map(encode, self._waiting)))
+        ends_a_step = self.ends_a_step
+        self._waiting.clear()
+        if ends_a_step:
+            self.sync()
+
+    def forget(self) -> None:
+        """Drops what waits."""
+        self._waiting.clear()
 
     def sync(self) -> None:
         """Makes sure that what was appended survives a loss of power."""

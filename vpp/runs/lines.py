@@ -62,21 +62,23 @@ class Lines:
             while piece := file.readline(self._longest + 1):
                 if not piece.endswith(b"\n") and len(piece) <= self._longest:
                     break
-                yield from self._take(piece)
+                line = self._take(piece)
+                if line is not None:
+                    yield line
             now = os.fstat(file.fileno())
             self._inode, self._changed_ns = now.st_ino, now.st_mtime_ns
 
-    def _take(self, piece: bytes) -> Iterator[Line]:
-        """A whole line, or a part of one that is too long."""
+    def _take(self, piece: bytes) -> Line | None:
+        """A whole line; None of a part of one that is too long."""
         self._offset += len(piece)
-        self._tail = (self._tail + piece[-TAIL_BYTES:])[-TAIL_BYTES:]
+        self._tail = piece[-TAIL_BYTES:] if len(piece) >= TAIL_BYTES else (self._tail + piece)[-TAIL_BYTES:]
         if not piece.endswith(b"\n"):
             self._is_too_long = True
-            return
+            return None
         content = None if self._is_too_long else piece[:-1]
         start, self._start, self._is_too_long = self._start, self._offset, False
         self._number += 1
-        yield Line(number=self._number, start=start, content=content)
+        return Line(number=self._number, start=start, content=content)
 
     def has_changed(self) -> bool:
         """Whether the file was written to, replaced or removed since it was last read."""

@@ -11,10 +11,9 @@ from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
 from vpp.llm.budget import NO_CAP, Cap
-from vpp.llm.endpoint import EFFORTS
+from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.llm.gallery import check_templates
 from vpp.llm.gate import Gate
-from vpp.llm.structure import KINDS
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import check_rooms, rooms_of
@@ -47,6 +46,7 @@ class Preparation:
         """Raises InputError for what would fail later."""
         check_size(self.dataset, self.config.batch_size)
         check_endpoint(self.endpoint)
+        check_prefetch(self.endpoint, self.config)
         check_start(self.start, self.config)
         check_budget(self.prices, self.cap, self.endpoint)
         check_templates(self.spec().templates)
@@ -115,13 +115,23 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
-    for name, allowed in {"structured": KINDS, "reasoning_effort": ("", *EFFORTS)}.items():
+    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS), "prefetch": PREFETCH}
+    for name, allowed in choices.items():
         if getattr(endpoint, name) not in allowed:
             chosen = ", ".join(filter(None, allowed))
             raise InputError(f"{name} is {getattr(endpoint, name)!r}: choose one of {chosen}")
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
+
+
+def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
+    """Raises InputError where answers ahead are asked for, and which rows share a call would hang on timing."""
+    if endpoint.prefetch == "on" and config.method == "mh" and config.points_per_call > 1:
+        raise InputError(
+            f"prefetch is on, and points_per_call is {config.points_per_call}: leave prefetch at auto, which then asks "
+            "nothing ahead, or points_per_call at 1"
+        )
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:

@@ -1,8 +1,10 @@
 """A reader of one run that several watchers share: a refresh costs what is new."""
 
 import threading
+from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
@@ -14,6 +16,8 @@ from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
+
+_EDITIONS = count(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,8 @@ class Snapshot:
     """What it has asked, the calls of an unfinished round included."""
     damage: str = ""
     """What the journal has lost, in one line with the mend."""
+    edition: int = 0
+    """Another for every spec and view of every reader of this process: what is made from these alone is told by it."""
 
 
 class RunReader:
@@ -37,12 +43,13 @@ class RunReader:
         self._start_over()
         self.answers = AnswerReader(directory.answers)
         self._lock = threading.Lock()
+        self._spec: tuple[Hashable, RunSpec] | None = None
         self._dataset: Dataset | None = None
 
     def refresh(self) -> Snapshot:
         """Takes in what is new. Raises RunError where there is no run (any more), or it cannot be read."""
         with self._lock:
-            spec = self.directory.spec()
+            spec = self._spec_now()
             try:
                 self._take_in(spec)
                 state = self.directory.state(self._shown)
@@ -54,6 +61,7 @@ class RunReader:
                 view=self._shown,
                 usage=self._usage_now(state),
                 damage=damage_of(self.directory, self._shown) if self._shown.last_at is None else self._damage,
+                edition=self._edition,
             )
 
     def dataset(self) -> Dataset:
@@ -73,6 +81,18 @@ class RunReader:
         self._view = RunView()
         self._shown = RunView()
         self._damage = ""
+        self._edition = next(_EDITIONS)
+
+    def _spec_now(self) -> RunSpec:
+        """run.json, read again only where it was written since."""
+        with suppress(OSError):
+            found = (self.directory.path / "run.json").stat()
+            written = (found.st_ino, found.st_ctime_ns, found.st_size)
+            if self._spec is None or self._spec[0] != written:
+                self._spec = (written, self.directory.spec())
+                self._edition = next(_EDITIONS)
+            return self._spec[1]
+        return self.directory.spec()
 
     def _take_in(self, spec: RunSpec) -> None:
         if self._journal.is_another():
@@ -85,6 +105,7 @@ class RunReader:
             self._shown = self._view.copy()
             self._damage = damage_of(self.directory, self._shown)
             self._start_from(spec)
+            self._edition = next(_EDITIONS)
 
     def _start_from(self, spec: RunSpec) -> None:
         """Where the journal has lost its first line, run.json and the rows tell how the run began."""

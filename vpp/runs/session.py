@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import vpp
@@ -31,6 +31,7 @@ from vpp.llm.prompts import seed_sentence
 from vpp.llm.room import Room, check_room
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
+from vpp.runs.prefetching import room_for_guesses
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.settings import Environment
 
@@ -133,7 +134,13 @@ async def open_session(
         stack.callback(budget.close)
         cache = await open_cache(stack, cache_dir, counters) if spec.endpoint.cache else None
         learner_end, optimizer_end = await open_endpoints(
-            stack, spec.endpoint, keys, cache, counters, budget=budget, prices=spec.prices
+            stack,
+            replace(spec.endpoint, concurrency=spec.ceiling),
+            keys,
+            cache,
+            counters,
+            budget=budget,
+            prices=spec.prices,
         )
         for_learner = template_of(spec.learner_template, role="learner")
         prompts = optimizer_prompts(spec, dataset)
@@ -150,6 +157,7 @@ async def open_session(
             temperature=spec.config.learner_temperature,
             on_answer=on_answer,
             structured=spec.endpoint.structured,
+            warm_prefix=spec.endpoint.warm_prefix,
         )
         optimizer = LlmOptimizer(
             optimizer_end,
@@ -170,6 +178,7 @@ async def open_session(
             batch_order=spec.config.batch_order,
             deduplicate_buffer=spec.config.deduplicate_buffer,
             error_mass=spec.config.error_mass,
+            has_room=room_for_guesses(spec, dataset, learner_end, budget, counters),
         )
         await warming
         yield Session(

@@ -5,7 +5,7 @@ worker writes such a record, so it is damage like a line that cannot be read, an
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vpp.data.dataset import Dataset
@@ -34,6 +34,8 @@ NEEDED_NUMBERS = ("beta_end", "ess_threshold", "particles_max")
 
 Faults = Iterator[str | None]
 """Why a record cannot stand, if any of them is a reason."""
+Checks = Mapping[type, Callable[[Any], Faults]]
+"""By kind of event; one that has none can always stand."""
 
 
 class Soundness:
@@ -48,6 +50,19 @@ class Soundness:
         self._has_started = False
         self._texts: set[str] = set()
         self._sizes: dict[int, int] = {}
+        self._answers: frozenset[Value | None] = frozenset()
+        """A target's labels, and no answer; empty where it is a number."""
+        self._faults: Checks = {
+            RunStarted: self._of_start,
+            ParticleDrawn: self._of_draw,
+            Scored: self._of_score,
+            Reweighted: self._of_weights,
+            Resampled: self._of_ancestors,
+            Proposed: self._of_proposal,
+            StepFinished: self._of_step,
+            Evaluated: self._of_evaluation,
+            RunResumed: self._of_resume,
+        }
         self._scored: set[int] = set()
         """Slots, in the step under way."""
         self._is_weighed = False
@@ -59,7 +74,7 @@ class Soundness:
         counts = (usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.sent, answers)
         if not (min(counts) >= 0 and 0 <= usage.cost < math.inf):
             return "it counts below zero"
-        why = undefined(event) or next((why for why in self._faults(event) if why), "")
+        why = undefined(event) or _first(self._faults, event)
         if why:
             self.lose()
         else:
@@ -77,6 +92,8 @@ class Soundness:
         if self._dataset is not None:
             parts = {"train": self._dataset.train, "test": self._dataset.test}
             self._rows = {name: frozenset(row.id for row in rows) for name, rows in parts.items()}
+            if self._dataset.task == "classification" and self._dataset.classes:
+                self._answers = frozenset((None, *self._dataset.classes))
 
     def _keep(self, event: Event) -> None:
         match event:
@@ -103,27 +120,6 @@ class Soundness:
     def _begin_anew(self) -> None:
         """What follows is of another step."""
         self._scored, self._is_weighed = set(), False
-
-    def _faults(self, event: Event) -> Faults:
-        match event:
-            case RunStarted():
-                yield from self._of_start(event)
-            case ParticleDrawn():
-                yield from self._of_draw(event)
-            case Scored():
-                yield from self._of_score(event)
-            case Reweighted():
-                yield from self._of_weights(event)
-            case Resampled():
-                yield from self._of_ancestors(event)
-            case Proposed():
-                yield from self._of_proposal(event)
-            case StepFinished():
-                yield from self._of_step(event)
-            case Evaluated():
-                yield from self._of_evaluation(event)
-            case RunResumed():
-                yield self._no_step(event.step) if event.step is not None else None
 
     def _of_start(self, event: RunStarted) -> Faults:
         yield "the run has started before" if self._has_started or self._sizes else None
@@ -192,9 +188,9 @@ class Soundness:
             if event.accepted and event.why in ("unparsable", "unchanged")
             else None
         )
-        needed = (event.log_likelihood, event.log_likelihood_proposal, event.log_alpha, event.u)
-        yield "a decision without its numbers" if event.why == "likelihood" and None in needed else None
-        yield from map(_no_likelihood, (x for x in needed[:3] if x is not None))
+        numbers = (event.log_likelihood, event.log_likelihood_proposal, event.log_likelihood_bound, event.log_alpha)
+        yield _no_decision(event)
+        yield from map(_no_likelihood, (x for x in numbers if x is not None))
         yield f"log α of {event.log_alpha}" if event.log_alpha is not None and event.log_alpha > OFF_ONE else None
         yield f"u of {event.u}" if event.u is not None and not 0 <= event.u <= 1 else None
         yield _no_temperature(event.temperature)
@@ -226,6 +222,9 @@ class Soundness:
             yield self._no_answers(answers, len(event.rows))
         yield self._no_answers(event.averaged, len(event.rows)) if event.averaged else None
         yield self._no_metric(event)
+
+    def _of_resume(self, event: RunResumed) -> Faults:
+        yield self._no_step(event.step) if event.step is not None else None
 
     # What there is, and what a value must be.
 
@@ -286,29 +285,51 @@ class Soundness:
             return f"{len(answers)} answers for {n} rows"
         if self._dataset is None:
             return None
-        classes: Collection[str] = self._dataset.classes if self._dataset.task == "classification" else ()
-        odd = [a for a in answers if a is not None and not (a in classes if classes else _is_finite(a))]
-        return "an answer that the target cannot have" if odd else None
+        is_label = bool(self._answers)
+        can_be = self._answers.issuperset(answers) if is_label else all(a is None or _is_finite(a) for a in answers)
+        return None if can_be else "an answer that the target cannot have"
+
+
+def _no_decision(event: Proposed) -> str | None:
+    """Whether the numbers that decided are there: those of all rows, or the bound of a rejection made without some."""
+    of_all = (event.log_likelihood_proposal, event.log_alpha)
+    if event.unanswered == 0 and event.log_likelihood_bound is None:
+        is_without = event.why == "likelihood" and None in (event.log_likelihood, event.u, *of_all)
+        return "a decision without its numbers" if is_without else None
+    is_rejection = event.why == "likelihood" and not event.accepted and event.unanswered > 0
+    are_there = None not in (event.log_likelihood, event.u, event.log_likelihood_bound) and of_all == (None, None)
+    return None if is_rejection and are_there else "a decision on some rows without its numbers"
 
 
 def undefined(event: Event) -> str:
     """Which of its numbers no weight can be made of, whatever stands before it; empty where there is none."""
-    return next((why for why in _undefined(event) if why), "")
+    return _first(_UNDEFINED, event)
 
 
-def _undefined(event: Event) -> Faults:
-    match event:
-        case Scored():
-            yield _no_likelihood(event.log_likelihood)
-        case Reweighted():
-            yield "a weight without end" if any(not x < math.inf for x in event.log_weights) else None
-            yield f"β of {event.beta}" if not 0 < event.beta < math.inf else None
-        case StepFinished():
-            for state in event.population:
-                yield "a weight that is none" if not state.log_weight < math.inf else None
-                yield _no_likelihood(state.log_likelihood) if state.log_likelihood is not None else None
-            is_number = _is_finite(event.exponent) and not math.isnan(event.log_evidence)
-            yield None if is_number else "an evidence or exponent that is no number"
+def _first(checks: Checks, event: Event) -> str:
+    """The first reason against the event; empty where there is none."""
+    check = checks.get(type(event))
+    return "" if check is None else next(filter(None, check(event)), "")
+
+
+def _undefined_score(event: Scored) -> Faults:
+    yield _no_likelihood(event.log_likelihood)
+
+
+def _undefined_weights(event: Reweighted) -> Faults:
+    yield "a weight without end" if any(not x < math.inf for x in event.log_weights) else None
+    yield f"β of {event.beta}" if not 0 < event.beta < math.inf else None
+
+
+def _undefined_step(event: StepFinished) -> Faults:
+    for state in event.population:
+        yield "a weight that is none" if not state.log_weight < math.inf else None
+        yield _no_likelihood(state.log_likelihood) if state.log_likelihood is not None else None
+    is_number = _is_finite(event.exponent) and not math.isnan(event.log_evidence)
+    yield None if is_number else "an evidence or exponent that is no number"
+
+
+_UNDEFINED: Checks = {Scored: _undefined_score, Reweighted: _undefined_weights, StepFinished: _undefined_step}
 
 
 def _is_finite(value: Any) -> bool:

@@ -1,14 +1,18 @@
 """What a run was asked to do: run.json's content, and all that a worker needs to begin or go on. It holds no secret."""
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
 from vpp.llm.budget import FREE, NO_CAP, Cap, Price
-from vpp.llm.templates import Role
+from vpp.llm.choices import Role
 from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
+
+MOST_AT_ONCE = 4096
+"""Calls that a round may be sent at once unasked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +30,7 @@ class EndpointSpec:
     optimizer_model: str = ""
     """Empty: the learner's."""
     concurrency: int = 512
-    """Calls in flight at most."""
+    """Calls in flight at most; the usual 512 grow to a whole round (`RunSpec.ceiling`)."""
     timeout_s: float = 120
     """Seconds a whole call may take."""
     max_wait_s: float = 3600
@@ -41,6 +45,12 @@ class EndpointSpec:
     """What the server holds the learner's answers to: off, choice or regex; it may ignore it."""
     reasoning_effort: str = ""
     """How much a thinking model thinks: none, low, medium or high; empty leaves it to the model."""
+    prefetch: str = "auto"
+    """Whether mh asks about a chain's next rows before it is known which hypothesis goes on: auto, on or off.
+
+    It changes no result; auto asks while the server has room."""
+    warm_prefix: bool = False
+    """Whether the first of several calls about a hypothesis goes alone, so that a server has their common beginning."""
 
     @property
     def is_demo(self) -> bool:
@@ -111,6 +121,14 @@ class RunSpec:
     prices: Prices = NO_PRICES
     cap: Cap = NO_CAP
     """At which the run pauses."""
+
+    @property
+    def ceiling(self) -> int:
+        """Calls in flight at most: as told; where that is the usual number, a whole round as well."""
+        told, rows = self.endpoint.concurrency, max(self.config.batch_size, self.config.buffer_size)
+        if told != EndpointSpec().concurrency:
+            return told
+        return max(told, min(MOST_AT_ONCE, self.config.largest_size * ceil(rows / self.config.points_per_call)))
 
     @property
     def is_continued(self) -> bool:

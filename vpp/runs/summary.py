@@ -1,13 +1,14 @@
 """What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
 from vpp.errors import DataError, RunError
-from vpp.events import Evaluated
+from vpp.events import Evaluated, Scored
 from vpp.inference.evidence import why_nominal
-from vpp.inference.plan import first_rounds, growth_rounds, step_rounds
+from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
 from vpp.runs.averages import averages
@@ -40,6 +41,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "cached": usage.cached,
             "failed": usage.failed,
             "unparsable": usage.unparsable,
+            "remembered": remembered(view),
         },
         "spent": _spent(spec, view),
         "rounds": rounds(spec, view),
@@ -67,6 +69,34 @@ def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
         "max_calls": spec.cap.calls or None,
         "max_cost": spec.cap.cost or None,
     }
+
+
+def remembered(view: RunView) -> int:
+    """How often an answer of a hypothesis to a row was needed again and, being known, not asked for again.
+
+    Counted over what was scored and evaluated; at one point a call, each is a learner call saved.
+    """
+    needed = 0
+    known: dict[str, set[int]] = {}
+    for scored in _scores_of(view):
+        needed += len(scored.rows)
+        known.setdefault(scored.hypothesis, set()).update(scored.rows)
+    fresh = sum(map(len, known.values()))
+    evaluated: set[tuple[str, str]] = set()
+    for _, evaluation in view.evaluations:
+        rows = frozenset(evaluation.rows)
+        needed += len(rows) * len(evaluation.hypotheses)
+        new = {(hypothesis, evaluation.split) for hypothesis in evaluation.hypotheses} - evaluated
+        evaluated |= new
+        fresh += sum(len(rows) - len(rows & known.get(hypothesis, set())) for hypothesis, _ in new)
+    return needed - fresh
+
+
+def _scores_of(view: RunView) -> Iterator[Scored]:
+    for step in view.steps.values():
+        yield from step.scored.values()
+        yield from step.proposals_scored.values()
+    yield from view.final_scored.values()
 
 
 def _number(evaluated: Evaluated | None) -> float | str | None:
@@ -175,7 +205,9 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     drawn = first_rounds(spec.config, is_continued=spec.is_continued) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     grown = growth_rounds(spec.config) * sum(bool(step.joined) for step in done)
-    return drawn + steps + grown + (view.final is not None) + len(view.evaluations)
+    looks = sum(evaluated.step > whole for whole, evaluated in view.evaluations)
+    ending = ENDING_ROUNDS * (len(view.evaluations) > looks)
+    return drawn + steps + grown + looks * waits_for_looks(spec.config) + ending
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

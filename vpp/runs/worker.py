@@ -14,7 +14,20 @@ from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, ParticleState, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
+from vpp.events import (
+    Event,
+    ParticleDrawn,
+    ParticleState,
+    Proposed,
+    Resampled,
+    Reweighted,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    Scored,
+)
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
@@ -39,6 +52,8 @@ FLUSH_S = 0.2
 BEAT_S = 1.0
 SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
 """Events that reach the disk at once, as a finished step does."""
+WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
+"""Events of a step under way, written together: with what follows them, or as a watcher waits no longer."""
 OBEYED = (RunPaused, RunFinished, RunFailed)
 """Events after which the last word is done with."""
 
@@ -61,7 +76,7 @@ class Surroundings:
     heard: str = ""
     """The mark of the word that stood when this worker was asked for: it was for an earlier one."""
     listener: Listener | None = None
-    """Told of every event after it is on disk."""
+    """Told of every event: of those within a step as they happen, of all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
     """Told where the run has to wait for its turn."""
 
@@ -180,9 +195,13 @@ class _Worker:
         except OSError as error:
             end = self._refused(error)
         drop_ballast(self._directory.path)
+        self._journal.forget()
         try:
             cut_torn_tail(self._directory.journal)
-            self._take_in(self._written(end))
+            self._look_for_journal()
+            record = self._journal.append(end, usage=self._counters.snapshot(), answers=self._answers.lines)
+            self._journal.sync()
+            self._take_in(record)
         except OSError as error:
             log.error("the end of the run cannot be recorded: %s", error)
             usage, answers = self._counters.snapshot(), self._answers.lines
@@ -295,8 +314,11 @@ class _Worker:
         while not exhausted.is_set():
             if self._pause_asked.is_set():
                 return False
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._pause_asked.wait(), POLL_S)
+            signs = [asyncio.create_task(sign.wait()) for sign in (self._pause_asked, exhausted)]
+            try:
+                await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                await _ended(signs)
         if not self._around.waits_at_cap:
             raise _AtCap
         return True
@@ -338,19 +360,28 @@ class _Worker:
 
     def _record(self, event: Event) -> None:
         """Raises OSError where the disk refuses it, or the run was removed under its worker."""
-        if isinstance(event, StepFinished):
+        record = self._journal.add(event, usage=self._counters.snapshot(), answers=self._answers.lines)
+        if not isinstance(event, WAITING):
+            self._flush()
+        if isinstance(event, SYNCED):
+            self._journal.sync()
+        self._take_in(record)
+
+    def _flush(self) -> None:
+        """Answers, then the events that use them, are handed to the operating system. Raises OSError as `_record`."""
+        if not (self._journal.is_waiting or self._answers.is_waiting):
+            return
+        self._look_for_journal()
+        if self._journal.ends_a_step:
             self._answers.sync()
         else:
             self._answers.flush()
-        self._take_in(self._written(event))
+        self._journal.flush()
 
-    def _written(self, event: Event) -> Record:
+    def _look_for_journal(self) -> None:
+        """Raises FileNotFoundError where the run was removed under its worker."""
         if not self._directory.journal.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
-        record = self._journal.append(event, usage=self._counters.snapshot(), answers=self._answers.lines)
-        if isinstance(event, SYNCED):
-            self._journal.sync()
-        return record
 
     def _take_in(self, record: Record) -> None:
         self._view.apply(record)
@@ -387,11 +418,11 @@ class _Worker:
                 self._stop_asked.set()
 
     async def _keep_alive(self) -> None:
-        """A disk that refuses answers refuses the next event too, and that ends the run."""
+        """A disk that refuses what waits refuses the next event too, and that ends the run."""
         beats = 0
         while True:
             with suppress(OSError):
-                self._answers.flush()
+                self._flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 self._beat()
             beats += 1

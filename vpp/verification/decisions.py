@@ -12,6 +12,7 @@ from vpp.settings import Config
 from vpp.verification.chapters import Chapter, Told
 from vpp.verification.ground import Ground
 from vpp.verification.ledger import At, Ledger
+from vpp.verification.scores import largest_log_likelihood
 from vpp.verification.slots import Slot, Slots, scored, selected, standing
 
 
@@ -72,6 +73,8 @@ def _check(ground: Ground, chapter: Chapter, told: Told[Proposed], particles: Sl
         ledger.compare("decisions", at, "accepted", written=event.accepted, follows=why == "taken")
         arithmetic = (event.log_likelihood, event.log_likelihood_proposal, event.log_alpha, event.u)
         ledger.compare("decisions", at, "arithmetic", written=arithmetic, follows=(None,) * 4)
+        cut = (event.unanswered, event.log_likelihood_bound)
+        ledger.compare("decisions", at, "rows without an answer", written=cut, follows=(0, None))
         ledger.compare("lines", at, "scored (proposal)", written="once" if judged else "none", follows="none")
 
 
@@ -112,16 +115,31 @@ def _check_decision(
 ) -> None:
     event, at, config = told.event, _at(told), ground.config
     ledger.compare("decisions", at, "log_likelihood", written=event.log_likelihood, follows=particle.log_likelihood)
-    on_proposal = judged.event.log_likelihood if judged else None
+    is_cut = event.unanswered != 0
+    on_proposal = judged.event.log_likelihood if judged and not is_cut else None
     written = event.log_likelihood_proposal
     ledger.compare("decisions", at, "log_likelihood_proposal", written=written, follows=on_proposal)
     u = float(rng(config.seed, "accept", chapter.step, event.particle).random())
     ledger.compare("decisions", at, "u", written=event.u, follows=u)
-    log_alpha = _log_alpha(event, _exponent(chapter, config))
-    ledger.compare("decisions", at, "log_alpha", written=event.log_alpha, follows=log_alpha)
-    if event.log_alpha is not None and event.u is not None and 0 <= event.u < 1:
-        follows = accepts(event.log_alpha, u=event.u)
+    of_all = _log_alpha(event, event.log_likelihood_proposal, _exponent(chapter, config))
+    ledger.compare("decisions", at, "log_alpha", written=event.log_alpha, follows=of_all)
+    _check_cut(ground, chapter, told, judged, ledger)
+    decisive = _log_alpha(event, event.log_likelihood_bound, _exponent(chapter, config)) if is_cut else event.log_alpha
+    if decisive is not None and event.u is not None and 0 <= event.u < 1:
+        follows = accepts(decisive, u=event.u)
         ledger.compare("decisions", at, "accepted", written=event.accepted, follows=follows)
+
+
+def _check_cut(
+    ground: Ground, chapter: Chapter, told: Told[Proposed], judged: Told[Scored] | None, ledger: Ledger
+) -> None:
+    """Which rows were not waited for, and the most that the proposal could still come to with them."""
+    event, at, n = told.event, _at(told), len(ground.scored_rows(chapter.step))
+    unanswered = n - len(judged.event.rows) if judged and ground.config.early_rejection else 0
+    ledger.compare("decisions", at, "rows without an answer", written=event.unanswered, follows=unanswered)
+    tau = chapter.before.tau if chapter.before else None
+    bound = largest_log_likelihood(ground, judged.event, tau, unanswered=unanswered) if judged and unanswered else None
+    ledger.compare("decisions", at, "log_likelihood_bound", written=event.log_likelihood_bound, follows=bound)
 
 
 def _exponent(chapter: Chapter, config: Config) -> float:
@@ -131,9 +149,9 @@ def _exponent(chapter: Chapter, config: Config) -> float:
     return chapter.finished.event.exponent if chapter.finished else 1 / chapter.reweighted.event.beta
 
 
-def _log_alpha(event: Proposed, exponent: float) -> float | None:
-    """From the log-likelihoods that are told."""
-    log_lik, new = event.log_likelihood, event.log_likelihood_proposal
+def _log_alpha(event: Proposed, new: float | None, exponent: float) -> float | None:
+    """From the log-likelihoods that are told; new: the proposal's, or the most that it could be."""
+    log_lik = event.log_likelihood
     if log_lik is None or new is None or math.isnan(log_lik) or math.isnan(new):
         return None
     # alpha = min(1, (p(rows | theta~) / p(rows | theta))^exponent)                 (Eq. 9)

@@ -30,7 +30,13 @@ def check_scores(ground: Ground, chapter: Chapter, ledger: Ledger) -> None:
     for k, told in chapter.judged.items():
         proposed = chapter.proposed.get(k)
         whose = proposed.event.proposal if proposed else told.event.hypothesis
-        _check(ground, told, rows, ledger, hypothesis=whose, role="proposal", tau=tau)
+        on = _answered(rows, told.event) if config.early_rejection else rows
+        _check(ground, told, on, ledger, hypothesis=whose, role="proposal", tau=tau)
+
+
+def _answered(rows: tuple[Row, ...], event: Scored) -> tuple[Row, ...]:
+    """Those that were answered when a rejection was certain: any of them, in their order, and all of one id or none."""
+    return tuple(row for row in rows if row.id in event.rows)
 
 
 def check_final_scores(ground: Ground, chapter: Chapter, ledger: Ledger) -> None:
@@ -75,14 +81,20 @@ def _check(
 
 def log_likelihood(ground: Ground, event: Scored, tau: float | None) -> float | None:
     """Of the answers that are told, on the rows that are told; None where they do not fit each other."""
+    return largest_log_likelihood(ground, event, tau, unanswered=0)
+
+
+def largest_log_likelihood(ground: Ground, event: Scored, tau: float | None, *, unanswered: int) -> float | None:
+    """The most that so many more rows can make of it: each as likely as an answer can make it."""
     rows = ground.rows_of(event.rows)
     if rows is None or len(rows) != len(event.predictions):
         return None
     terms = _terms(ground, rows, event.predictions, tau)
     if terms is None:
         return None
+    best = [ground.likelihood(tau).largest_term] * unanswered
     with np.errstate(over="ignore"):
-        return float(np.sort(terms).sum())
+        return float(np.sort([*terms, *best]).sum())
 
 
 def _terms(

@@ -385,6 +385,8 @@ def _calls(snapshot: Snapshot) -> Measure:
     usage = snapshot.usage
     both = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
     words = f"{both}; {cached_words(usage.cached, of=usage.calls)}."
+    if usage.ahead_unused:
+        words += f" {integer(usage.ahead_unused)} more were asked ahead and not needed."
     return Measure(name="Calls", value=integer(usage.calls), words=words)
 
 

@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from vpp.data.tasks import TASKS, generate
-from vpp.llm.gallery import DEFAULT, name_of
+from vpp.llm.choices import DEFAULT
+from vpp.llm.gallery import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording.escaping import plain
@@ -19,7 +20,7 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
 """What the rows that a person added are called, where they came from no file."""
-LIMITS = ("context_length", "learner_max_tokens", "optimizer_max_tokens")
+LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""
 
@@ -144,6 +145,8 @@ def _option(name: str, value: object) -> str:
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     if endpoint.demo:
         yield "--demo"
+        if prefetch := _unusual(endpoint, "prefetch"):
+            yield f"--prefetch={prefetch}"
         return
     named = {
         "--base-url": endpoint.base_url,
@@ -157,6 +160,8 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     for option, value in named.items():
         if value:
             yield f"{option}={value}"
+    if endpoint.warm_prefix:
+        yield "--warm-prefix"
 
 
 def _unusual(endpoint: EndpointSpec, name: str) -> str:

@@ -20,6 +20,13 @@ def faults_sentence(usage: Usage) -> str:
     return f"Single attempts that failed or were odd: {', '.join([*named, *others])}."
 
 
+def window_words(window: int, ceiling: int) -> str:
+    """`64 of 512 calls at a time: the server is full`; empty where it keeps up. window: 0 for as many as may be."""
+    if not 0 < window < ceiling:
+        return ""
+    return f"{integer(window)} of {integer(ceiling)} calls at a time: the server is full"
+
+
 def cache_sentence(usage: Usage) -> str:
     """That the cache keeps no answers, and why; empty where it does."""
     if not usage.cache_fault:

@@ -101,6 +101,11 @@ GLOSSARY: tuple[Entry, ...] = (
         "Section 3.2, Eq. 9",
     ),
     Entry(
+        "early rejection",
+        "A rejection that was certain before all rows were answered: with every other row at its best, log α would "
+        "still have been below log u. The calls that remained were cancelled.",
+    ),
+    Entry(
         "acceptance",
         "The share of judged rewritings that were taken. One that left the text as it was, or could not be read, is "
         "not judged.",

@@ -141,8 +141,9 @@ def _particles(at: StepView) -> int:
 def _one(proposed: Proposed, config: Config, *, n_particles: int) -> str:
     it = "the hypothesis" if n_particles == 1 else f"particle {proposed.particle}"
     afresh = " (drawn afresh from the prior)" if proposed.origin == "prior" else ""
+    early = " before all rows were answered" if proposed.unanswered else ""
     return {
-        "likelihood": f"the proposal for {it}{afresh} was {'accepted' if proposed.accepted else 'rejected'}",
+        "likelihood": f"the proposal for {it}{afresh} was {'accepted' if proposed.accepted else 'rejected'}{early}",
         "taken": f"{it} was rewritten, and the change taken unseen",
         "unchanged": f"{it} was left word for word",
         "unparsable": f"the proposal for {it} could not be read, so it stands as it was",
@@ -158,7 +159,9 @@ def _judged(made: Sequence[Proposed], of: int, awaited: int) -> str:
     if unread == of:
         return "neither proposal could be read" if of == 2 else f"none of {in_words(of)} proposals could be read"
     whose = "its" if unchanged == 1 else "their"
+    cut = sum(p.unanswered > 0 for p in judged)
     rest = [
+        *([f"{_rejections(cut)} certain before all rows were answered"] if cut else []),
         *([f"{in_words(unchanged)} left {whose} text word for word"] if unchanged else []),
         *([f"{in_words(unread)} could not be read"] if unread else []),
         *_awaited(awaited),
@@ -177,6 +180,10 @@ def _decided(judged: Sequence[Proposed], *, yet: bool) -> str:
     if n == 1:
         return f"one proposal was judged and {how}"
     return f"{in_words(n)} proposals were judged and {'both' if n == 2 else 'all'} were {how}"
+
+
+def _rejections(n: int) -> str:
+    return f"{in_words(n)} rejection{'' if n == 1 else 's'} {_were(n)}"
 
 
 def _all(n: int) -> str:

@@ -15,7 +15,7 @@ OPEN = ("method", "particles", "epochs", "batch_size", "seed", "prior")
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "First hypotheses": ("initial", "prior_temperature", "initial_temperature_low", "initial_temperature_high"),
     "Proposals": ("mutate", "cautious_temperature", "bold_temperature", "optimizer_temperature", "history"),
-    "Accept step": ("mh_rows", "restart"),
+    "Accept step": ("mh_rows", "restart", "early_rejection"),
     "Weights and tempering": (
         "tempering",
         "beta_start",
@@ -48,6 +48,7 @@ _NAMES: Mapping[str, str] = {
     "mutate": "Rewrite",
     "mh_rows": "Compare on",
     "restart": "Chance of a fresh draw",
+    "early_rejection": "Cancel calls once rejection is certain",
     "beta_start": "First β",
     "beta_end": "Last β",
     "ess_threshold": "Resample below (share of K)",
@@ -130,6 +131,7 @@ _FROM_BATCH = Belonging(
     holds=lambda c: c.draws_initial and c.initial == "batch", to="first hypotheses drawn from the first batch"
 )
 _SMC = Belonging(holds=lambda c: c.is_weighted, to="smc")
+_FILTERED = Belonging(holds=lambda c: c.is_filtered, to="mh, and smc that filters")
 _BUFFERED = Belonging(holds=_is_buffered, to="smc with the paper’s tempering, and mh that compares on the buffer")
 _GROWING = Belonging(holds=lambda c: _can_grow(c) and c.particles_max > 0, to="a largest K above 0")
 _JUDGED = Belonging(holds=_judges, to="smc, mh and a growing K")
@@ -144,7 +146,8 @@ BELONGINGS: Mapping[str, Belonging] = {
     "bold_temperature": _SMC,
     "mutate": _SMC,
     "mh_rows": Belonging(holds=lambda c: c.method == "mh", to="mh"),
-    "restart": Belonging(holds=lambda c: c.is_filtered, to="mh, and smc that filters"),
+    "restart": _FILTERED,
+    "early_rejection": _FILTERED,
     "buffer_size": _BUFFERED,
     "deduplicate_buffer": _BUFFERED,
     "tempering": _SMC,

@@ -95,6 +95,8 @@ def _money(found: Estimate, spec: RunSpec) -> Iterator[str]:
 
 def _time(found: Estimate, pace: Pace | None) -> Iterator[str]:
     rounds = f"{integer(found.plan.rounds)} rounds must wait for one another"
+    if found.plan.rounds_plain > found.plan.rounds:
+        rounds += f", {integer(found.plan.rounds_plain)} where nothing can be asked ahead"
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return

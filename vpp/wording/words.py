@@ -42,6 +42,11 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
+def after_rows(answered: int, unanswered: int) -> str:
+    """`6 of 10 rows`: when a rejection was certain."""
+    return f"{integer(answered)} of {counted(answered + unanswered, 'row')}"
+
+
 def cached_words(cached: int, *, of: int) -> str:
     """How many of the calls the cache answered: `all from the cache`, `12 from the cache`."""
     return f"{'all' if cached == of and of else integer(cached)} from the cache"

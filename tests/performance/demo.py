@@ -1,6 +1,7 @@
-"""`make bench`: how fast pages of a large run open, and what the demo model and the samplers reach together.
+"""`python -m tests.performance.demo`: what the demo model and the samplers reach together, for docs/demo-model.md.
 
-Seven tasks and four real tables, several seeds each. Figures of the demo model say nothing of a language model.
+Seven tasks and four real tables, several seeds each: half an hour on two cores, and so no part of `make bench`. Figures
+of the demo model say nothing of a language model.
 """
 
 import argparse
@@ -22,12 +23,11 @@ from plotly.data import gapminder
 from sklearn.datasets import load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
-from tests import page_bench
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.data.tasks import TASKS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 METHODS = ("vml", "mh", "smc")
 TABLES = ("iris", "penguins", "gapminder", "wine")
 """Gapminder was never looked at while the demo model was made; penguins and wine were."""
@@ -178,12 +178,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=[*TASKS, *TABLES], choices=[*TASKS, *TABLES])
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", choices=("pages", "runs"), help="the pages of a large run, or the demo model's runs")
     options = parser.parse_args()
-    if options.only != "runs":
-        print("\n".join([*page_bench.told(page_bench.measure()), ""]), flush=True)
-    if options.only == "pages":
-        return
     with tempfile.TemporaryDirectory() as folder:
         outcomes = measure(options.data, options.methods, options.seeds, Path(folder))
         print("\n".join([*told(outcomes), "", *against_vml(outcomes), "", *compared(outcomes)]))

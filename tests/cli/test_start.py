@@ -1,0 +1,36 @@
+"""What a command has imported by when: the time to a help text and to a run's first call."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def imported(code: str) -> set[str]:
+    """Modules, and the packages that they lie in, after a fresh interpreter has run the code."""
+    told = "\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code + told], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def helped(*words: str) -> str:
+    return f"import contextlib\nfrom vpp.cli import main\nwith contextlib.suppress(SystemExit): main({list(words)})"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["bench", "--help"], ["no-such-command"]])
+def test_a_help_text_waits_for_no_room_but_its_own(words: list[str]) -> None:
+    heavy = {"asyncio", "numpy", "pydantic", "diskcache", "openai", "vpp.runs", "vpp.inference", "vpp.llm.endpoint"}
+    assert imported(helped(*words)) & heavy == set()
+
+
+def test_a_runs_first_call_waits_for_nothing_that_comes_after_it() -> None:
+    later = {"pandas", "plotly", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
+    assert imported("import vpp.cli.running, vpp.llm.client") & (later | {"vpp.cli.summary", "vpp.bench"}) == set()
+
+
+def test_a_runs_first_call_does_not_wait_for_a_reader_of_journals() -> None:
+    code = "import vpp.cli.running, vpp.runs.journal as journal; assert not journal._adapter.cache_info().currsize"
+    assert imported(code)

@@ -1,0 +1,104 @@
+"""A server and a client with a window on a virtual clock: what a window makes of a server, without a second's wait."""
+
+import heapq
+import itertools
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from vpp.llm.window import Call, Window
+
+Latency = Callable[[float, int], float]
+"""Seconds an answer takes, of the time and of the calls that the server works on."""
+
+
+@dataclass
+class World:
+    """One server, one client; `step` makes the next thing happen."""
+
+    window: Window
+    capacity: int
+    latency: Latency
+    rejects: bool = False
+    timeout_s: float = 120.0
+    waits_s: float = 0.5
+    """After a refusal, at most."""
+    now: float = 0.0
+    under_way: int = 0
+    answered: int = 0
+    refused: int = 0
+    limits: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._ids = itertools.count()
+        self._random = random.Random(7)
+        self._to_send: deque[str] = deque()
+        self._queue: deque[Callable[[], None]] = deque()
+        self._busy = self._asked = 0
+
+    def at(self, when: float, what: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (when, next(self._ids), what))
+
+    def ask(self, calls: int, kind: str = "learner") -> None:
+        """So many calls wait for the window."""
+        self._asked += calls
+        self._to_send.extend([kind] * calls)
+        self._send()
+
+    def run(self) -> float:
+        """Until every call is answered; returns the time."""
+        while self.answered < self._asked:
+            self.now, _, what = heapq.heappop(self._events)
+            what()
+            self._send()
+        return self.now
+
+    def rounds(self, number: int, calls: int, kind: str = "learner") -> Iterator[float]:
+        """The seconds of each of so many rounds, one after another."""
+        for _ in range(number):
+            began = self.now
+            self.ask(calls, kind)
+            yield self.run() - began
+
+    def _send(self) -> None:
+        while self._to_send and self.under_way < self.window.limit:
+            self.under_way += 1
+            kind = self._to_send.popleft()
+            self._arrive(kind, self.window.begin(kind, self.under_way, self.now))
+            self.limits.append(self.window.limit)
+
+    def _arrive(self, kind: str, call: Call) -> None:
+        state = {"over": False}
+
+        def done(answered: bool) -> None:
+            if state["over"]:
+                return
+            state["over"] = True
+            if answered:
+                self.answered += 1
+                self.window.answered(kind, call, self.under_way, self.now)
+            else:
+                self.refused += 1
+                self.window.refused(call, self.now)
+                self.at(self.now + self._random.uniform(0, self.waits_s), lambda: self._to_send.append(kind))
+            self.under_way -= 1
+
+        def finish() -> None:
+            self._busy -= 1
+            done(True)
+            if self._queue:
+                self._queue.popleft()()
+
+        def work() -> None:
+            self._busy += 1
+            self.at(self.now + self.latency(self.now, self._busy), finish)
+
+        if self._busy < self.capacity:
+            work()
+        elif self.rejects:
+            self.at(self.now + 0.001, lambda: done(False))
+        else:
+            self._queue.append(work)
+        self.at(self.now + self.timeout_s, lambda: done(False))

@@ -1,0 +1,117 @@
+"""The laws of the window, on a virtual clock."""
+
+import random
+
+import pytest
+
+from tests.llm.simulated import Latency, World
+from vpp.llm.window import COHORT, KNEE_FLOOR, LATELY_S, Window
+
+
+def steady(seconds: float) -> Latency:
+    return lambda now, busy: seconds
+
+
+def varied(seconds: float) -> Latency:
+    """As a model's answers are: a few take far longer than most."""
+    drawn = random.Random(3)
+    return lambda now, busy: seconds * drawn.lognormvariate(0, 1)
+
+
+def taken(ceiling: int, calls: int, **server: object) -> float:
+    world = World(Window(ceiling), **{"capacity": 64, "latency": steady(1.0), **server})  # type: ignore[arg-type]
+    world.ask(calls)
+    return world.run()
+
+
+@pytest.mark.parametrize("calls", [100, 1000])
+def test_a_server_that_queues_is_as_fast_as_with_a_window_of_its_size(calls: int) -> None:
+    assert taken(512, calls) <= taken(64, calls)
+
+
+def test_a_server_with_room_is_sent_everything_however_long_answers_vary() -> None:
+    world = World(Window(512), capacity=10_000, latency=varied(1.0))
+    for _ in world.rounds(6, 400):
+        pass
+    assert min(world.limits) == 512
+
+
+def test_a_round_of_long_answers_is_no_knee() -> None:
+    world = World(Window(512), capacity=10_000, latency=lambda now, busy: 1.0)
+    for _ in range(10):
+        world.latency = steady(1.0)
+        list(world.rounds(1, 100, "learner"))
+        world.latency = steady(9.0)
+        list(world.rounds(1, 100, "optimizer"))
+    assert min(world.limits) == 512
+
+
+def test_a_server_that_fills_up_is_sent_fewer() -> None:
+    world = World(Window(512), capacity=64, latency=steady(1.0))
+    for _ in world.rounds(6, 400):
+        pass
+    assert 64 <= world.window.limit <= 320
+
+
+@pytest.mark.parametrize("capacity", [4, 64])
+def test_a_server_that_refuses_is_kept_busy(capacity: int) -> None:
+    assert taken(512, 5 * 400, capacity=capacity, rejects=True) <= 1.5 * 5 * 400 / capacity
+
+
+def test_after_a_stall_the_window_comes_back() -> None:
+    stalled = World(Window(512), capacity=10_000, latency=lambda now, busy: 500.0 if 20 < now < 60 else 1.0)
+    times = list(stalled.rounds(40, 400))
+    assert min(stalled.limits) < 400
+    assert times[-5:] == [1.0] * 5
+
+
+def test_a_server_that_is_slow_by_itself_gets_its_window_back() -> None:
+    world = World(Window(512), capacity=10_000, latency=lambda now, busy: 1.0 if now < 20 else 10.0)
+    times = list(world.rounds(30, 400))
+    assert sum(times) <= 20 + 10 * 10 + 2 * 10
+    assert world.window.limit == 512
+
+
+def test_refusals_of_one_round_trip_halve_the_window_once() -> None:
+    window = Window(512)
+    calls = [window.begin("learner", load, 0.0) for load in range(1, 513)]
+    for call in calls:
+        window.refused(call, 1.0)
+    assert window.limit == 256
+    window.refused(window.begin("learner", 1, 2.0), 2.1)
+    assert window.limit == 128
+
+
+def test_the_window_is_never_below_one() -> None:
+    window = Window(8)
+    for moment in range(20):
+        window.refused(window.begin("learner", 1, moment + 0.5), moment + 0.6)
+    assert window.limit == 1
+
+
+def test_latencies_alone_never_shrink_it_to_a_crawl() -> None:
+    """Each round as much slower than the last as a queue of all calls would be."""
+    window, now = Window(512), 0.0
+    for turn in range(12):
+        calls = [window.begin("learner", load, now) for load in range(1, COHORT + 1)]
+        now += 3.0**turn
+        for call in calls:
+            window.answered("learner", call, COHORT, now)
+        now += 1.0
+    assert window.limit >= KNEE_FLOOR
+
+
+def test_guesses_have_room_while_half_is_free_and_nothing_was_refused_of_late() -> None:
+    window = Window(512)
+    assert window.has_room(256, 0.0)
+    assert not window.has_room(257, 0.0)
+    window.refused(window.begin("learner", 1, 1.0), 1.5)
+    assert not window.has_room(1, 1.5 + LATELY_S)
+    assert window.has_room(1, 1.6 + LATELY_S)
+
+
+def test_guesses_have_no_room_where_calls_wait_for_one_another() -> None:
+    world = World(Window(512), capacity=64, latency=steady(0.1))
+    list(world.rounds(1, 400))
+    assert world.window.limit == 512
+    assert not world.window.has_room(0, world.now)

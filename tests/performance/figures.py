@@ -1,0 +1,106 @@
+"""A measured figure: its values, its target, and whether the target holds."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any, Literal
+
+Sense = Literal["at most", "under", "at least"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One line of the bench."""
+
+    name: str
+    values: tuple[float, ...] = ()
+    """One a measurement; none where it could not be measured."""
+    unit: str = ""
+    target: float | None = None
+    """None: nothing is asked of it."""
+    sense: Sense = "at most"
+    command: str = ""
+    """What measures it, to be run by hand."""
+    note: str = ""
+    """What the figure is and is not, in a few words."""
+    fault: str = ""
+    """Why it could not be measured."""
+
+    @property
+    def middle(self) -> float:
+        """The median. Raises StatisticsError where nothing was measured."""
+        return median(self.values)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the median meets the target; what was not measured does not. None: there is no target."""
+        if self.fault or not self.values:
+            return False
+        if self.target is None:
+            return None
+        if self.sense == "at least":
+            return self.middle >= self.target
+        return self.middle < self.target if self.sense == "under" else self.middle <= self.target
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        return {None: "no target", True: "holds", False: "does not hold"}[self.holds]
+
+    @property
+    def value(self) -> str:
+        """The median with its unit."""
+        if self.fault or not self.values:
+            return f"not measured: {self.fault or 'no value'}"
+        return f"{shown(self.middle)} {self.unit}".rstrip()
+
+    @property
+    def spread(self) -> str:
+        """Smallest and largest of how many; empty for one."""
+        if len(self.values) < 2:
+            return "one run" if self.values else ""
+        return f"{shown(min(self.values))} to {shown(max(self.values))} of {len(self.values)}"
+
+    @property
+    def asked(self) -> str:
+        """The target in words; empty for none."""
+        return "" if self.target is None else f"{self.sense} {shown(self.target)}"
+
+    @property
+    def line(self) -> str:
+        """Name, value, target, verdict."""
+        spread = f" ({self.spread})" if self.spread else ""
+        return " | ".join((self.name, f"{self.value}{spread}", self.asked or "–", self.verdict))
+
+
+def shown(value: float) -> str:
+    """Three digits that count, or a whole number with its thousands apart."""
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = 2 if abs(value) >= 1 else 3
+    return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def unmeasured(name: str, fault: str, **more: Any) -> Figure:
+    """A figure that could not be had; its fault in one line."""
+    return Figure(name=name, fault=" ".join(fault.split())[:300] or "unknown", **more)
+
+
+def packed(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """As JSON."""
+    return [asdict(each) for each in figures]
+
+
+def unpacked(found: Sequence[dict[str, Any]]) -> list[Figure]:
+    """Undoes `packed`."""
+    return [Figure(**{**each, "values": tuple(each["values"])}) for each in found]
+
+
+def table(figures: Sequence[Figure]) -> list[str]:
+    """Markdown: a row a figure."""
+    head = ["| figure | median | least to most | target | |", "|---|---|---|---|---|"]
+    rows = [f"| {f.name} | {f.value} | {f.spread or '–'} | {f.asked or '–'} | {f.verdict} |" for f in figures]
+    notes = [f"- {f.name}: {f.note}." for f in figures if f.note]
+    commands = [f"- `{command}`" for command in dict.fromkeys(f.command for f in figures if f.command)]
+    parts = [head + rows, notes, ["By:", "", *commands] if commands else []]
+    return [line for part in parts if part for line in (*part, "")][:-1]

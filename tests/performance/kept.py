@@ -1,0 +1,116 @@
+"""What is not asked again: answers that memory holds, those of a run's finished half; and what packs of rows save."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.performance.figures import Figure, unmeasured
+from tests.performance.rounds import STRESS, Latency
+from tests.performance.stub import served
+from tests.performance.workers import ROOT, Bench, Ran, WorkerFailed, bench
+from vpp.data.tasks import TASKS
+from vpp.inference.plan import plan
+from vpp.settings import Config
+
+PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
+DEMO_S = 240.0
+"""Which a run of the demo model may take."""
+POINTS = (1, 5, 10)
+
+
+def memory(folder: Path, *, seeds: int, words: tuple[str, ...] = ()) -> list[Figure]:
+    """Learner calls that a run needs fewer than one that forgets what it was told of a hypothesis and a row."""
+    name = "learner calls saved by memory of (hypothesis, row), SMC on contains-zero, demo model"
+    prior = ("--prior", TASKS["contains-zero"].prior or "")
+    try:
+        with bench(folder) as desk:
+            saved = []
+            for seed in range(seeds):
+                _, directory = demo_run(desk, f"zero-{seed}", desk.task("contains-zero", seed), seed, *prior, *words)
+                saved.append(100 * saved_share(directory))
+    except WorkerFailed as failure:
+        return [unmeasured(name, str(failure))]
+    return [Figure(name=name, values=tuple(saved), unit="%", note=NO_MODEL)]
+
+
+NO_MODEL = "the demo model is no language model: another one repeats itself less, or more"
+
+
+def demo_run(desk: Bench, name: str, table: Path, seed: int, *words: str) -> tuple[Ran, Path]:
+    """A run of the demo model without a cache."""
+    given = ["run", str(table), "--method", "smc", "--seed", str(seed), "--demo", "--no-cache", *words]
+    worker = desk.start(name, given)
+    return worker.finish(within_s=DEMO_S), worker.place
+
+
+def saved_share(directory: Path) -> float:
+    """Of the learner calls that the run's plan has, which asks anew for every row that a text is applied to."""
+    header = json.loads((directory / "run.json").read_text())
+    config = Config(**header["config"])
+    last = json.loads((directory / "events.jsonl").read_bytes().splitlines()[-1])
+    rows = header["dataset"]
+    planned = plan(config, n_train=rows["n_train"], n_test=rows["n_test"]).learner_calls
+    return 1 - float(last["usage"]["learner"]) / planned
+
+
+def resume(folder: Path, *, steps: int, latency: Latency = STRESS) -> list[Figure]:
+    """A worker without a cache, killed where half of its steps are finished, and another that goes on."""
+    name = f"calls repeated when the finished half of a run is resumed (SMC, T = {steps}, no cache)"
+    try:
+        with bench(folder) as desk, served(learner_s=latency.learner_s, optimizer_s=latency.optimizer_s) as stub:
+            words = desk.words("smc", steps=steps, base_url=stub.base_url)
+            killed = desk.start("killed", [*words, "--no-cache"])
+            killed.wait_for_step(steps // 2 - 1, within_s=120)
+            killed.kill()
+            before = stub.counts()
+            stub.reset()
+            desk.launch(killed.place, ["resume", str(killed.place), "--quiet"]).finish(within_s=180)
+            after = stub.counts()
+    except WorkerFailed as failure:
+        return [unmeasured(name, str(failure), target=0)]
+    told = f"{before['calls']} calls before the kill, {before['dropped'] + after['dropped']} of them cut off unanswered"
+    return [
+        Figure(name=name, values=(after["repeated_bodies"],), target=0, note=f"{told}; {after['calls']} after it"),
+    ]
+
+
+def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
+    """Learner calls and accuracy by how many rows a call answers; one epoch."""
+    made = []
+    for points in POINTS:
+        given = (
+            "--target",
+            "species",
+            "--particles",
+            str(particles),
+            "--epochs",
+            "1",
+            "--points-per-call",
+            str(points),
+        )
+        name = f"penguins, SMC, K = {particles}, demo model, {points} point{'s'[: points > 1]} a call"
+        try:
+            with bench(folder) as desk:
+                told = [demo_run(desk, f"points-{points}-{seed}", PENGUINS, seed, *given) for seed in range(seeds)]
+        except WorkerFailed as failure:
+            made.append(unmeasured(f"{name}: learner calls", str(failure)))
+            continue
+        calls = tuple(float(ran.usage["learner"]) for ran, _ in told)
+        accuracy = tuple(accuracy_on_test(directory) for _, directory in told)
+        made.append(Figure(name=f"{name}: learner calls", values=calls))
+        made.append(Figure(name=f"{name}: test accuracy", values=accuracy, note=ALONE))
+    return made
+
+
+ALONE = (
+    "the demo model answers each row of a pack as it would alone, so its accuracy says nothing of a language model's"
+)
+
+
+def accuracy_on_test(directory: Path) -> float:
+    """As the journal has it."""
+    lines = map(json.loads, (directory / "events.jsonl").read_bytes().splitlines())
+    tested: list[dict[str, Any]] = [
+        each["event"] for each in lines if each["event"]["type"] == "evaluated" and each["event"]["split"] == "test"
+    ]
+    return float(tested[-1]["value"])

@@ -1,0 +1,71 @@
+"""A finished run, told again as a live one: its journal grows by a step every so often, as if a worker held it."""
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from vpp.runs.directory import RunDirectory
+
+APART_S = 0.01
+"""Between the records that stand there from the first."""
+Lines = list[dict[str, Any]]
+
+
+@contextmanager
+def living(finished: Path, copy: Path, *, shown: int, every_s: float) -> Iterator[RunDirectory]:
+    """A copy of the run with its first steps, `shown` of them; the rest come one by one.
+
+    Shutting it down takes no longer than one step.
+    """
+    shutil.copytree(finished, copy)
+    run = RunDirectory(copy)
+    told = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
+    first = [line for step in told[: shown + 1] for line in step]
+    run.journal.write_bytes(b"")
+    with run.lock():
+        began = time.time() - APART_S * len(first)
+        write(run, [{**line, "at": began + APART_S * number} for number, line in enumerate(first)])
+        run.beat(first[-1]["usage"], queued=False)
+        ended = threading.Event()
+        thread = threading.Thread(target=_go_on, args=(run, told[shown + 1 :], every_s, ended))
+        thread.start()
+        try:
+            yield run
+        finally:
+            ended.set()
+            thread.join()
+
+
+def by_step(lines: Lines) -> list[Lines]:
+    """Records up to the end of each step, the first hypotheses' first; what comes after the last step is left out."""
+    found: list[Lines] = [[]]
+    for line in lines:
+        found[-1].append(line)
+        if line["event"]["type"] == "step_finished":
+            found.append([])
+    return found[:-1]
+
+
+def write(run: RunDirectory, lines: Lines) -> None:
+    """Appends records."""
+    with run.journal.open("ab") as file:
+        file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+def _go_on(run: RunDirectory, steps: list[Lines], every_s: float, ended: threading.Event) -> None:
+    """A step every so often and a sign of life each second, until told to end."""
+    left, due = iter(steps), time.monotonic() + every_s
+    usage: dict[str, Any] = {}
+    while not ended.wait(max(0.0, min(1.0, due - time.monotonic()))):
+        if time.monotonic() >= due:
+            step = next(left, [])
+            write(run, [{**line, "at": time.time()} for line in step])
+            usage = step[-1]["usage"] if step else usage
+            due += every_s
+        with suppress(OSError):
+            run.beat(usage or steps[0][-1]["usage"], queued=False)

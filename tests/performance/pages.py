@@ -1,0 +1,176 @@
+"""What the pages cost: how soon those of a large run open, and what a refresh of Watch takes of server and browser.
+
+Each page is opened by a server that has not read the run and a browser that holds the app's scripts: both have shown
+the first page, for some seconds, in which the server imports what later pages need, and Watch of a small run. A cold
+server and a cold browser take longer. A page counts as open when its script has ended and its charts are drawn.
+"""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+from playwright.sync_api import Error as BrowserError
+
+from tests import inspected
+from tests.app.conftest import App, serving
+from tests.large import CONFIG, large_run
+from tests.performance.browsing import ENDED, TITLE, busy_s, chromium
+from tests.performance.figures import Figure, unmeasured
+from tests.performance.live import living
+from tests.watchers.line import Line
+from tests.watchers.server import taken
+
+PAGES = ("watch", "posterior", "disagreement", "compare", "report")
+LARGE = "20260104-0000-large-smc-0000"
+LIMIT_S, LIMIT_MB = 3.0, 500
+READ_S = 5
+"""How long the first page is read."""
+WARM_S = 60.0
+"""Within which a watcher has the whole page."""
+DRAWN = """() => document.querySelectorAll('[data-testid="stPlotlyChart"]').length
+    === document.querySelectorAll('[data-testid="stPlotlyChart"] .js-plotly-plot').length"""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One page, opened twice by one server."""
+
+    first_s: float
+    """By a server that had not read the run."""
+    again_s: float
+    """By the same server, the page loaded anew."""
+    peak_mb: float
+    """Most memory the server has held."""
+    errors: int
+    """Failures that the page shows."""
+
+
+def figures(folder: Path, *, times: int, seconds: float, names: Sequence[str]) -> list[Figure]:
+    """What Watch of a live run costs while it is watched, then how soon pages of a finished one open."""
+    large = large_run(folder / "large").directory.path
+    usual = large_run(folder / "usual", replace(CONFIG, particles=10)).directory.path
+    found = [
+        *watching(large, folder / "live-50", particles=50, every_s=1.0, times=times, seconds=seconds),
+        *watching(usual, folder / "live-10", particles=10, every_s=2.0, times=times, seconds=seconds),
+    ]
+    with chromium() as browser:
+        return found + [figure for name in names for figure in opening(name, large, folder, browser, times=times)]
+
+
+def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int) -> list[Figure]:
+    title = f"page {name}, 200 steps, K = 50, opened first, seconds"
+    try:
+        found = [opened(name, run, folder / f"runs-{name}-{again}", browser) for again in range(times)]
+    except (BrowserError, AssertionError) as failure:
+        return [unmeasured(title, str(failure), target=LIMIT_S, sense="under")]
+    if any(each.errors for each in found):
+        return [unmeasured(title, "the page shows a failure", target=LIMIT_S, sense="under")]
+    peaks = tuple(each.peak_mb for each in found)
+    return [
+        Figure(name=title, values=tuple(each.first_s for each in found), target=LIMIT_S, sense="under", unit="s"),
+        Figure(name=f"page {name}, loaded anew, seconds", values=tuple(each.again_s for each in found), unit="s"),
+        Figure(name=f"page {name}, the server's peak", values=peaks, target=LIMIT_MB, sense="under", unit="MB"),
+    ]
+
+
+def opened(name: str, run: Path, runs: Path, browser: Browser) -> Opened:
+    """A fresh server with a copy of the run, and a fresh browser context."""
+    runs.mkdir()
+    shutil.copytree(run, runs / LARGE)
+    small = inspected.labels(runs).directory.id
+    with serving(runs) as app:
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.set_default_timeout(60_000)
+        page.goto(app.url)
+        page.wait_for_selector(ENDED)
+        page.wait_for_timeout(READ_S * 1000)
+        seconds_until_open(page, f"{app.url}/watch?run={small}")
+        first_s, again_s = (seconds_until_open(page, f"{app.url}/{name}?run={LARGE}") for _ in range(2))
+        errors = page.locator('[data-testid="stException"], .vpp .state.err').count()
+        page.close()
+        return Opened(first_s, again_s, peak_mb=peak_mb(app), errors=errors)
+
+
+def seconds_until_open(page: Page, url: str) -> float:
+    """From the address to the end of the page's script."""
+    began = time.monotonic()
+    page.goto(url)
+    page.wait_for_selector(TITLE)
+    page.wait_for_selector(ENDED)
+    page.wait_for_function(DRAWN)
+    return time.monotonic() - began
+
+
+def peak_mb(app: App) -> float:
+    """VmHWM of the server, in MB."""
+    status = Path(f"/proc/{app.pid}/status").read_text()
+    return float(int(status.split("VmHWM:")[1].split()[0]) // 1024)
+
+
+def watching(made: Path, folder: Path, *, particles: int, every_s: float, times: int, seconds: float) -> list[Figure]:
+    """One watcher that speaks the protocol tells the server's cost, one in a browser the browser's."""
+    what = f"K = {particles}, a step every {every_s:g} s"
+    server = f"Watch, server CPU a second of one watcher (one refresh), {what}"
+    browsed = f"Watch, browser's work a second, {what}"
+    limit, browser_limit = (25.0, 200.0) if particles == 50 else (80.0, None)
+    try:
+        with _watchable(made, folder, every_s=every_s) as (app, run):
+            found = [watched(app, run, seconds=seconds) for _ in range(times)]
+            spent = [browsed_ms(app, run, seconds=seconds) for _ in range(times)]
+    except (BrowserError, AssertionError) as failure:
+        return [unmeasured(server, str(failure), target=limit, sense="under")]
+    note = "" if particles == 50 else "80 ms a second are 8 % of a core, the target of a watcher's share"
+    return [
+        Figure(name=server, values=tuple(found), unit="ms", target=limit, sense="under", note=note),
+        Figure(name=browsed, values=tuple(spent), unit="ms", target=browser_limit, sense="under"),
+    ]
+
+
+@contextmanager
+def _watchable(made: Path, folder: Path, *, every_s: float) -> Iterator[tuple[App, str]]:
+    """An app with a run that has half of its 200 steps and goes on."""
+    folder.mkdir()
+    with living(made, folder / LARGE, shown=100, every_s=every_s) as run, serving(folder) as app:
+        yield app, run.id
+
+
+def watched(app: App, run: str, *, seconds: float) -> float:
+    """The server's CPU milliseconds a second while one watcher asks as a browser does."""
+    return asyncio.run(_watched(app, Line(run=run, address=app.url), seconds))
+
+
+async def _watched(app: App, line: Line, seconds: float) -> float:
+    """From the second refresh on: the first is the whole page."""
+    watching = asyncio.create_task(line.watch(time.time() + WARM_S + seconds + 60))
+    deadline = time.monotonic() + WARM_S
+    while line.refreshes < 2 and not watching.done() and time.monotonic() < deadline:
+        await asyncio.sleep(0.05)
+    before, refreshes, began = taken(app.pid).cpu_s, line.refreshes, time.monotonic()
+    await asyncio.sleep(seconds)
+    spent, drawn, passed = taken(app.pid).cpu_s - before, line.refreshes - refreshes, time.monotonic() - began
+    watching.cancel()
+    assert not line.faults, line.faults[0]
+    assert drawn >= 0.5 * seconds, f"{drawn} refreshes in {seconds:.0f} s"
+    return 1000 * spent / passed
+
+
+def browsed_ms(app: App, run: str, *, seconds: float, warm_s: float = 4.0) -> float:
+    """Milliseconds a second that the page's main thread works."""
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.set_default_timeout(60_000)
+        page.goto(f"{app.url}/watch?run={run}")
+        page.wait_for_selector(TITLE)
+        page.wait_for_timeout(1000 * warm_s)
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable")
+        before, began = busy_s(session), time.monotonic()
+        page.wait_for_timeout(1000 * seconds)
+        spent, passed = busy_s(session) - before, time.monotonic() - began
+        page.close()
+        return 1000 * spent / passed

@@ -1,0 +1,1 @@
+"""Head to head with what else a user might pick, on the same simulated endpoint: `make rivals`."""

@@ -1,0 +1,315 @@
+"""`python -m tests.performance.scaling`: how a run's cost grows with particles, steps, rows and calls in flight.
+
+Real worker processes ask the stub with no latency, so that what is measured is this program. Of each figure stands what
+is above an almost empty run, and the exponent b of a x^b: a line through the logarithms, with the root mean square of
+what it leaves, as a factor.
+"""
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
+
+from tests.performance.figures import shown
+from tests.performance.page import put
+from tests.performance.stub import ROOT, served
+from tests.performance.workers import Bench, bench
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+
+TEST_ROWS = 10
+TAIL = 4096
+LOOK_S = 0.02
+NOISE = 0.1
+"""What is less than this share of an almost empty run above it, is not told from it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A run's size."""
+
+    K: int = 4
+    T: int = 5
+    rows: int = 100
+    """Of the table; T x M of them train, ten test."""
+    concurrency: int = 512
+    M: int = 2
+    B: int = 4
+
+    @property
+    def train(self) -> int:
+        """Rows that train: one epoch of them."""
+        return self.M * self.T
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a run cost, between the journal's lines `run_started` and `run_finished` unless told otherwise."""
+
+    calls: float
+    start_s: float
+    """CPU before the first of the two lines."""
+    wall_s: float
+    cpu_s: float
+    grown_mb: float
+    """The worker's peak at the end above that at the beginning."""
+    start_mb: float
+    """The peak at the beginning."""
+    kept_mb: float
+    """events.jsonl and answers.jsonl."""
+    open_s: float
+    """CPU to read the finished run, as a page does that opens it."""
+
+    @property
+    def per_cpu_s(self) -> float:
+        """Calls a second of CPU: what one core of this client can feed."""
+        return self.calls / self.cpu_s if self.cpu_s else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """A size that varies while the others stand."""
+
+    name: str
+    about: str
+    sizes: tuple[tuple[int, Size], ...]
+    laws: tuple[tuple[str, str], ...]
+    """Why each figure grows as it does."""
+
+
+def axes(*, quick: bool) -> tuple[Axis, ...]:
+    """The four; in the quick form to a tenth of their ends."""
+    top = 10 if quick else 1
+
+    def of(name: str, values: tuple[int, ...], base: Size = Size()) -> tuple[tuple[int, Size], ...]:
+        least = min(values)
+        return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
+
+    calls = "a call each, a little over a millisecond of this client: T x K x (M + B + 1) of them"
+    return (
+        Axis(
+            name="K, particles",
+            about="SMC, T = 5, M = 2, B = 4",
+            sizes=of("K", (1, 3, 10, 30, 100)),
+            laws=(
+                ("calls", "every particle asks for itself; texts that are equal are asked once"),
+                ("cpu_s", calls),
+                ("grown_mb", "above a constant a line: texts, predictions and calls under way of each particle"),
+                ("kept_mb", "a line an answer, and a line an event of a particle"),
+                ("open_s", "the journal is read once, a line at a time"),
+            ),
+        ),
+        Axis(
+            name="T, steps",
+            about="SMC, K = 4, M = 2, B = 4",
+            sizes=of("T", (10, 30, 100, 250, 500)),
+            laws=(
+                ("calls", "every step asks the same"),
+                ("cpu_s", calls),
+                ("grown_mb", "above a constant a line: each text and its answers stay, so that nothing is asked twice"),
+                ("kept_mb", "lines are appended; none is written again"),
+                ("open_s", "the journal is read once, a line at a time"),
+            ),
+        ),
+        Axis(
+            name="N, rows of the table",
+            about="SMC, T = 5, K = 4: ten of the rows train, ten test",
+            sizes=of("rows", (100, 1000, 10_000, 100_000)),
+            laws=(
+                ("calls", "a run asks about the rows it was given, not about the table"),
+                ("start_s", "the file is read and its columns judged, every cell of it"),
+                ("start_mb", "the whole table is held until the rows are drawn"),
+                ("kept_mb", "the rows of the run alone are kept"),
+            ),
+        ),
+        Axis(
+            name="calls in flight at most",
+            about="SMC, T = 2, K = 30, M = B = 40: rounds of 1,200 calls",
+            sizes=of("concurrency", (8, 32, 128, 512, 1024), Size(K=30, T=2, M=40, B=40)),
+            laws=(
+                ("calls", "the same run"),
+                ("wall_s", "a server without latency: the client alone is the limit, at any number in flight"),
+                ("cpu_s", "a call costs the same in a crowd: what waits in line is not looked at"),
+                ("per_cpu_s", "what one core feeds"),
+                ("grown_mb", "a connection and a body each of what is under way"),
+            ),
+        ),
+    )
+
+
+NAMES = {
+    "calls": ("calls", ""),
+    "start_s": ("CPU before the first call", "s"),
+    "start_mb": ("memory before the first call, peak", "MB"),
+    "wall_s": ("wall clock", "s"),
+    "cpu_s": ("CPU", "s"),
+    "per_cpu_s": ("calls a CPU second", ""),
+    "grown_mb": ("memory that the run adds, peak", "MB"),
+    "kept_mb": ("journal and answers", "MB"),
+    "open_s": ("opening the finished run, CPU", "s"),
+}
+ABOVE = ("start_s", "start_mb", "kept_mb", "open_s")
+"""Figures whose law is that of what is above an almost empty run."""
+
+
+def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
+    """A worker from start to end. Raises RuntimeError where it fails."""
+    place = desk.folder / name
+    words = (
+        *("run", str(desk.table(max(size.rows, size.train))), "--target", "label", "--method", "smc", "--epochs", "1"),
+        *("--particles", str(size.K), "--batch-size", str(size.M), "--buffer-size", str(size.B)),
+        *(
+            "--train-size",
+            str(size.train),
+            "--test-size",
+            str(TEST_ROWS),
+            "--no-cache",
+            "--quiet",
+            "--run-dir",
+            str(place),
+        ),
+        *("--base-url", base_url, "--model", "stub", "--concurrency", str(size.concurrency)),
+    )
+    run, log = RunDirectory(place), desk.folder / f"{name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vpp", *words], cwd=ROOT, env=desk.environment(name), stdout=output, stderr=output
+        )
+    started = finished = _Look()
+    while process.poll() is None:
+        now = _Look.at(process.pid)
+        if not _has_begun(run.journal):
+            started = now
+        if not _has_finished(run.journal):
+            finished = now
+        time.sleep(LOOK_S)
+    if process.returncode:
+        raise RuntimeError(f"{name} ended with {process.returncode}: {log.read_text()[-500:]}")
+    return _cost(run, started, finished)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """A process at one moment."""
+
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+
+    @classmethod
+    def at(cls, pid: int) -> "_Look":
+        """As /proc tells; nothing of a process that is gone."""
+        try:
+            used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            told = Path(f"/proc/{pid}/status").read_text().splitlines()
+        except OSError:
+            return cls()
+        peak = next((int(line.split()[1]) for line in told if line.startswith("VmHWM")), 0)
+        return cls(cpu_s=(int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK"), peak_mb=peak / 1024)
+
+
+def _has_begun(journal: Path) -> bool:
+    return journal.exists() and journal.stat().st_size > 0
+
+
+def _has_finished(journal: Path) -> bool:
+    if not _has_begun(journal):
+        return False
+    with journal.open("rb") as file:
+        file.seek(max(0, journal.stat().st_size - TAIL))
+        return b'"run_finished"' in file.read()
+
+
+def _cost(run: RunDirectory, started: _Look, finished: _Look) -> Cost:
+    began = time.process_time()
+    view = RunReader(run).refresh().view
+    open_s = time.process_time() - began
+    return Cost(
+        calls=view.usage.calls,
+        start_s=started.cpu_s,
+        start_mb=started.peak_mb,
+        wall_s=view.wall_s,
+        cpu_s=finished.cpu_s - started.cpu_s,
+        grown_mb=finished.peak_mb - started.peak_mb,
+        kept_mb=sum(path.stat().st_size for path in (run.journal, run.answers)) / 2**20,
+        open_s=open_s,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """y = a x^b, and how far off it is."""
+
+    exponent: float
+    off: float
+    """A factor: 1.05 is five per cent, root mean square."""
+
+
+def law(xs: Sequence[float], ys: Sequence[float]) -> Law | None:
+    """Least squares through the logarithms. None where fewer than three y are above 0."""
+    points = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True) if y > 0]
+    if len(points) < 3:
+        return None
+    x0, y0 = mean(x for x, _ in points), mean(y for _, y in points)
+    exponent = sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
+    left = mean((y - y0 - exponent * (x - x0)) ** 2 for x, y in points)
+    return Law(exponent=exponent, off=math.exp(math.sqrt(left)))
+
+
+def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
+    """An axis in markdown."""
+    xs = [float(x) for x, _ in axis.sizes]
+    yield f"**{axis.name}** ({axis.about})"
+    yield ""
+    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | off by | why |"
+    yield f"|---|{'---:|' * (len(xs) + 2)}---|"
+    for name, why in axis.laws:
+        label, unit = NAMES[name]
+        ys = [getattr(cost, name) for cost in costs]
+        base = getattr(empty, name) if name in ABOVE else 0.0
+        found = law(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
+        told = (f"{found.exponent:.2f}", f"x {found.off:.2f}") if found else ("–", "–")
+        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {' | '.join(told)} | {why} |"
+    yield ""
+
+
+def report(*, quick: bool) -> str:
+    """Measures every axis."""
+    told: list[str] = []
+    with tempfile.TemporaryDirectory() as name, bench(Path(name)) as desk, served(learner_s=0, optimizer_s=0) as stub:
+        empty = measured(desk, "empty", Size(K=1, T=1), stub.base_url)
+        for number, axis in enumerate(axes(quick=quick)):
+            costs = [measured(desk, f"{number}-{x}", size, stub.base_url) for x, size in axis.sizes]
+            told += lines(axis, costs, empty)
+            print("\n".join(lines(axis, costs, empty)), flush=True)
+    return "\n".join([*told, _foot(empty)])
+
+
+def _foot(empty: Cost) -> str:
+    return (
+        f"Before its first call an almost empty run (K = 1, T = 1) takes {shown(empty.start_s)} s of CPU and "
+        f"{shown(empty.start_mb)} MB. Figures of the start, of files and of opening have exponents of what is above "
+        "that; a dash is what is not told from it. By `python -m tests.performance.scaling`."
+    )
+
+
+def main() -> None:
+    """Measures, prints, and with --write puts it in docs/performance.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="to a tenth of the largest sizes")
+    parser.add_argument("--write", action="store_true", help="into docs/performance.md")
+    options = parser.parse_args()
+    text = report(quick=options.quick)
+    print(text.splitlines()[-1])
+    if options.write:
+        put("scaling", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,467 @@
+"""A latency-simulated OpenAI-compatible server on loopback, cheap enough to measure a client with.
+
+    python -m tests.performance.stub --learner-s 0.3 --optimizer-s 0.9 [--capacity 64 [--queue N | --reject]]
+
+prints its base URL on one line and serves until it is ended; in Python, `with served(learner_s=0.3) as stub:` and
+`stub.base_url`.
+
+A learner is answered with a label of its prompt, which the prompt decides; an optimizer with a rule that no other
+request gets, which the request decides, so that the same run gets the same answers whatever the timing. A model named
+`learner` or `optimizer` is that role; any other is told by what the prompt asks for. With `--jitter S` each latency is
+multiplied by a log-normal factor of mean 1 that the request decides. Of `--capacity N` at most N are served at once and
+the rest wait in line: with `--queue N` at most N of them, the next gets a 503; with `--reject` none: it gets a 429.
+
+GET /counts tells what was asked since the start or the last GET /reset, as JSON (see `Counts`); both are beside /v1.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import math
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+Role = Literal["learner", "optimizer"]
+ROOT = Path(__file__).parents[2]
+LABELS = b"Labels:\\n- "
+PACK = b"There are "
+OPTIMIZER_WORDS = (b"New rule", b"new_rule")
+ROUNDS_KEPT = 10_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How long answers take, and how many are given at once."""
+
+    learner_s: float = 0.3
+    optimizer_s: float = 0.9
+    capacity: int = 0
+    """Served at once; 0: any number."""
+    queue: int = -1
+    """Waiting at most before a 503; -1: any number."""
+    reject: bool = False
+    """A 429 instead of waiting."""
+    jitter: float = 0.0
+    """Sigma of the latency's log-normal factor."""
+
+
+@dataclass
+class Round:
+    """Calls of one role from the first that came while none of that role was under way."""
+
+    role: Role
+    calls: int
+    first_s: float
+    """Seconds after the counts' start."""
+    last_s: float
+    """When its last call came: `last_s - first_s` is how long the client took to send the round."""
+
+
+@dataclass
+class Counts:
+    """What was asked."""
+
+    learner: int = 0
+    optimizer: int = 0
+    rejected: int = 0
+    """By a 429 or a 503; not among the calls."""
+    dropped: int = 0
+    """Calls whose connection was closed before the answer."""
+    repeated_prompts: int = 0
+    """Calls whose messages an earlier call had that was not dropped, since the server's start."""
+    repeated_bodies: int = 0
+    """The same of the whole body: messages, seed, temperature and limits."""
+    peak_in_flight: int = 0
+    """Come and not answered."""
+    peak_served: int = 0
+    peak_connections: int = 0
+    prompt_bytes: int = 0
+    rounds: list[Round] = field(default_factory=list)
+    """The first 10,000."""
+    began: float = field(default_factory=time.monotonic)
+    cpu_began: float = field(default_factory=time.process_time)
+
+    def told(self) -> dict[str, Any]:
+        """As JSON, with `calls`, the server's `cpu_s` and `for_s` since the start; `began` is a monotonic clock's."""
+        own = {name: value for name, value in vars(self).items() if name not in ("rounds", "cpu_began")}
+        return {
+            **own,
+            "calls": self.learner + self.optimizer,
+            "cpu_s": time.process_time() - self.cpu_began,
+            "for_s": time.monotonic() - self.began,
+            "rounds": [vars(each) for each in self.rounds],
+        }
+
+
+class Stub:
+    """What all connections share."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.counts = Counts()
+        self.connections = 0
+        self.in_flight: dict[Role, int] = {"learner": 0, "optimizer": 0}
+        self.served = 0
+        self.waiting: deque[Connection] = deque()
+        self._rounds: dict[Role, Round] = {}
+        self._prompts: set[int] = set()
+        self._bodies: set[int] = set()
+        self._call_later = asyncio.get_running_loop().call_later
+
+    def reset(self) -> None:
+        """Counts from zero; what was asked before still counts as asked before."""
+        self.counts = Counts()
+        self._rounds.clear()
+
+    def is_full(self) -> bool:
+        return 0 < self.options.capacity <= self.served
+
+    def refusal(self) -> int:
+        """The status for a call that finds no place; 0: it is taken."""
+        if not self.is_full():
+            return 0
+        if self.options.reject:
+            return 429
+        return 503 if 0 <= self.options.queue <= len(self.waiting) else 0
+
+    def begin(self, connection: "Connection", role: Role, body: bytes) -> None:
+        """Takes a call: serves it, or puts it in line."""
+        counts = self.counts
+        self._note_round(role)
+        if role == "learner":
+            counts.learner += 1
+        else:
+            counts.optimizer += 1
+        counts.prompt_bytes += len(body)
+        connection.asked = self._note_repeats(body)
+        self.in_flight[role] += 1
+        counts.peak_in_flight = max(counts.peak_in_flight, sum(self.in_flight.values()))
+        if self.is_full():
+            self.waiting.append(connection)
+        else:
+            self._serve(connection)
+
+    def _note_round(self, role: Role) -> None:
+        now = time.monotonic() - self.counts.began
+        current = self._rounds.get(role)
+        if current is None or not self.in_flight[role]:
+            current = self._rounds[role] = Round(role, 0, now, now)
+            if len(self.counts.rounds) < ROUNDS_KEPT:
+                self.counts.rounds.append(current)
+        current.calls += 1
+        current.last_s = now
+
+    def _note_repeats(self, body: bytes) -> tuple[int, int]:
+        """What the call is known by: messages and whole body; 0 where an earlier call is known by it."""
+        prompt, whole = hash(_messages(body)), hash(body)
+        is_repeated = prompt in self._prompts, whole in self._bodies
+        self.counts.repeated_prompts += is_repeated[0]
+        self.counts.repeated_bodies += is_repeated[1]
+        self._prompts.add(prompt)
+        self._bodies.add(whole)
+        return (0 if is_repeated[0] else prompt), (0 if is_repeated[1] else whole)
+
+    def drop(self, connection: "Connection") -> None:
+        """A call that was never answered may be asked again."""
+        self.counts.dropped += 1
+        prompt, whole = connection.asked
+        self._prompts.discard(prompt)
+        self._bodies.discard(whole)
+
+    def _serve(self, connection: "Connection") -> None:
+        self.served += 1
+        self.counts.peak_served = max(self.counts.peak_served, self.served)
+        connection.timer = self._call_later(self._latency_s(connection), connection.answer)
+
+    def _latency_s(self, connection: "Connection") -> float:
+        options = self.options
+        base = options.learner_s if connection.role == "learner" else options.optimizer_s
+        return base * jitter(connection.number, options.jitter) if options.jitter else base
+
+    def ended(self, connection: "Connection", *, was_served: bool) -> None:
+        """A call was answered or dropped: the next in line is served."""
+        self.in_flight[connection.role] -= 1
+        if not was_served:
+            self.waiting.remove(connection)
+            return
+        self.served -= 1
+        while self.waiting and not self.is_full():
+            self._serve(self.waiting.popleft())
+
+
+class Connection(asyncio.Protocol):
+    """One kept-alive HTTP/1.1 connection; one call at a time."""
+
+    def __init__(self, stub: Stub) -> None:
+        self._stub = stub
+        self._held = b""
+        self._transport: asyncio.Transport | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.role: Role = "learner"
+        self.number = 0
+        """What the request decides everything by."""
+        self.asked = (0, 0)
+        """What the call under way is known by."""
+        self._reply: bytes | None = None
+        """The answer of the call under way."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        stub = self._stub
+        stub.connections += 1
+        stub.counts.peak_connections = max(stub.counts.peak_connections, stub.connections)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._stub.connections -= 1
+        if self._reply is not None:
+            self._stub.drop(self)
+            self._end_call()
+
+    def data_received(self, data: bytes) -> None:
+        self._held = self._held + data if self._held else data
+        while self._reply is None and self._transport and self._take_one():
+            pass
+
+    def _take_one(self) -> bool:
+        """Reads one whole request, where there is one."""
+        end = self._held.find(b"\r\n\r\n")
+        if end < 0:
+            return False
+        head = self._held[:end]
+        length = _content_length(head)
+        if length < 0:
+            self._write(411, b'{"error": {"message": "a body needs a Content-Length"}}')
+            self._held = b""
+            return False
+        stop = end + 4 + length
+        if len(self._held) < stop:
+            return False
+        body, self._held = self._held[end + 4 : stop], self._held[stop:]
+        method, path, *_ = head[: head.find(b"\r\n")].split(b" ")
+        self._take(method, path, body)
+        return True
+
+    def _take(self, method: bytes, path: bytes, body: bytes) -> None:
+        if method == b"POST" and path.endswith(b"/chat/completions"):
+            self._begin(body)
+        elif method == b"GET" and path in PLAIN:
+            self._write(200, json.dumps(PLAIN[path](self._stub)).encode())
+        else:
+            self._write(404, b'{"error": {"message": "no such path"}}')
+
+    def _begin(self, body: bytes) -> None:
+        if status := self._stub.refusal():
+            self._stub.counts.rejected += 1
+            self._write(status, b'{"error": {"message": "too many calls at once"}}')
+            return
+        self.number = int.from_bytes(blake2b(body, digest_size=8).digest())
+        self.role = role_of(body)
+        self._reply = reply(body, self.role, self.number)
+        self._stub.begin(self, self.role, body)
+
+    def answer(self) -> None:
+        """The call's time is over."""
+        text = self._reply
+        self._end_call()
+        if self._transport is not None and text is not None:
+            self._transport.write(text)
+            while self._held and self._reply is None and self._take_one():
+                pass
+
+    def _end_call(self) -> None:
+        timer, self.timer, self._reply = self.timer, None, None
+        if timer is not None:
+            timer.cancel()
+        self._stub.ended(self, was_served=timer is not None)
+
+    def _write(self, status: int, body: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(_framed(status, body))
+
+
+PLAIN: dict[bytes, Callable[[Stub], Any]] = {
+    b"/counts": lambda stub: stub.counts.told(),
+    b"/reset": lambda stub: stub.reset(),
+    b"/v1/models": lambda stub: {"object": "list", "data": [{"id": "stub", "object": "model", "max_model_len": 32768}]},
+    b"/health": lambda stub: {},
+}
+
+
+def role_of(body: bytes) -> Role:
+    """By the model's name, or else by what the prompt asks for."""
+    if b'"model":"learner"' in body or b'"model": "learner"' in body:
+        return "learner"
+    if b'"model":"optimizer"' in body or b'"model": "optimizer"' in body:
+        return "optimizer"
+    return "optimizer" if any(words in body for words in OPTIMIZER_WORDS) else "learner"
+
+
+def reply(body: bytes, role: Role, number: int) -> bytes:
+    """The whole response; labels go from the request into it as they are, escaped as JSON."""
+    text = rule(number) if role == "optimizer" else outputs(body, number)
+    return _framed(
+        200,
+        b'{"id":"stub","object":"chat.completion","created":0,"model":"stub","choices":[{"index":0,'
+        b'"finish_reason":"stop","message":{"role":"assistant","content":"%b"}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,'
+        b'"total_tokens":%d}}' % (text, len(body) // 4, len(text) // 4, (len(body) + len(text)) // 4),
+    )
+
+
+def rule(number: int) -> bytes:
+    """A rule that the request alone has."""
+    return (
+        b"Reasoning: the boundary moves.\\nNew rule: Where the first column is above %d.%016x, say the first label."
+        % (
+            number % 97,
+            number,
+        )
+    )
+
+
+def outputs(body: bytes, number: int) -> bytes:
+    """`Output: label`, or a line `Output [n]: label` an input of a pack; a number where no label is named."""
+    labels = _labels(body)
+    count = _pack_size(body)
+    if count == 1:
+        return b"Explanation: as the rule says.\\nOutput: %b" % labels[number % len(labels)]
+    given = random.Random(number)
+    return b"\\n".join(b"Output [%d]: %b" % (n, given.choice(labels)) for n in range(1, count + 1))
+
+
+def _labels(body: bytes) -> list[bytes]:
+    """Those that the prompt names, as they stand in its JSON."""
+    began = body.find(LABELS)
+    if began < 0:
+        return [b"%d" % n for n in range(10)]
+    text = body[began + len(LABELS) : began + 4000]
+    ends = [place for place in (text.find(b"\\n\\n"), text.find(b'"')) if place >= 0]
+    return text[: min(ends, default=len(text))].split(b"\\n- ")
+
+
+def _pack_size(body: bytes) -> int:
+    began = body.rfind(PACK)
+    words = body[began + len(PACK) : began + len(PACK) + 20].split(b" ", 2) if began >= 0 else []
+    return int(words[0]) if len(words) > 1 and words[0].isdigit() and words[1] == b"inputs," else 1
+
+
+def _messages(body: bytes) -> bytes:
+    """What stands between the messages' brackets; the whole body where they are not found."""
+    began = body.find(b'"messages"')
+    return body[began : body.rfind(b"}]")] if began >= 0 else body
+
+
+def jitter(number: int, sigma: float) -> float:
+    """A log-normal factor of mean 1, decided by a number."""
+    return math.exp(random.Random(number).gauss(-sigma * sigma / 2, sigma))
+
+
+def _content_length(head: bytes) -> int:
+    """-1 for a body that comes in chunks."""
+    lowered = head.lower()
+    began = lowered.find(b"\r\ncontent-length:")
+    if began < 0:
+        return -1 if b"\r\ntransfer-encoding:" in lowered else 0
+    return int(lowered[began + 17 :].split(b"\r\n", 1)[0])
+
+
+def _framed(status: int, body: bytes) -> bytes:
+    return b"HTTP/1.1 %d Stub\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+        status,
+        len(body),
+        body,
+    )
+
+
+@dataclass(frozen=True)
+class Served:
+    """A stub in a process of its own."""
+
+    base_url: str
+    """Ends in /v1."""
+    pid: int
+
+    def counts(self) -> dict[str, Any]:
+        """See `Counts.told`."""
+        found: dict[str, Any] = self._get("counts")
+        return found
+
+    def reset(self) -> None:
+        """Counts from zero."""
+        self._get("reset")
+
+    def _get(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/{path}", timeout=30) as response:
+            return json.loads(response.read())
+
+
+@contextmanager
+def served(**options: Any) -> Iterator[Served]:
+    """Serves by a process of its own, which ends with this one; options: as those of `Options`."""
+    words = [word for name, value in vars(Options(**options)).items() for word in _words(name, value)]
+    command = [sys.executable, "-m", "tests.performance.stub", "--with-parent", *words]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield Served(process.stdout.readline().strip(), process.pid)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _words(name: str, value: float | bool) -> list[str]:
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag] if value else []
+    return [] if name == "queue" and value < 0 else [flag, str(value)]
+
+
+async def serve(options: Options, *, port: int = 0, with_parent: bool = False) -> None:
+    """Prints the base URL and serves until it is ended, or until standard input ends."""
+    loop = asyncio.get_running_loop()
+    stub = Stub(options)
+    server = await loop.create_server(lambda: Connection(stub), "127.0.0.1", port, backlog=8192)
+    ended = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, ended.set)
+    if with_parent:
+        loop.add_reader(sys.stdin.fileno(), ended.set)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await ended.wait()
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--learner-s", type=float, default=0.3)
+    parser.add_argument("--optimizer-s", type=float, default=0.9)
+    parser.add_argument("--capacity", type=int, default=0, help="served at once; 0: any number")
+    parser.add_argument("--queue", type=int, default=-1, help="waiting at most, beyond it a 503")
+    parser.add_argument("--reject", action="store_true", help="a 429 instead of waiting")
+    parser.add_argument("--jitter", type=float, default=0.0, help="sigma of the latency's log-normal factor")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--with-parent", action="store_true", help="ends when standard input ends")
+    given = vars(parser.parse_args())
+    port, with_parent = given.pop("port"), given.pop("with_parent")
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    gc.disable()
+    asyncio.run(serve(Options(**given), port=port, with_parent=with_parent))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Real worker processes, and how long their runs took by their own journals."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vpp.data.tasks import generate
+
+ROOT = Path(__file__).parents[2]
+TEST_ROWS = 10
+POLL_S = 0.02
+RUN = "import runpy; runpy.run_module('vpp', run_name='__main__', alter_sys=True)"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that finished."""
+
+    wall_s: float
+    """From the journal's first line to its last."""
+    cpu_s: float
+    """The process's, its start included."""
+    steps: int
+    usage: dict[str, Any]
+    """As its last line has it."""
+
+
+class WorkerFailed(RuntimeError):
+    """A worker that did not finish its run, or not in time."""
+
+
+@dataclass
+class Bench:
+    """A folder for runs, each with a cache of its own."""
+
+    folder: Path
+    started: list["Worker"] = field(default_factory=list)
+
+    def table(self, rows: int) -> Path:
+        """A CSV whose two inputs and labels are made up, with so many training rows and ten more."""
+        path = self.folder / f"table-{rows}.csv"
+        if not path.exists():
+            numbers = random.Random(0)
+            cells = [(numbers.randrange(10_000), numbers.randrange(10_000)) for _ in range(rows + TEST_ROWS)]
+            lines = [f"{a / 100},{b / 100},{'yes' if a > b else 'no'}" for a, b in cells]
+            path.write_text("\n".join(["width,height,label", *lines, ""]))
+        return path
+
+    def task(self, name: str, seed: int) -> Path:
+        """The CSV of one of the paper's tasks."""
+        path = self.folder / f"{name}-{seed}.csv"
+        path.write_bytes(generate(name, seed=seed))
+        return path
+
+    def words(self, method: str, *, steps: int, base_url: str) -> list[str]:
+        """`run` with K = 10, M = 10, B = 40 and T steps, one epoch; the method `mh-prefetch` is mh with prefetch."""
+        rows = 10 * steps
+        return [
+            *("run", str(self.table(rows)), "--target", "label", "--method", method.removesuffix("-prefetch")),
+            *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1"),
+            *("--train-size", str(rows), "--test-size", str(TEST_ROWS), "--base-url", base_url, "--model", "stub"),
+            *prefetch_words(method),
+        ]
+
+    def start(self, name: str, words: Sequence[str], *, changed: str = "") -> "Worker":
+        """A worker in the run directory `name`. changed: Python that is run first, to leave a part out."""
+        place = self.folder / name
+        return self.launch(place, [*words, "--run-dir", str(place), "--quiet"], changed=changed)
+
+    def launch(self, place: Path, words: Sequence[str], *, changed: str = "") -> "Worker":
+        """Any command of vpp, about the run in `place`."""
+        program = ["-c", f"{changed}\n{RUN}"] if changed else ["-m", "vpp"]
+        log = (self.folder / f"{place.name}.log").open("ab")
+        process = subprocess.Popen(
+            [sys.executable, *program, *words],
+            cwd=ROOT,
+            env=self.environment(place.name),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+        log.close()
+        self.started.append(Worker(process, place))
+        return self.started[-1]
+
+    def environment(self, name: str) -> dict[str, str]:
+        """Without what this shell says of servers; a fresh cache a run."""
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("OPENAI_", "VPP_"))}
+        return {
+            **inherited,
+            "VPP_RUNS_DIR": str(self.folder / "runs"),
+            "VPP_CACHE_DIR": str(self.folder / f"cache-{name}"),
+            "VPP_MAX_RUNNING": "20",
+            "no_proxy": "127.0.0.1",
+        }
+
+
+@dataclass
+class Worker:
+    """A command under way."""
+
+    process: subprocess.Popen[bytes]
+    place: Path
+    cpu_s: float = 0.0
+
+    @property
+    def journal(self) -> Path:
+        return self.place / "events.jsonl"
+
+    def finish(self, *, within_s: float) -> Ran:
+        """Raises WorkerFailed with the last line of its log."""
+        deadline = time.monotonic() + within_s
+        while not self._has_ended():
+            if time.monotonic() > deadline:
+                self.kill()
+                raise WorkerFailed(f"{self.place.name} did not end within {within_s:.0f} s")
+            time.sleep(POLL_S)
+        if self.process.returncode:
+            raise WorkerFailed(f"{self.place.name} ended with {self.process.returncode}: {self._last_words()}")
+        return ran(self.journal, cpu_s=self.cpu_s)
+
+    def _has_ended(self) -> bool:
+        if self.process.returncode is None:
+            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu_s = used.ru_utime + used.ru_stime
+        return self.process.returncode is not None
+
+    def kill(self) -> None:
+        """At once; a demo model that it started ends with it."""
+        if not self._has_ended():
+            self.process.kill()
+            while not self._has_ended():
+                time.sleep(POLL_S)
+
+    def wait_for_step(self, step: int, *, within_s: float) -> None:
+        """Until the journal tells that a step is finished. Raises WorkerFailed."""
+        deadline = time.monotonic() + within_s
+        while not any(_step(event) == step for event in events(self.journal)):
+            if self._has_ended() or time.monotonic() > deadline:
+                raise WorkerFailed(f"{self.place.name} did not finish step {step}: {self._last_words()}")
+            time.sleep(POLL_S)
+
+    def _last_words(self) -> str:
+        log = self.place.parent / f"{self.place.name}.log"
+        return (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+
+
+def _step(event: dict[str, Any]) -> int | None:
+    return event["event"]["step"] if event["event"]["type"] == "step_finished" else None
+
+
+@contextmanager
+def bench(folder: Path) -> Iterator[Bench]:
+    """Leaves no worker behind."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = Bench(folder)
+    try:
+        yield found
+    finally:
+        for worker in found.started:
+            worker.kill()
+
+
+def events(journal: Path) -> list[dict[str, Any]]:
+    """The whole lines of a journal; none where there is none yet."""
+    if not journal.exists():
+        return []
+    whole = journal.read_bytes().rpartition(b"\n")[0]
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def ran(journal: Path, *, cpu_s: float = 0.0) -> Ran:
+    """What a journal tells of its run. Raises WorkerFailed where it tells of no end."""
+    told = events(journal)
+    kinds = [each["event"]["type"] for each in told]
+    if "run_started" not in kinds or kinds[-1] != "run_finished":
+        raise WorkerFailed(f"{journal.parent.name} has no run_finished: its last line is {kinds[-1:] or 'none'}")
+    began = told[kinds.index("run_started")]
+    steps = int(began["event"]["steps"])
+    return Ran(wall_s=told[-1]["at"] - began["at"], cpu_s=cpu_s, steps=steps, usage=told[-1]["usage"])
+
+
+@cache
+def knows(option: str) -> bool:
+    """Whether `run` has an option."""
+    command = [sys.executable, "-m", "vpp", "run", "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60).stdout
+    return f"{option} " in told
+
+
+def prefetch_words(method: str) -> list[str]:
+    """Off for plain mh, on for `mh-prefetch`. Raises WorkerFailed where there is no such option."""
+    if not method.startswith("mh"):
+        return []
+    if not knows("--prefetch"):
+        if method == "mh":
+            return []
+        raise WorkerFailed("`run` has no option --prefetch")
+    return ["--prefetch", "on" if method == "mh-prefetch" else "off"]

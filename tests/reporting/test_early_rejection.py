@@ -1,0 +1,67 @@
+"""A rejection that was certain before all rows were answered: told as that, wherever a rejection is told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, scored, started
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.ledger import ruled_out_html
+from vpp.inspection.ruled_out import rejected
+from vpp.reporting.markdown import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.happening import happened
+
+CONFIG = Config(method="mh", particles=2, early_rejection=True)
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> RunReader:
+    """One of four rows was answered, wrongly."""
+    ids = [row.id for row in YES_NO.train]
+    cut: dict[str, Any] = {"log_likelihood_proposal": None, "log_alpha": None}
+    return run(
+        tmp_path,
+        started(CONFIG, YES_NO),
+        *drawn("a", "a"),
+        scored(0, 0, "a", {row.id: row.target for row in YES_NO.train}, log_lik=-0.25),
+        scored(0, 0, "bad", {ids[0]: None}, role="proposal", log_lik=-3.0),
+        proposed(0, 0, "a", "bad", **cut, log_likelihood=-0.25, unanswered=3, log_likelihood_bound=-3.25, u=0.5),
+        scored(0, 1, "a", {row.id: row.target for row in YES_NO.train}, log_lik=-0.25),
+        proposed(0, 1, "a", None, why="unparsable", log_likelihood=None, **cut, u=None),
+        finished(0, ("a", "a")),
+        config=CONFIG,
+    )
+
+
+def test_it_is_told_with_the_rows_that_were_answered_and_what_was_still_possible(reader: RunReader) -> None:
+    snapshot, data = reader.refresh(), reader.dataset()
+    assert not snapshot.view.is_damaged
+    (card, _) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)
+    assert card.folds[0].notes == (
+        "1 of 1 batch rows contradicts it (rows 0)",
+        "rejected after 1 of 4 rows: log-likelihood could reach at most −3.25, against −0.25 before, u = 0.500",
+    )
+    assert ruled_out_html(rejected(snapshot.view, data), seed_text="").count(
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed.</p>"
+        '<p class="cap">log α, at most −3.00, is below log u = −0.69.</p>'
+    )
+    assert (
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed: "
+        "log α, at most −3.00, is below log u = −0.69. 1 of 1 row speaks against it:"
+    ) in report_markdown(reader)
+    assert happened(snapshot.view, 0, CONFIG) == (
+        "Step 0: one proposal was judged and rejected; one rejection was certain before all rows were answered, "
+        "one could not be read."
+    )
+
+
+def test_the_export_has_the_bound_and_no_log_likelihood(reader: RunReader) -> None:
+    (occasion,) = json.loads(posterior_json(reader))["ruled_out"][0]["occasions"]
+    assert (occasion["unanswered"], occasion["log_likelihood_bound"], occasion["n_rows"]) == (3, -3.25, 1)
+    assert (occasion["log_likelihood_proposal"], occasion["log_alpha"], occasion["u"]) == (None, None, 0.5)

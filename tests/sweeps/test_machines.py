@@ -1,0 +1,212 @@
+"""Cells worked elsewhere: what goes to another machine and comes back, and what a sweep does where one is lost."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Desk
+from vpp import __version__
+from vpp.bench.cells import Cell, Sizes, create
+from vpp.bench.conductor import LOST_AT_MOST, Conducted, conduct
+from vpp.bench.engine import LOST, Far, Order
+from vpp.bench.machines import Errand, Returned, carried_out
+from vpp.bench.parcel import AT_MOST, Parcel, Sent, fill, packed, place
+from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView
+from vpp.errors import RunError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+from vpp.runs.spec import EndpointSpec
+
+DEMO = EndpointSpec(demo=True, model="demo", cache=False)
+SMALL = Sizes(train=20, test=10, epochs=1)
+VML = Cell(task="two-blobs", method="vml", seed=0)
+ORDER = Order(cell=VML, sizes=SMALL, endpoint=DEMO)
+SPEC = SweepSpec(endpoint=DEMO, tasks=("two-blobs",), methods=("vml",), seeds=1, sizes=SMALL)
+QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
+
+
+def file(content: bytes = b"x") -> Sent:
+    return Sent(content=content, changed_at=1.5e9)
+
+
+def errand(*, parcel: Parcel | None = None, version: str = __version__, wants: tuple[str, ...] = ()) -> Errand:
+    return Errand(order=ORDER, parcel=parcel or {}, version=version, wants=wants, slots=2)
+
+
+def test_a_run_directory_comes_back_as_it_was_but_for_what_is_of_one_worker(tmp_path: Path) -> None:
+    run = create(VML, SMALL, DEMO, run_dir=tmp_path / "there" / VML.name)
+    for name in ("lock", "heartbeat", "control", ".run.json.lock"):
+        (run.path / name).write_bytes(b"1")
+    os.symlink(run.data, run.path / "link.csv")
+    (run.path / "folder").mkdir()
+    (tmp_path / "here").mkdir()
+    place(packed(run.path), tmp_path / "here" / VML.name)
+    came = tmp_path / "here" / VML.name
+    assert {path.name for path in came.iterdir()} == {"run.json", "data.csv", "events.jsonl"} & set(
+        os.listdir(run.path)
+    )
+    assert (came / "data.csv").read_bytes() == run.data.read_bytes()
+    assert (came / "data.csv").stat().st_mtime == run.data.stat().st_mtime
+
+
+@pytest.mark.parametrize("name", ["../run.json", "/etc/passwd", "..", ".lock", "a/b", "", "lock", "a\n", "ä", "x" * 90])
+def test_a_name_that_is_no_plain_file_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    target = tmp_path / "cell"
+    target.mkdir()
+    (target / "run.json").write_bytes(b"before")
+    with pytest.raises(RunError, match="names a file"):
+        place({"run.json": file(b"after"), name: file()}, target)
+    assert [path.name for path in tmp_path.iterdir()] == ["cell"]
+    assert (target / "run.json").read_bytes() == b"before"
+
+
+@pytest.mark.parametrize(
+    "parcel", [[], {"a": b"x"}, {"a": Sent(content="x", changed_at=0)}, {f"f{n}": file() for n in range(AT_MOST + 1)}]
+)
+def test_what_is_no_parcel_is_refused(tmp_path: Path, parcel: Parcel) -> None:
+    with pytest.raises(RunError, match="what came back"):
+        place(parcel, tmp_path / "cell")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_comes_back_replaces_what_was_there_whole(tmp_path: Path) -> None:
+    fill({"old.txt": file()}, tmp_path / "cell")
+    place({"new.txt": file(b"new")}, tmp_path / "cell")
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A cell that was stopped on one machine and finished on another."""
+
+    stopped: Returned
+    done: Returned
+    told: list[Far]
+
+
+@pytest.fixture(scope="module")
+def carried() -> Carried:
+    told: list[Far] = []
+
+    def tell(far: Far) -> int:
+        told.append(far)
+        return int(far.steps > 0)  # a word to stop as soon as it has begun
+
+    slow = Order(cell=VML, sizes=SMALL, endpoint=replace(DEMO, demo_latency_ms=250))
+    stopped = carried_out(replace(errand(), order=slow), tell, QUIET)
+    return Carried(stopped, carried_out(errand(parcel=stopped.parcel), lambda far: 0, QUIET), told)
+
+
+def test_a_cell_that_is_stopped_on_one_machine_is_finished_on_another(carried: Carried, tmp_path: Path) -> None:
+    assert carried.stopped.code == 130
+    assert carried.told[-1] == Far(step=0, steps=2)
+    assert carried.done.code == 0
+    place(carried.done.parcel, tmp_path / VML.name)
+    assert RunReader(RunDirectory(tmp_path / VML.name)).refresh().state == "finished"
+    before, after = (each.parcel["events.jsonl"].content for each in (carried.stopped, carried.done))
+    assert after.startswith(before.splitlines()[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (errand(version="0.0"), f"has version {__version__} of this program, not 0.0"),
+        (errand(wants=("OPENAI_API_KEY",)), "has no OPENAI_API_KEY in its environment"),
+    ],
+)
+def test_a_machine_that_cannot_says_so_before_it_begins(asked: Errand, said: str) -> None:
+    found = carried_out(asked, lambda far: 0, QUIET)
+    assert (found.code, found.parcel) == (3, {})
+    assert said in found.said
+
+
+@dataclass
+class Played:
+    """A worker whose end is given."""
+
+    code: int
+    said: str = ""
+    words: int = 0
+
+    def poll(self) -> int | None:
+        return self.code
+
+    def stop(self) -> None:
+        self.words += 1
+
+    def far(self) -> Far | None:
+        return Far(step=1, steps=4)
+
+
+@dataclass
+class Playing:
+    """An engine of given ends; a 0 also brings the finished run."""
+
+    codes: list[int]
+    said: str = ""
+    finish: Callable[[RunDirectory], None] = lambda run: None
+    started: list[Order] = field(default_factory=list)
+
+    def start(self, order: Order, run: RunDirectory) -> Played:
+        self.started.append(order)
+        code = self.codes.pop(0)
+        if code == 0:
+            self.finish(run)
+        return Played(code, self.said)
+
+
+@dataclass
+class Told:
+    lines: list[str] = field(default_factory=list)
+    seen: list[CellView] = field(default_factory=list)
+
+    def look(self, view: SweepView, asked: Sequence[CellView], *, jobs: int) -> None:
+        self.seen += asked
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def played(folder: Path, engine: Playing) -> tuple[Conducted, Told]:
+    told = Told()
+    conducted = conduct(SweepDirectory(folder), SPEC, jobs=1, engine=engine, watcher=told, since=0)
+    return conducted, told
+
+
+def test_a_cell_whose_machine_went_is_begun_again(tmp_path: Path, carried: Carried) -> None:
+    engine = Playing([LOST, 0], finish=lambda run: place(carried.done.parcel, run.path))
+    conducted, told = played(tmp_path / "sweep", engine)
+    assert conducted.ending == "done"
+    assert len(engine.started) == 2
+    assert told.lines[0] == "two-blobs-vml-0: its machine went; it is begun again"
+    assert [(each.state, each.step, each.steps) for each in told.seen[:1]] == [("running", 1, 4)]
+
+
+def test_a_cell_whose_machines_go_again_and_again_is_left_for_another_try(tmp_path: Path) -> None:
+    engine = Playing([LOST] * 9)
+    conducted, told = played(tmp_path / "sweep", engine)
+    assert conducted.ending == "failed"
+    assert len(engine.started) == LOST_AT_MOST + 1
+    assert told.lines[-1].endswith(f"failed, kept for another try: its machine went {LOST_AT_MOST + 1} times")
+
+
+def test_why_a_machine_could_not_is_said(tmp_path: Path) -> None:
+    _, told = played(tmp_path / "sweep", Playing([1], said="the disk there is full"))
+    assert told.lines == ["two-blobs-vml-0 failed, kept for another try: the disk there is full"]
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
+def test_ray_that_is_not_installed_is_one_line(desk: Desk) -> None:
+    ended = desk.vpp("bench", "--demo", "--engine", "ray")
+    assert ended.code == 2
+    assert "pip install -r requirements-ray.txt" in ended.complaint
+
+
+def test_a_clusters_address_without_ray_is_refused(desk: Desk) -> None:
+    ended = desk.vpp("bench", "--demo", "--ray-address", "auto")
+    assert ended.code == 2
+    assert "--engine ray" in ended.complaint

@@ -1,0 +1,22 @@
+"""`python -m vpp.bench.leash …`: `python -m vpp …`, asked to stop as soon as standard input ends.
+
+So a run ends with who started it, however that ended.
+"""
+
+import os
+import runpy
+import signal
+import sys
+import threading
+
+
+def _hold() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_hold, daemon=True).start()
+    sys.argv[0] = "vpp"
+    runpy.run_module("vpp", run_name="__main__")

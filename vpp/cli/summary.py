@@ -1,0 +1,127 @@
+"""What a run came to, in a few lines for a person."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from vpp.cli.surroundings import environment
+from vpp.errors import DataError, RunError
+from vpp.inspection.scores import baseline, rows_of
+from vpp.posterior.metric import Estimate
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import cache_mend
+from vpp.runs.session import load_dataset
+from vpp.runs.summary import result
+from vpp.runs.view import RunView
+from vpp.wording.escaping import one_line
+from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
+from vpp.wording.faults import cache_sentence, is_key_refused
+from vpp.wording.unread import unread_sentence
+from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
+
+
+def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
+    """As one JSON object, or in words."""
+    return json.dumps(result(directory, view)) if as_json else summary(directory, view)
+
+
+def summary(directory: RunDirectory, view: RunView) -> str:
+    """A few lines for a person."""
+    if view.phase == "stopped" and view.started is None and not view.is_damaged:
+        return f"stopped before it began: nothing was asked\ngo on with: python -m vpp resume {directory.path}"
+    outcome = result(directory, view)
+    metric = outcome["metric"]
+    calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
+    lines = [*filter(None, [unread_sentence(view)]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
+    if metric["test"] is not None:
+        lines.append(
+            f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
+        )
+    if beside := _beside(outcome["scores"]["test"]):
+        lines.append(f"test {beside}")
+    lines += _baseline(directory, view)
+    if directory.spec().endpoint.is_demo and view.usage.calls:
+        lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
+    uncertain = outcome["uncertain"]
+    if uncertain["points"] is not None:
+        lines.append(f"uncertain: {uncertain['points']} of {uncertain['of']} test rows")
+    if view.usage.unparsable:
+        lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
+    if kept := cache_sentence(view.usage):
+        lines.append(kept)
+    if view.population:
+        lines.append(heaviest(directory, view))
+    if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
+        lines.append(f"{mend}: python -m vpp cache clear")
+    if view.phase in ("failed", "stopped"):
+        anew = ", which reads OPENAI_API_KEY anew" if is_key_refused(view) else ""
+        lines.append(f"go on with: python -m vpp resume {directory.path}{anew}")
+    if view.phase == "paused":
+        cap = "--max-cost X" if directory.spec().cap.cost else "--max-calls N"
+        lines.append(f"go on with: python -m vpp resume {directory.path} {cap}")
+    if view.phase not in ("failed", "paused"):
+        lines.append(f"report: {directory.path / 'report.md'}")
+    return "\n".join(lines)
+
+
+def heaviest(directory: RunDirectory, view: RunView) -> str:
+    """The text that weighs most, over all particles that hold it, or one of those that weigh alike.
+
+    Without weights, one particle's.
+    """
+    ids = [state.hypothesis for state in view.population]
+    if view.size > 1 and not directory.spec().config.is_weighted:
+        return f"one of {view.size} hypotheses that count alike (each {1 / view.size:.3f}): {view.texts[ids[0]]}"
+    weights = dict.fromkeys(ids, 0.0)
+    for hypothesis, weight in zip(ids, view.weights, strict=True):
+        weights[hypothesis] += weight
+    first = max(weights, key=lambda hypothesis: weights[hypothesis])
+    top, text, n = weights[first], view.texts[first], ids.count(first)
+    alike = sum(top - weight < EQUAL for weight in weights.values())
+    held = f", held by {n} of {view.size} particles" if n > 1 else ""
+    if alike == 1:
+        return f"heaviest hypothesis ({top:.3f}{held}): {text}"
+    if alike == len(weights):
+        return f"one of {alike} hypotheses that count alike (each {top:.3f}{held}): {text}"
+    return f"one of the {alike} heaviest hypotheses (each {top:.3f}{held}): {text}"
+
+
+def _shown(metric: str, value: float | None) -> str:
+    if value is None:
+        return "not evaluated"
+    return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else miss_words(float(value))
+
+
+def _baseline(directory: RunDirectory, view: RunView) -> Iterator[str]:
+    """What one answer to every test row would have come to."""
+    test = view.evaluated.get("test")
+    if test is None:
+        return
+    try:
+        dataset = load_dataset(directory, directory.spec())
+    except (RunError, DataError):
+        return
+    constant = baseline(rows_of(test, dataset), dataset)
+    if isinstance(constant.answer, str):
+        right = percent(1 - constant.score.error, decimals=1)
+        yield f"always “{one_line(constant.answer)}” gets {right} of the test rows"
+    else:
+        yield f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"
+
+
+def _beside(scores: dict[str, Any] | None) -> str:
+    """The other figures of the test rows, each with a standard error where the rows tell one."""
+    if scores is None:
+        return ""
+    if "balanced_accuracy" in scores:
+        return f"balanced accuracy {share_text(_estimate(scores, 'balanced_accuracy'))}"
+    mae = f"mean absolute error {number_text(_estimate(scores, 'mae'))}"
+    if scores["r2"] is None:
+        return mae
+    r2 = _estimate(scores, "r2")
+    return f"{mae}, R² {r2_text(r2.value)}{error_text(r2)}"
+
+
+def _estimate(scores: dict[str, Any], name: str) -> Estimate:
+    error = scores[f"{name}_standard_error"]
+    return Estimate(value=float(scores[name]), standard_error=None if error is None else float(error))

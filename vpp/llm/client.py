@@ -1,0 +1,123 @@
+"""The SDK's client of one server on its shortest path: a prepared request, one answer, a body in bounds.
+
+The only module that knows `openai`. Import it when the first call is made: that takes half a second.
+`AsyncOpenAI` builds each request anew, three times what our part of a call costs. So it says once which address and
+headers a request has, and requests go through the HTTP client that it was given, which is its own too.
+"""
+
+import json
+import resource
+from collections.abc import Mapping
+from contextlib import suppress
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, NamedTuple
+
+import aiohttp
+import httpx2
+import openai
+
+from vpp.llm.body import whole_body
+from vpp.llm.gate import Gate
+
+CONNECT_TIMEOUT_S = 15.0
+KEEPALIVE_S = 3.0
+"""uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
+OTHER_FILES = 200
+"""Files and sockets that a process has open beside its connections."""
+TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
+TELEMETRY = "x-stainless-"
+"""How the names of headers begin that tell of this machine and of the SDK."""
+
+
+class Reply(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in any case."""
+    body: bytes
+
+
+class Client:
+    """Connections to one server, opened through the gate. It retries nothing, follows no redirect, keeps no cookie."""
+
+    def __init__(self, base_url: str, api_key: str, gate: Gate, *, window: int) -> None:
+        """window: connections at most."""
+        self._http = _http_client(base_url, gate, window=_affordable(window))
+        sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
+        self._base = sdk.base_url
+        self._headers = _headers(sdk)
+        self._chat = self._url("chat/completions")
+
+    async def post_chat(self, body: dict[str, Any]) -> Reply:
+        """The whole answer to a chat, whatever its status. Raises TRANSPORT_ERRORS, OSError or BodyTooLarge."""
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return await self._sent(httpx2.Request("POST", self._chat, headers=self._headers, content=content))
+
+    async def get(self, path: str) -> Reply:
+        """The whole answer to a question without a body. Raises as `post_chat` does."""
+        return await self._sent(httpx2.Request("GET", self._url(path), headers=self._headers))
+
+    async def _sent(self, request: httpx2.Request) -> Reply:
+        response = await self._http.send(request, stream=True)
+        try:
+            body = await whole_body(response)
+        finally:
+            await response.aclose()
+        return Reply(response.status_code, response.headers, body)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    def _url(self, path: str) -> httpx2.URL:
+        return self._base.copy_with(raw_path=self._base.raw_path + path.encode())
+
+
+def _headers(sdk: openai.AsyncOpenAI) -> httpx2.Headers:
+    """What the SDK sends with each request, but for what it tells of this machine."""
+    named = {**sdk.default_headers, **sdk.auth_headers}
+    return httpx2.Headers(
+        {
+            name: value
+            for name, value in named.items()
+            if isinstance(value, str) and not name.lower().startswith(TELEMETRY)
+        }
+    )
+
+
+def _http_client(base_url: str, gate: Gate, *, window: int) -> httpx2.AsyncClient:
+    client = openai.DefaultAioHttpClient(
+        limits=httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S),
+        timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
+        follow_redirects=False,
+        trust_env=gate.trusts_proxy(base_url),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+    transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect
+
+    def connections() -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
+            connector=aiohttp.TCPConnector(
+                limit=window,
+                keepalive_timeout=KEEPALIVE_S,
+                ssl=transport.ssl_context,
+                socket_factory=gate.socket_factory(base_url),
+            ),
+        )
+
+    transport.client = connections
+    return client
+
+
+def _affordable(window: int) -> int:
+    """How many connections this process may open: it asks for more files where its limit is short of them."""
+    wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return window
+    with suppress(OSError, ValueError):
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
+    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))

@@ -1,0 +1,70 @@
+"""A door for as many at once as a window is wide, in the order in which they come; one event loop."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+
+
+class Door:
+    """A semaphore whose width may change, and that can be held shut for a while."""
+
+    def __init__(self, width: Callable[[], int]) -> None:
+        self._width = width
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._held: asyncio.TimerHandle | None = None
+        self.inside = 0
+
+    @property
+    def load(self) -> int:
+        """Those inside and those who wait."""
+        return self.inside + len(self._waiting)
+
+    async def __aenter__(self) -> None:
+        if not self._waiting and self._is_open():
+            self.inside += 1
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._leave()
+            elif place in self._waiting:
+                self._waiting.remove(place)
+            raise
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def hold(self, seconds: float) -> None:
+        """Lets nobody in for so long, or until `open`."""
+        loop = asyncio.get_running_loop()
+        if self._held is None or self._held.when() < loop.time() + seconds:
+            self.open()
+            self._held = loop.call_later(seconds, self._let_in, True)
+
+    def open(self) -> None:
+        """Ends a hold: who waits goes in when the next one leaves."""
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+
+    def _is_open(self) -> bool:
+        return self._held is None and self.inside < self._width()
+
+    def _leave(self) -> None:
+        self.inside -= 1
+        self._let_in()
+
+    def _let_in(self, opens: bool = False) -> None:
+        if opens:
+            self._held = None
+        while self._waiting and self._is_open():
+            place = self._waiting.popleft()
+            if not place.done():
+                self.inside += 1
+                place.set_result(None)
