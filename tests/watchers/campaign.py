@@ -22,7 +22,10 @@ from tests.watchers.window import Window
 from vpp.runs.directory import RunDirectory
 
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
-LATENCY_MS = 300
+LATENCY_MS = 1000
+"""Of an answer: the pace of a large model, so that three workers and their models leave the watched server a core."""
+APART_S = 1.0
+"""Between the arrivals of watchers."""
 LIMIT_S = 3.0
 """Within which each watcher is to see the newest step."""
 ALLOWED_MB = 20
@@ -174,7 +177,7 @@ async def watch_all(lines: Sequence[Line], until: float, *, enough: int = 0) -> 
     """They come one after the other, as people do, and stay until a Unix time, or so many refreshes."""
 
     async def one(place: int, line: Line) -> None:
-        await asyncio.sleep(0.25 * place)
+        await asyncio.sleep(APART_S * place)
         try:
             await line.watch(until, enough=enough)
         except Exception as error:
