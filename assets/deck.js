@@ -30,14 +30,14 @@ function keepOpen(card, next) {
 function update(card, next, opened, selected) {
   const name = (fold) => `${card.dataset.key} ${fold.dataset.fold}`
   for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
-  if (card.dataset.html === next.dataset.html) return true
+  if (card.whole === next.whole) return true
   if (selected && card.contains(selected)) return false
   const focused = card.contains(document.activeElement) ? document.activeElement.closest("details")?.dataset.fold : null
   const copied = card.contains(document.activeElement) ? document.activeElement.dataset.copy : null
   keepOpen(card, next)
-  for (const { name, value } of next.attributes) if (name !== "data-html") card.setAttribute(name, value)
+  for (const { name, value } of next.attributes) if (card.getAttribute(name) !== value) card.setAttribute(name, value)
   card.replaceChildren(...next.childNodes)
-  card.dataset.html = next.dataset.html
+  card.whole = next.whole
   for (const fold of folds(card)) {
     fold.open = opened.has(name(fold))
     if (fold.dataset.fold === focused) fold.querySelector("summary").focus({ preventScroll: true })
@@ -80,7 +80,7 @@ function parse(html) {
   const holder = document.createElement("template")
   holder.innerHTML = html
   const cards = [...holder.content.querySelectorAll("[data-key]")]
-  for (const card of cards) card.dataset.html = card.outerHTML
+  for (const card of cards) card.whole = card.outerHTML
   return { seed: holder.content.querySelector(".seed"), cards }
 }
 

@@ -17,8 +17,8 @@ from vpp.runs.damage import steps_before_damage
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_mend
 from vpp.runs.reader import Snapshot
-from vpp.wording import markup
-from vpp.wording.faults import is_key_refused
+from vpp.wording import markup, obeying
+from vpp.wording.faults import faults_sentence, is_key_refused
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase, shown_step
@@ -90,11 +90,7 @@ def say(directory: RunDirectory, command: Command) -> None:
 def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
     """That a word was left for the worker, until it has obeyed; empty where none waits."""
     word = directory.waiting_word() if snapshot.state in frame.LIVE else None
-    if word is None:
-        return ""
-    if word.command == "stop":
-        return "Stopping: the test rows are asked about what is kept. Stop again does without."
-    return "Pausing: calls in flight finish." if word.command == "pause" and snapshot.state == "running" else ""
+    return obeying.heard(word.command, snapshot.state) if word else ""
 
 
 class Shown(NamedTuple):
@@ -166,7 +162,9 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
         with below:
             charts.draw(run, view)
     elif snapshot.state in ("running", "stalled", "paused"):
-        band.html(markup.block(markup.waiting(waiting_for(snapshot))))
+        faults = faults_sentence(snapshot.usage)
+        held_back = [markup.caption(faults)] if faults else []
+        band.html(markup.block(markup.waiting(waiting_for(snapshot)), *held_back, load.line(snapshot)))
     with deck:
         draw_deck(run, snapshot, shown)
     if view.last_step is not None:
@@ -178,11 +176,9 @@ def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What the page shows, what went wrong, and what one can do."""
     of = (shown.step, snapshot.state)
     st.html(shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown)))
-    wrong, buttons = st.container(), st.container()
-    with wrong:
+    with st.container():
         trouble(run, snapshot)
-    with buttons:
-        controls(run, snapshot)
+    controls(run, snapshot)
 
 
 def saying_html(snapshot: Snapshot, shown: Shown) -> str:

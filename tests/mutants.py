@@ -48,6 +48,9 @@ VARIANTS = "tests/inference/test_variants.py"
 PARTICLES = "tests/inference/test_particles.py"
 RESIZING = "tests/inference/test_resizing.py"
 ORDER = "tests/inference/test_order_and_resume.py"
+AHEAD = "tests/inference/test_ahead.py"
+EARLY = "tests/inference/test_early_rejection.py"
+CANCELLATION = "tests/inference/test_cancellation.py"
 
 MUTANTS = (
     # the five that the method's page names
@@ -383,6 +386,112 @@ MUTANTS = (
         "False",
         "tests/inference/test_evaluation.py",
     ),
+    # what is asked ahead of its turn
+    Mutant("no bound on the lead", "inference/lanes.py", "while step > self._step + AHEAD:", "while False:", AHEAD),
+    Mutant("a lane waits for its turn", "inference/lanes.py", "self._step + AHEAD:", "self._step:", AHEAD),
+    Mutant("told at once", "inference/lanes.py", "if step <= self._step:", "if True:", AHEAD),
+    Mutant(
+        "what a step owes is not settled",
+        "inference/lanes.py",
+        "self._accounts.pop(step, Account()).settle()",
+        "self._accounts.pop(step, Account())",
+        AHEAD,
+    ),
+    Mutant(
+        "tasks outlive the run",
+        "inference/tasks.py",
+        "tasks = tuple(self._tasks)",
+        "return",
+        CANCELLATION,
+    ),
+    Mutant(
+        "chains wait for one another",
+        "inference/chains.py",
+        "problem.steps - 1 if config.is_free else step",
+        "step",
+        AHEAD,
+    ),
+    Mutant(
+        "chains ahead though K changes",
+        "settings.py",
+        "return not self.particles_max and self.points_per_call == 1",
+        "return self.points_per_call == 1",
+        AHEAD,
+    ),
+    Mutant("a loser's guess goes on", "inference/guesses.py", "            task.cancel()\n", "", AHEAD),
+    Mutant("a loser's guess is kept", "inference/guesses.py", "            account.drop()\n", "", AHEAD),
+    Mutant(
+        "guesses go on until the next step",
+        "inference/metropolis_hastings.py",
+        "    guesses.keep(decided.particle.text)\n",
+        "",
+        AHEAD,
+    ),
+    Mutant(
+        "the loser is kept",
+        "inference/guesses.py",
+        "self._asked.keys() - {hypothesis}",
+        "{hypothesis} & self._asked.keys()",
+        AHEAD,
+    ),
+    Mutant("a guess counts at once", "inference/guesses.py", ", account.context())", ")", AHEAD),
+    Mutant(
+        "guesses whatever the room",
+        "inference/guesses.py",
+        " or not self._problem.has_room()",
+        "",
+        AHEAD,
+    ),
+    Mutant(
+        "rejected by what is answered",
+        "inference/scoring.py",
+        "np.full(len(rows) - len(answered), likelihood.largest_term)",
+        "np.zeros(0) - 1.0",
+        EARLY,
+    ),
+    Mutant(
+        "rows unanswered are waited for",
+        "inference/scoring.py",
+        "if is_whole or not is_open(bound):",
+        "if is_whole:",
+        EARLY,
+    ),
+    Mutant(
+        "rows unanswered are asked to the end",
+        "inference/scoring.py",
+        "        for task in asked:\n            task.cancel()\n        await",
+        "        asked.clear()\n        await",
+        EARLY,
+    ),
+    Mutant(
+        "a pledge is not told of",
+        "llm/learner.py",
+        "ahead.account.settle()",
+        "ahead.account.drop()",
+        AHEAD,
+    ),
+    Mutant(
+        "needed, and dropped by another",
+        "llm/learner.py",
+        "not self._ahead[key].claims and key not in self._asking",
+        "key not in self._asking",
+        AHEAD,
+    ),
+    Mutant(
+        "dropped while it may be joined",
+        "llm/learner.py",
+        "not self._ahead[key].claims and key not in self._asking",
+        "not self._ahead[key].claims",
+        AHEAD,
+    ),
+    Mutant(
+        "answers of a lost guess remembered",
+        "llm/learner.py",
+        "            self._memo.pop(key, None)\n",
+        "",
+        AHEAD,
+    ),
+    Mutant("a guess that fails has failed", "llm/counters.py", 'NEEDED | {"failed"}', "NEEDED", AHEAD),
 )
 
 

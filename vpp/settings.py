@@ -133,9 +133,22 @@ class Config:
         return self.method == "smc" and self.tempering != "paper"
 
     @property
+    def is_on_fixed_rows(self) -> bool:
+        """Whether every step compares hypotheses on all training rows."""
+        return self.is_telescoping or (self.method == "mh" and self.mh_rows == "train")
+
+    @property
     def is_filtered(self) -> bool:
         """Whether an accept step decides on proposals."""
         return self.method == "mh" or (self.method == "smc" and self.mutate == "filtered") or self.is_telescoping
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a slot may be ahead of the others: not where K changes between steps, nor where rows share requests,
+
+        as which rows do would depend on timing.
+        """
+        return not self.particles_max and self.points_per_call == 1
 
     @property
     def is_rescored(self) -> bool:

@@ -4,6 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
+from typing import Literal
+
+Narrowing = Literal["", "files", "full", "pace"]
+"""Why a server is sent fewer calls at a time than may be: this process may open no more files, the server refused some
+
+of late or left them without an answer, or its answers take longer with more.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,8 +18,8 @@ class Usage:
     """Counts of calls needed, whether a server or the cache answered them, so equal runs have equal counts.
 
     Only `cached`, `retried`, `faults`, `refused_fields`, `unkept`, `cache_fault`, `sent`, `cost`, `ahead`,
-    `ahead_unused` and `window` depend on what the cache held and how the server behaved. A call that was made ahead of
-    its turn counts when its turn comes; what was sent and paid counts at once.
+    `ahead_unused`, `window`, `narrowed_by` and `held_until` depend on what the cache held and how the server behaved.
+    A call that was made ahead of its turn counts when its turn comes; what was sent and paid counts at once.
     """
 
     learner: int = 0
@@ -47,7 +54,11 @@ class Usage:
     ahead_unused: int = field(default=0, compare=False)
     """Of these, not needed so far: answered, cancelled, or still under way."""
     window: int = field(default=0, compare=False)
-    """Calls that a server is sent at a time just now, where it does not keep up with as many as may be; else 0."""
+    """Calls that a server is sent at a time just now, where those are fewer than may be; else 0."""
+    narrowed_by: str = field(default="", compare=False)
+    """Why they are fewer: `files`, `full` or `pace` (of `Narrowing`)."""
+    held_until: float = field(default=0.0, compare=False)
+    """Unix time to which a server asked to be let be, or did last; 0.0 where none did."""
 
     @property
     def calls(self) -> int:
@@ -58,27 +69,37 @@ class Usage:
 class Account:
     """What is asked ahead of its turn: told and counted once it is settled, and at once from then on."""
 
-    __slots__ = ("_due", "is_guess", "is_settled")
+    __slots__ = ("_due", "_lost", "is_guess", "is_settled")
 
     def __init__(self, *, is_guess: bool = False) -> None:
         """is_guess: whether it may turn out that nothing of it was needed."""
         self._due: list[Callable[[], object]] = []
+        self._lost: list[Callable[[], object]] = []
         self.is_guess = is_guess
         self.is_settled = False
 
-    def owe(self, telling: Callable[[], object]) -> None:
-        """Calls it when the account is settled."""
+    def owe(self, telling: Callable[[], object], *, otherwise: Callable[[], object] | None = None) -> None:
+        """Calls it when the account is settled; `otherwise` when it is dropped."""
         if self.is_settled:
             telling()
-        else:
-            self._due.append(telling)
+            return
+        self._due.append(telling)
+        if otherwise is not None:
+            self._lost.append(otherwise)
 
     def settle(self) -> None:
         """What was asked is needed."""
         self.is_settled = True
-        due, self._due = self._due, []
-        for telling in due:
-            telling()
+        self._close(self._due)
+
+    def drop(self) -> None:
+        """What was asked will not be needed: nothing of it is kept."""
+        self._close(self._lost)
+
+    def _close(self, calls: list[Callable[[], object]]) -> None:
+        self._due, self._lost = [], []
+        for call in calls:
+            call()
 
     def context(self) -> Context:
         """A copy of the caller's, in which this account is open."""

@@ -73,14 +73,14 @@ def draw(run: frame.OpenRun, view: RunView) -> None:
     """Two beside each other, and what one should know to read them in the place that is left."""
     if view.last_step is None:
         return
-    charts, place = list(charts_of(run, view)), st.container()
+    charts = list(charts_of(run, view))
     for first in range(0, len(charts), 2):
         columns = st.columns(2, gap="large")
         for column, chart in zip(columns, charts[first : first + 2], strict=False):
             with column:
-                frame.figure(kept(run, view, chart), title=chart.title, caption=chart.caption, key=chart.key)
-        place = columns[1] if first + 1 == len(charts) else st.container()
-    with place:
+                make, most = kept(run, view, chart), view.total_steps
+                frame.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
+    with columns[1] if len(charts) % 2 else st.container():
         st.html(markup.block(*map(markup.caption, notes(run, view))))
         zoom.listen(zoom_key(run))
 

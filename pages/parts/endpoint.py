@@ -14,7 +14,7 @@ from vpp.errors import InputError, VppError
 from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.runs.checking import Checked, checking
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.settings import Environment
 from vpp.wording import markup
 from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
@@ -122,7 +122,12 @@ def _asking() -> EndpointSpec:
     with st.expander("How it is asked"):
         one, two, three = st.columns(3)
         concurrency = one.number_input(
-            "Calls in flight at most", 1, 4096, key=at_first("new.concurrency", 512), persist_state="session"
+            "Calls in flight at most",
+            0,
+            MOST_AT_ONCE,
+            key=at_first("new.concurrency", usual.concurrency),
+            persist_state="session",
+            help="0: as many as a round needs, 512 to 4,096",
         )
         structured = two.selectbox(
             "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"

@@ -43,7 +43,7 @@ DELETED = "frame.deleted"
 """Where a browser session keeps the id of the run that it has just deleted, until a page has said so."""
 MOST_READ = 24
 """Runs held in memory, besides those that somebody watches: a large one takes some 100 MB."""
-MOST_CELLS = 2000
+MOST_CELLS = 400
 """Of a chart's numbers: a larger table is made only where it is asked for."""
 _DECK = st.components.v2.component("vpp_deck", js=(ASSETS / "deck.js").read_text(), isolate_styles=False)
 
@@ -289,8 +289,11 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     _DECK(data={"html": html, "deck": deck_id, "steady": steady}, key=key)
 
 
-def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str) -> None:
-    """A chart with its head, its finding in words, and its numbers as a table."""
+def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:
+    """A chart with its head, its finding in words, and its numbers as a table.
+
+    most_rows: that the table may come to have while it is looked at; what is folded at first stays so.
+    """
     # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
     import_module("pandas")
     # Late: the first page has no chart.
@@ -301,7 +304,7 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     st.html(markup.block(markup.heading(title, caption)))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     said = markup.caption(shown.alt + ".")
-    if len(shown.rows) * len(shown.head) <= MOST_CELLS:
+    if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
         folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
         st.html(markup.block(said, folded))
         return

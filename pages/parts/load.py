@@ -1,5 +1,7 @@
 """What a run's servers tell of their load while it runs, where they tell it: one short line a server."""
 
+import time
+
 import streamlit as st
 
 from pages.parts import person
@@ -7,7 +9,8 @@ from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.faults import window_words
+from vpp.wording.faults import held_words, window_words
+from vpp.wording.words import capitalised
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
@@ -21,8 +24,11 @@ def line(snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""
-    words = window_words(snapshot.usage.window, snapshot.spec.ceiling)
-    narrowed = markup.caption(words) if words else ""
+    told_of = (
+        capitalised(held_words(snapshot.usage, now=time.time())),
+        window_words(snapshot.usage, snapshot.spec.ceiling),
+    )
+    narrowed = "".join(markup.caption(words) for words in told_of if words)
     if endpoint.demo:
         return narrowed
     servers = {endpoint.base_url: "Server"}

@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 
 from pages.parts.frame import OpenRun
-from vpp.drawing.figures import Figure, Still
+from vpp.drawing.figures import Figure
 from vpp.drawing.kept import Kept
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
@@ -28,11 +27,7 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 def figure(run: OpenRun, part: str, *of: object, make: Callable[[], Figure]) -> Figure:
     """A chart of the run, whatever else is new in it. of: all that it is made from; equals are printed alike."""
 
-    def still() -> Figure:
-        made = make()
-        return replace(made, chart=Still(made.chart))
-
-    return _KEPT.get((str(run.directory.path), part, *map(repr, of)), still, size=_bytes)
+    return _KEPT.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
 
 
 class Prompts:

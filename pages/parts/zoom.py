@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.frame import ASSETS
+from vpp.drawing.chart import Chart
 
 _ZOOM = st.components.v2.component("vpp_zoom", js=(ASSETS / "zoom.js").read_text(), isolate_styles=False)
 
@@ -15,17 +15,14 @@ def listen(key: str) -> None:
     _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
 
 
-def zoomed(chart: go.Figure, name: str, key: str) -> go.Figure:
+def zoomed(chart: Chart, name: str, key: str) -> Chart:
     """The chart with the axes' ends that were chosen for the one whose key is `name`; itself where none were."""
-    ends = _ranges(key).get(f"st-key-{name.replace('.', '-')}")
-    if not ends:
-        return chart
-    chosen = go.Figure(chart)
-    for axis in ("xaxis", "yaxis"):
-        low, high = ends.get(f"{axis}.range[0]"), ends.get(f"{axis}.range[1]")
+    told, chosen = _ranges(key).get(f"st-key-{name.replace('.', '-')}"), {}
+    for axis in ("xaxis", "yaxis") if told else ():
+        low, high = told.get(f"{axis}.range[0]"), told.get(f"{axis}.range[1]")
         if low is not None and high is not None:
-            chosen.layout[axis].range = [float(low), float(high)]
-    return chosen
+            chosen[axis] = [float(low), float(high)]
+    return chart.within(chosen) if chosen else chart
 
 
 def _ranges(key: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The part of the form that names a server, and what is shown of one while a run goes on."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,6 +160,21 @@ def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, m
 
 def test_a_server_that_is_sent_fewer_calls_than_may_be_is_told_of(tmp_path: Path) -> None:
     snapshot = labels(tmp_path).refresh()
-    narrowed = replace(snapshot, state="running", usage=replace(snapshot.usage, window=64))
-    assert load.line(narrowed) == '<p class="cap">64 of 512 calls at a time: the server is full</p>'
-    assert load.line(replace(narrowed, state="paused")) == ""
+
+    def told(window: int, why: str) -> str:
+        usage = replace(snapshot.usage, window=window, narrowed_by=why)
+        return load.line(replace(snapshot, state="running", usage=usage))
+
+    assert told(64, "full") == '<p class="cap">64 of 512 calls at a time: the server is full</p>'
+    assert told(64, "pace") == '<p class="cap">64 of 512 calls at a time, as many as the server keeps up with</p>'
+    assert told(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
+
+
+def test_a_wait_that_a_server_asks_for_is_counted_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = labels(tmp_path).refresh()
+    held = replace(snapshot, state="running", usage=replace(snapshot.usage, held_until=1080.0))
+    monkeypatch.setattr(time, "time", lambda: 1000.5)
+    assert load.line(held) == '<p class="cap">The server asked to wait: next calls in 1\u00a0min 20\u00a0s</p>'
+    assert load.line(replace(held, state="paused")) == ""
+    monkeypatch.setattr(time, "time", lambda: 1080.0)
+    assert load.line(held) == ""

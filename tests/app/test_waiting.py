@@ -38,6 +38,15 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_told_to(
     assert word.command == "go on"
 
 
+def test_first_hypotheses_that_are_held_back_tell_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = run(tmp_path, label_events()[0], data=LABELS, config=LABEL_CONFIG)
+    with reader.directory.lock():
+        reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
+        told = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+    assert "Writing the first hypotheses: 0 of 4." in told
+    assert "Single attempts that failed or were odd: HTTP 503 (37)." in told
+
+
 def test_a_full_disk_is_told_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
     reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)

@@ -63,7 +63,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --exclude zebra", "zebra"),
         ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
-        ("run t.csv --target kind --demo --concurrency 0", "concurrency is 0"),
+        ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
         ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
         ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
         ("run t.csv --target kind --demo --learner-template t.csv", "template"),

@@ -69,7 +69,7 @@ def test_list_tells_balanced_accuracy_where_it_is_far_from_accuracy(vpp: Vpp, de
 
 
 def test_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
-    vpp("delete", "vml")
+    assert vpp("delete", "vml") == "vml: deleted\n"
     assert not (desk.runs / "vml").exists()
     assert "no runs yet" in vpp("list")
     assert json.loads(vpp("list", "--json")) == []

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vpp.cli import main
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -34,3 +36,9 @@ def test_a_runs_first_call_waits_for_nothing_that_comes_after_it() -> None:
 def test_a_runs_first_call_does_not_wait_for_a_reader_of_journals() -> None:
     code = "import vpp.cli.running, vpp.runs.journal as journal; assert not journal._adapter.cache_info().currsize"
     assert imported(code)
+
+
+def test_the_list_of_commands_says_that_a_sweep_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "stopped, it goes on when called again" in " ".join(capsys.readouterr().out.split())

@@ -1,6 +1,8 @@
 """What a run in the terminal says where it waits, gives up, or cannot go on."""
 
 from collections.abc import Callable
+from dataclasses import asdict
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ import pytest
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run, view_of
 from vpp.cli import main
+from vpp.cli.progress import Progress
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed
@@ -16,6 +19,8 @@ from vpp.runs.directory import slot_lock
 from vpp.runs.disk import cache_mend
 from vpp.runs.outage import given_up
 from vpp.runs.reader import RunReader
+from vpp.usage import Usage
+from vpp.wording.obeying import heard
 from vpp.wording.progress import headline
 
 Made = Callable[..., RunReader]
@@ -50,6 +55,33 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
         "stopped before it began: nothing was asked",
         f"go on with: python -m vpp resume {directory.path}",
     ]
+
+
+def test_a_word_that_is_not_obeyed_in_time_says_what_happens(
+    made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("vpp.cli.control.OBEYED_WITHIN_S", 0.0)
+    directory = made(*label_events()[:-3]).directory
+    with directory.lock():
+        directory.beat(asdict(Usage()), queued=False)
+        assert main(["stop", str(directory.path)]) == 0
+        directory.beat(asdict(Usage()), queued=True)
+        assert main(["pause", str(directory.path)]) == 0
+    stopping, queued = capsys.readouterr().out.splitlines()
+    assert stopping == f"{directory.id}: running. {heard('stop', 'running')}"
+    assert queued == f"{directory.id}: queued. The word is left: the worker has not obeyed yet."
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_first_hypotheses_that_are_held_back_tell_why(made: Made, is_terminal: bool) -> None:
+    stream, snapshot = StringIO(), made(label_events()[0]).refresh()
+    stream.isatty = lambda: is_terminal  # type: ignore[method-assign]
+    progress = Progress(stream, snapshot.spec)
+    for count in (36, 37):
+        progress.beat(snapshot.view, Usage(faults={"HTTP 503": count}))
+    *_, told = stream.getvalue().replace("\r\x1b[K", "\n").strip().splitlines()
+    assert told.startswith("first hypotheses, 0 so far, 0 calls, ")
+    assert told.endswith(f", failed or odd: HTTP 503 ({37 if is_terminal else 36})")
 
 
 def test_a_run_that_gave_up_says_how_long_it_waited() -> None:

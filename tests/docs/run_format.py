@@ -24,7 +24,9 @@ def tables() -> str:
     for module in MODULES:
         tree = ast.parse(inspect.getsource(module))
         parts += [
-            _record(node) for node in tree.body if isinstance(node, ast.ClassDef) and node.name not in NOT_RECORDS
+            _record(node)
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and node.name not in NOT_RECORDS and not node.name.startswith("_")
         ]
     return "\n\n".join(parts)
 

@@ -1,8 +1,21 @@
 """Charts over the steps, and the end that stands after them."""
 
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
 from tests.inspected import label_events, number_events
 from tests.reporting.builders import view_of
-from vpp.drawing.figures import ess_figure
+from vpp.drawing.chart import Chart
+from vpp.drawing.figures import (
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
 
 
 def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -> None:
@@ -18,3 +31,39 @@ def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -
 
 def test_while_a_run_goes_on_its_chart_has_no_end() -> None:
     assert ess_figure(view_of(*label_events()[:-1]), "light").rows[-1][0] == "1"
+
+
+@pytest.mark.parametrize(
+    "draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure, lambda v, m: _error(v, m)]
+)
+@pytest.mark.parametrize("events", [label_events, number_events])
+def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: ignore[no-untyped-def]
+    """A chart is written down, not built: nothing looks at it before a browser does."""
+    chart = draw(view_of(*events()), "dark").chart
+    assert len(chart.data) == len(chart.to_dict()["data"])
+    assert chart.layout.template.layout.font.size == 13
+
+
+def test_a_property_that_plotly_does_not_know_is_told() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        Chart(layout={"colour": "red"}).layout  # noqa: B018
+
+
+def test_a_chart_is_zoomed_apart_from_the_one_that_others_see() -> None:
+    chart = ess_figure(view_of(*label_events()), "light").chart
+    whole = list(chart.layout.xaxis.range)
+    assert list(chart.within({"xaxis": [0.0, 1.0]}).layout.xaxis.range) == [0.0, 1.0]
+    assert list(chart.layout.xaxis.range) == whole
+
+
+def test_the_weights_of_a_step_are_sent_as_they_are() -> None:
+    view = view_of(*label_events())
+    sent = weights_figure(view, "light").chart.to_dict()["data"][0]["z"]
+    rows, columns = map(int, sent["shape"].split(", "))
+    grid = np.frombuffer(b64decode(sent["bdata"]), dtype="<f4").reshape(rows, columns)
+    assert view.steps[0].reweighted is not None
+    assert grid[:, 0] == pytest.approx(view.steps[0].reweighted.weights, abs=1e-4)
+
+
+def _error(view, mode):  # type: ignore[no-untyped-def]
+    return error_figure(view, mode, {0: 0.25, 1: 0.5}, name="wrong", top=1.0)

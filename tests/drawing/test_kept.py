@@ -1,7 +1,8 @@
 """Drawings that watchers share: made once, bounded, and never another's."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,13 @@ def test_one_that_is_too_large_is_given_and_not_kept() -> None:
     assert kept.size == 0
 
 
+def test_one_that_is_too_large_leaves_the_others() -> None:
+    kept = Kept(4)
+    kept.get("a", lambda: "xx", size=len)
+    kept.get("b", lambda: "x" * 5, size=len)
+    assert kept.get("a", lambda: "new", size=len) == "xx"
+
+
 def test_nothing_is_kept_of_what_is_not_known_yet_or_fails() -> None:
     kept = Kept(100)
     assert kept.get("a", lambda: None, size=len) is None
@@ -48,3 +56,43 @@ def test_threads_that_ask_at_once_have_it_made_once() -> None:
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(ask, range(8))) == {"drawing"}
     assert made == [1]
+
+
+class Named:
+    """A key that equals the others, and tells when it was looked up so many times."""
+
+    def __init__(self, times: int = 0) -> None:
+        self._left, self.reached = times, Event()
+
+    def __hash__(self) -> int:
+        self._left -= 1
+        if self._left == 0:
+            self.reached.set()
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named)
+
+
+def test_one_that_is_made_twice_after_a_failure_counts_once() -> None:
+    kept, begun, waiting, made = Kept(100), Event(), Named(times=2), Event()
+
+    def fail() -> Any:
+        begun.set()
+        assert waiting.reached.wait(10)  # the second look-up is of the lock that it then waits for
+
+    def make_late() -> str:
+        again.set()
+        assert made.wait(10)
+        return "xx"
+
+    again = Event()
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(kept.get, Named(), fail, size=len)
+        assert begun.wait(10)
+        late = threads.submit(kept.get, waiting, make_late, size=len)
+        assert again.wait(10)
+        kept.get(Named(), lambda: "xx", size=len)
+        made.set()
+        assert late.result(10) == "xx"
+    assert kept.size == 2

@@ -1,8 +1,10 @@
 """What is asked ahead of its turn changes no event, no count of needed calls and no answer that is kept, only time."""
 
 import asyncio
+import gc
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -19,6 +21,7 @@ from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
 from vpp.llm.templates import Template
 from vpp.llm.wire import Completion
+from vpp.usage import Account
 
 from . import scripted, virtual_time
 from .test_calls import N_TEST, N_TRAIN, as_published
@@ -32,8 +35,10 @@ class World:
         self.rows = {row.inputs[0][1]: row for row in (*self.dataset.train, *self.dataset.test)}
         self.counters = Counters()
         self.kept, self.asked, self.ended, self.cancelled = [], 0, 0, []
+        self.lives = []
+        """Seconds after which each of the cancelled was."""
         self.instead = None
-        self.refuses = lambda text, row: False
+        self.refuses = self.hangs = lambda text, row: False
         self.script = scripted.Script("classification", write=write, delay=delay)
         self.delay = delay
         learner = LlmLearner(
@@ -56,13 +61,18 @@ class World:
         text = (re.findall(r"You predict y\. (?:new|h)[ \d]+", said) or [scripted.SEED_TEXT])[0].strip()
         row = self.rows[re.findall(r"x: (\d+)", said)[-1]]
         self.asked += 1
+        began = asyncio.get_running_loop().time()
         try:
             if self.delay is not None:
                 await self.delay()
             if self.refuses(text, row):
+                self.counters.add(failed=1)
                 raise EndpointRefused("no")
+            while self.hangs(text, row):
+                await asyncio.sleep(1)
         except asyncio.CancelledError:
             self.cancelled.append((text, row.id))
+            self.lives.append(asyncio.get_running_loop().time() - began)
             raise
         self.ended += 1
         value = scripted.answer(text, row, task="classification") or self.instead
@@ -263,15 +273,92 @@ def test_what_was_asked_of_the_loser_is_cancelled_and_of_the_winner_is_waited_fo
     assert len(world.cancelled) <= used.ahead_unused
 
 
-def test_a_guess_that_the_server_refuses_fails_nothing_unless_it_is_needed():
-    config = as_published("mh", epochs=1, particles=4)
+def guessing(config, **options):
+    """A run that asks nothing ahead, one that will, and whether a call of this is one that the first did not need."""
     plain = World(config, n_train=N_TRAIN, write=scripted.rewrite_anew, has_room=False)
-    needed = {(identity, p.row) for _ in [plain.run()] for identity, p, _ in plain.kept}
-    guessing = World(config, n_train=N_TRAIN, write=scripted.rewrite_anew)
-    guessing.refuses = lambda text, row: (scripted.hypothesis_id(text), row.id) not in needed
-    guessing.run()
-    assert set(guessing.kept) == set(plain.kept)
-    assert guessing.ended < guessing.asked
+    world = World(config, n_train=N_TRAIN, write=scripted.rewrite_anew, **options)
+    plain.instead = world.instead = "no"  # each row is asked about once
+    plain.run()
+    needed = {(identity, prediction.row) for identity, prediction, _ in plain.kept}
+    return plain, world, lambda text, row: (scripted.hypothesis_id(text), row.id) not in needed
+
+
+def test_a_guess_that_the_server_refuses_fails_nothing_unless_it_is_needed():
+    plain, world, world.refuses = guessing(as_published("mh", epochs=1, particles=4))
+    world.run()
+    assert set(world.kept) == set(plain.kept)
+    assert world.ended < world.asked
+    assert world.counters.snapshot() == plain.counters.snapshot(), "also in what failed"
+
+
+def test_a_guess_is_cancelled_as_soon_as_its_hypothesis_has_lost():
+    """Not when the next forward pass is done, which takes five ticks more.
+
+    The parent's is under way while the proposal is written and while it is judged: a tick each.
+    """
+    _, world, is_lost = guessing(as_published("mh", epochs=1, particles=1), delay=virtual_time.tick)
+    step_of = {row.id: step for step in range(world.problem.steps) for row in world.problem.batch(step)}
+    judged, ticks = {}, Counter()
+
+    def hangs(text, row):
+        step = step_of.get(row.id, 0)
+        ticks[text, row.id] += 1
+        return is_lost(text, row) or (step > judged.setdefault(text, step) and ticks[text, row.id] <= 5)
+
+    world.hangs = hangs
+    virtual_time.run_timed(world.whole())
+    assert max(world.lives) == 2
+
+
+def test_nothing_is_kept_of_a_guess_that_lost():
+    _, world, _ = guessing(as_published("mh", epochs=1, particles=4), delay=virtual_time.tick)
+    virtual_time.run_timed(world.whole())
+    assert world.counters.snapshot().ahead_unused > len(world.cancelled), "some were answered"
+    learner = world.problem.learner
+    gc.collect()
+    owed = [each for each in gc.get_objects() if isinstance(each, Account)]
+    assert (learner._ahead, learner._asking, owed) == ({}, {}, [])
+    assert learner._memo.keys() == {(identity, prediction.row) for identity, prediction, _ in world.kept}
+
+
+def test_a_lost_guess_stays_for_whoever_else_may_need_it():
+    """Two guess the same: one drops it, under way or answered, and the other needs it."""
+
+    async def scene(waits):
+        world = World(small("mh"), delay=virtual_time.tick)
+        learner, rows = world.problem.learner, world.dataset.train[:3]
+        first, second = Account(is_guess=True), Account(is_guess=True)
+        tasks = [
+            asyncio.create_task(learner.predict(scripted.SEED_TEXT, rows), context=account.context())
+            for account in (first, second)
+        ]
+        await asyncio.sleep(waits)
+        tasks[0].cancel()
+        first.drop()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert (world.kept, world.counters.snapshot().learner) == ([], 0)
+        await learner.predict(scripted.SEED_TEXT, rows)
+        second.drop()
+        await learner.predict(scripted.SEED_TEXT, rows)
+        return world.asked, len(world.kept), world.counters.snapshot().learner >= 3
+
+    for waits in (0.5, 2):
+        assert virtual_time.run_timed(scene(waits))[0] == (3, 3, True)
+
+
+def test_a_request_of_a_lost_guess_that_another_joins_before_it_is_left_is_counted():
+    async def scene():
+        world = World(small("mh"), delay=virtual_time.tick)
+        learner, rows = world.problem.learner, world.dataset.train[:3]
+        guess = Account(is_guess=True)
+        task = asyncio.create_task(learner.predict(scripted.SEED_TEXT, rows), context=guess.context())
+        await asyncio.sleep(0.5)
+        task.cancel()
+        guess.drop()
+        await learner.predict(scripted.SEED_TEXT, rows)
+        return len(world.kept), world.counters.snapshot().learner >= 3
+
+    assert virtual_time.run_timed(scene())[0] == (3, True)
 
 
 @pytest.mark.parametrize("options", [{"points_per_call": 2}, {"particles_max": 9}, {"mh_rows": "train"}])

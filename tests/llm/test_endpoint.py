@@ -506,6 +506,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await real(0)
 
     monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
+    monkeypatch.setattr("vpp.llm.door.Door.hold", lambda *_: None)
     return asked_for
 
 
@@ -758,6 +759,7 @@ def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]
         with pytest.raises(error):
             await endpoint.models()
         assert len(stub.requests) == 1
+        assert not endpoint.counters.snapshot().faults
 
     run(listing(reply), use)
 

@@ -1,29 +1,107 @@
 """What an endpoint does with a server that is full, one with a prefix cache, and one that keeps a line open."""
 
 import asyncio
+import resource
+import time
 
 import pytest
 
+from vpp.errors import EndpointUnreachable
 from vpp.llm import endpoint as module
+from vpp.llm import sockets, window
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 
-from .stub import Reply, Request, Stub, chat, refusal, script
+from .stub import Reply, Request, Stub, as_json, chat, refusal, script
 from .tables import row
 from .test_endpoint import ask, run
 from .test_roles import RULE, endpoint_of, learner_at
 
 
-def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it() -> None:
+def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     counters = Counters()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         assert endpoint.has_room()
         await ask(endpoint)
-        assert counters.snapshot().window == 4
+        assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (4, "full")
         assert not endpoint.has_room()
+        monkeypatch.setattr(window, "LATELY_S", -1.0)
+        await ask(endpoint)
+        assert counters.snapshot().narrowed_by == "pace"
 
     run(script(refusal(503), chat()), use, concurrency=8, counters=counters)
+
+
+def test_who_may_open_few_files_sends_no_more_calls_than_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = sockets.OTHER_FILES + 3
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    counters = Counters()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (3, "files")
+        assert endpoint._window.ceiling == 3
+
+    run(script(chat()), use, concurrency=8, counters=counters)
+
+
+def test_a_wait_that_a_server_asks_for_is_told_until_it_answers() -> None:
+    counters = Counters()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        began = time.time()
+        waits = asyncio.create_task(ask(endpoint))
+        async with asyncio.timeout(20):
+            while not counters.snapshot().held_until:
+                await asyncio.sleep(0.001)
+        assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
+        waits.cancel()
+        endpoint._door.open()
+        await ask(endpoint)
+        assert counters.snapshot().held_until == 0
+
+    run(script(as_json({}, 429, retry_after="80"), chat()), use, counters=counters)
+
+
+def test_a_server_that_asks_to_be_let_be_is_sent_no_other_call_until_it_answers_one() -> None:
+    free = asyncio.Event()
+
+    async def behave(request: Request) -> Reply:
+        if "first" not in str(request.body):
+            return as_json({}, 429, retry_after="80")
+        await free.wait()
+        return chat()
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
+        async with asyncio.timeout(30):
+            while not endpoint._door.held_s:
+                await asyncio.sleep(0.001)
+            third = asyncio.create_task(ask(endpoint, "the first again"))
+            await asyncio.sleep(0)
+            assert (endpoint._door.inside, endpoint._door.load) == (1, 2)
+            free.set()
+            await first
+            await third
+        refused.cancel()
+
+    run(behave, use)
+
+
+def test_a_time_out_narrows_the_window_and_a_server_that_is_left_is_told_of_no_more() -> None:
+    async def silent(request: Request) -> Reply:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointUnreachable):
+            await ask(endpoint)
+        assert endpoint.counters.snapshot().window == 4
+        await endpoint.aclose()
+        assert endpoint.counters.snapshot().window == 0
+
+    run(silent, use, concurrency=8, timeout_s=0.02, max_attempts=1)
 
 
 def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,17 @@ def test_guesses_have_room_while_half_is_free_and_nothing_was_refused_of_late() 
     assert window.has_room(1, 1.6 + LATELY_S)
 
 
+def test_one_slow_cohort_of_a_kind_that_is_asked_no_more_is_forgotten() -> None:
+    world = World(Window(512), capacity=10_000, latency=lambda now, busy: 1.0)
+    list(world.rounds(1, COHORT, "optimizer"))
+    world.latency = steady(3.0)
+    list(world.rounds(1, COHORT, "optimizer"))
+    assert not world.window.has_room(0, world.now)
+    world.latency = steady(1.0)
+    list(world.rounds(int(LATELY_S) + 1, COHORT, "learner"))
+    assert world.window.has_room(0, world.now)
+
+
 def test_guesses_have_no_room_where_calls_wait_for_one_another() -> None:
     world = World(Window(512), capacity=64, latency=steady(0.1))
     list(world.rounds(1, 400))

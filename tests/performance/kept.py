@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.performance.figures import Figure, unmeasured
-from tests.performance.rounds import STRESS, Latency
+from tests.performance.latency import NAMES
+from tests.performance.rounds import STRESS, Latency, Method
 from tests.performance.stub import served
 from tests.performance.workers import ROOT, Bench, Ran, WorkerFailed, bench
 from vpp.data.tasks import TASKS
@@ -16,6 +17,7 @@ PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 DEMO_S = 240.0
 """Which a run of the demo model may take."""
 POINTS = (1, 5, 10)
+RESUMED: tuple[Method, ...] = ("smc", "mh-prefetch")
 
 
 def memory(folder: Path, *, seeds: int, words: tuple[str, ...] = ()) -> list[Figure]:
@@ -53,12 +55,13 @@ def saved_share(directory: Path) -> float:
     return 1 - float(last["usage"]["learner"]) / planned
 
 
-def resume(folder: Path, *, steps: int, latency: Latency = STRESS) -> list[Figure]:
+def resume(folder: Path, method: Method, *, steps: int, latency: Latency = STRESS) -> list[Figure]:
     """A worker without a cache, killed where half of its steps are finished, and another that goes on."""
-    name = f"calls repeated when the finished half of a run is resumed (SMC, T = {steps}, no cache)"
+    name = f"calls repeated when the finished half of a run is resumed ({NAMES[method]}, T = {steps}, no cache)"
+    target, ahead = (0, "") if method == "smc" else (None, "; what ran ahead of the last whole step is asked again")
     try:
         with bench(folder) as desk, served(learner_s=latency.learner_s, optimizer_s=latency.optimizer_s) as stub:
-            words = desk.words("smc", steps=steps, base_url=stub.base_url)
+            words = desk.words(method, steps=steps, base_url=stub.base_url)
             killed = desk.start("killed", [*words, "--no-cache"])
             killed.wait_for_step(steps // 2 - 1, within_s=120)
             killed.kill()
@@ -67,10 +70,15 @@ def resume(folder: Path, *, steps: int, latency: Latency = STRESS) -> list[Figur
             desk.launch(killed.place, ["resume", str(killed.place), "--quiet"]).finish(within_s=180)
             after = stub.counts()
     except WorkerFailed as failure:
-        return [unmeasured(name, str(failure), target=0)]
+        return [unmeasured(name, str(failure), target=target)]
     told = f"{before['calls']} calls before the kill, {before['dropped'] + after['dropped']} of them cut off unanswered"
     return [
-        Figure(name=name, values=(after["repeated_bodies"],), target=0, note=f"{told}; {after['calls']} after it"),
+        Figure(
+            name=name,
+            values=(after["repeated_bodies"],),
+            target=target,
+            note=f"{told}; {after['calls']} after it{ahead}",
+        ),
     ]
 
 

@@ -53,7 +53,8 @@ def kept(folder: Path, short: bool) -> list[Figure]:
 
     small = ("--particles", "3", "--epochs", "1") if short else ()
     found = own.memory(folder / "memory", seeds=1 if short else 3, words=small)
-    return [*found, *own.resume(folder / "resume", steps=2 if short else 4)]
+    steps = 2 if short else 4
+    return [*found, *(each for method in own.RESUMED for each in own.resume(folder / method, method, steps=steps))]
 
 
 def packs(folder: Path, short: bool) -> list[Figure]:
@@ -123,7 +124,7 @@ PARTS = (
     Part("stress", "whole runs at 0.3 s and 0.9 s, each alone", stress, 900),
     Part("real", "whole runs at 1 s and 3 s, T = 6, side by side", real, 480),
     Part("confirmed", "whole runs at 1 s and 3 s, T = 20, side by side", confirmed, 420),
-    Part("full", "whole runs against a server that answers 64 at once", full, 480),
+    Part("full", "whole runs against a server that answers 64 at once, T = 6", full, 480),
     Part("ahead", "chains that run ahead", ahead, 300),
     Part("pages", "what the pages cost", pages, 900),
 )

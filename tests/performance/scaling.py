@@ -81,7 +81,7 @@ class Axis:
     about: str
     sizes: tuple[tuple[int, Size], ...]
     laws: tuple[tuple[str, str], ...]
-    """Why each figure grows as it does."""
+    """How the design has each figure grow: said before it is measured."""
 
 
 def axes(*, quick: bool) -> tuple[Axis, ...]:
@@ -92,7 +92,7 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
         least = min(values)
         return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
 
-    calls = "a call each, a little over a millisecond of this client: T x K x (M + B + 1) of them"
+    calls = "each call costs the same: T x K x (M + B + 1) of them"
     return (
         Axis(
             name="K, particles",
@@ -267,7 +267,7 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
     xs = [float(x) for x, _ in axis.sizes]
     yield f"**{axis.name}** ({axis.about})"
     yield ""
-    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | off by | why |"
+    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | off by | by design |"
     yield f"|---|{'---:|' * (len(xs) + 2)}---|"
     for name, why in axis.laws:
         label, unit = NAMES[name]

@@ -44,9 +44,9 @@ def do(directory: RunDirectory, attempt: object, monkeypatch: pytest.MonkeyPatch
     return work(directory, Surroundings(keys=Keys(), cache_dir=slots, slots_dir=slots, max_running=1)).phase
 
 
-def test_a_step_is_one_write_of_answers_and_one_of_events(
-    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The file and the lines of each write."""
     written: list[tuple[str, int]] = []
     append = journal.append_whole
 
@@ -56,7 +56,12 @@ def test_a_step_is_one_write_of_answers_and_one_of_events(
 
     monkeypatch.setattr(journal, "append_whole", noted)
     monkeypatch.setattr(answers, "append_whole", noted)
+    return written
 
+
+def test_a_step_is_one_write_of_answers_and_one_of_events(
+    directory: RunDirectory, written: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def attempt(self: worker._Worker) -> None:
         self._record(STARTED)
         for slot in range(10):
@@ -71,18 +76,21 @@ def test_a_step_is_one_write_of_answers_and_one_of_events(
     assert kinds(directory) == ["run_started", *["scored"] * 10, "step_finished", "run_finished"]
 
 
-def test_an_event_within_a_step_is_written_though_nothing_follows_it(
-    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+def test_an_event_within_a_step_is_written_after_its_answers_though_nothing_follows_it(
+    directory: RunDirectory, written: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def attempt(self: worker._Worker) -> None:
         self._record(STARTED)
+        self._answers.add("h", Prediction(row=0, value="a"), 1)
         self._record(scored(0))
         assert kinds(directory) == ["run_started"]
-        while kinds(directory) == ["run_started"]:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while kinds(directory) == ["run_started"]:
+                await asyncio.sleep(0.01)
         self._record(RunFinished(outcome="finished"))
 
     assert do(directory, attempt, monkeypatch) == "finished"
+    assert written == [("events.jsonl", 1), ("answers.jsonl", 1), ("events.jsonl", 1), ("events.jsonl", 1)]
     assert kinds(directory) == ["run_started", "scored", "run_finished"]
 
 

@@ -1,5 +1,6 @@
 """A clock that is set back or forward moves nothing that matters: words are obeyed, ages and times stay true."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -65,6 +66,26 @@ def surroundings(
     folder: Path, listener: Callable[[RunView, Record], None] | None = None, heard: str = ""
 ) -> Surroundings:
     return Surroundings(keys=Keys(), cache_dir=folder, slots_dir=folder, max_running=1, listener=listener, heard=heard)
+
+
+def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
+    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Usage] = []
+
+    async def attempt(self: worker._Worker) -> None:
+        self._queued = False
+        self._counters.fault("HTTP 503")
+        while not told:
+            await asyncio.sleep(0.01)
+        self._record(RunFinished(outcome="finished"))
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker, "FLUSH_S", 0.01)
+    monkeypatch.setattr(worker, "BEAT_S", 0.01)
+    around = replace(surroundings(directory.path.parent), on_beat=lambda _, usage: told.append(usage))
+    work(directory, around)
+    assert told[0].faults == {"HTTP 503": 1}
 
 
 @pytest.mark.usefixtures("lost_once")

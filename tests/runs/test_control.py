@@ -2,6 +2,7 @@
 
 import signal
 import time
+from io import StringIO
 from pathlib import Path
 
 from tests.processes import (
@@ -18,14 +19,14 @@ from tests.processes import (
 from vpp.cli.progress import Progress
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
-from vpp.events import RunPaused
+from vpp.events import RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, Record
 from vpp.runs.launch import launch
 from vpp.runs.preparation import Preparation
 from vpp.runs.session import Keys
 from vpp.runs.slots import Slots
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.usage import Usage
@@ -143,8 +144,24 @@ def test_a_second_stop_does_without_the_test_rows(desk: Desk, served: Model) -> 
     assert outcome.result["metric"]["test"] is None
 
 
+def test_what_keeps_calls_few_is_told_once_and_a_wait_with_each_line() -> None:
+    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True), dataset={})
+    progress = Progress(told := StringIO(), spec)
+    usage = Usage(window=80, narrowed_by="files", held_until=time.time() + 1000)
+    ended = StepFinished(step=0, population=(), batch=(), tau=None)
+    view = RunView(usage=usage)
+    for _ in range(2):
+        progress(view, Record(at=0.0, usage=usage, answers=0, event=ended))
+    few, *lines = told.getvalue().splitlines()
+    assert few == "80 calls at a time: this process may open no more files (ulimit -n)"
+    assert [line.rpartition(", ")[2] for line in lines] == [
+        "the server asked to wait: next calls in 2\u00a0min 00\u00a0s"
+    ] * 2
+
+
 def test_a_closed_standard_error_harms_no_run() -> None:
-    progress = Progress(None)
+    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True), dataset={})
+    progress = Progress(None, spec)
     event = RunPaused(reason="user")
     progress(RunView(), Record(at=0.0, usage=Usage(), answers=0, event=event))
     progress.close()

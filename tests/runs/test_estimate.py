@@ -27,7 +27,18 @@ from vpp.llm.templates import Template
 from vpp.llm.wire import Messages, read_completion
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
-from vpp.runs.estimate import HYPOTHESIS, Pace, Span, Texts, estimate, learner_size, optimizer_size, outlook, time_s
+from vpp.runs.estimate import (
+    HYPOTHESIS,
+    Pace,
+    Span,
+    Texts,
+    estimate,
+    learner_size,
+    optimizer_size,
+    outlook,
+    seconds_left,
+    time_s,
+)
 from vpp.runs.journal import Record
 from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
@@ -126,6 +137,21 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
     assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
     assert found.tokens == pytest.approx(100 * found.calls)
     assert found.cost == pytest.approx(0.1 * found.calls)
+
+
+def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -> None:
+    """7 calls in 5 s, then 9, guesses among them; the one text of the end is asked about 8 + 2 rows."""
+    data = small(["yes", "no"] * 4, ["yes", "no"])
+    view, made = RunView(), spec(CONFIG, data=data)
+    texts = ("one rule", "one rule")
+    events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
+    left = []
+    for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
+        view.apply(Record(at=at, usage=Usage(learner=calls, ahead_unused=calls // 8), answers=0, event=event))
+        left.append(seconds_left(made, view, view.usage))
+    assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 7), pytest.approx(10 * 10 / 16)]
+    assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 16)
+    assert seconds_left(made, view, Usage(learner=18 + 10)) is None
 
 
 @dataclass

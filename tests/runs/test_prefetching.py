@@ -69,6 +69,9 @@ def test_no_guess_is_made_that_a_cap_could_make_a_needed_call_wait_for() -> None
     assert not has_room(spec_of(), cap=Cap(calls=needed + round_calls - 1))
     assert not has_room(spec_of(), cap=Cap(calls=needed + round_calls), sent=1), "a guess was sent"
     assert has_room(spec_of(), cap=Cap(calls=needed + round_calls), sent=1, learner=1), "a needed call was sent"
+    again = {"learner": 4, "unparsable": 3}
+    assert not has_room(spec_of(), cap=Cap(calls=needed + round_calls + 2), sent=4, **again), "three asked again"
+    assert has_room(spec_of(), cap=Cap(calls=needed + round_calls + 3), sent=4, **again)
     assert not has_room(spec_of(), cap=Cap(cost=1000.0)), "no call's price is known"
 
 

@@ -43,6 +43,25 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
     assert run_id("zz", "mh", now=now - minute) < found < run_id("aa", "mh", now=now + minute)
 
 
+@pytest.mark.parametrize(
+    ("told", "config", "most"),
+    [
+        (0, Config(), 512),
+        (0, Config(particles=30, buffer_size=40), 1200),
+        (0, Config(particles=30, buffer_size=40, points_per_call=7), 512),
+        (0, Config(particles=10, particles_max=20), 800),
+        (0, Config(method="mh", mh_rows="train"), 1000),
+        (0, Config(tempering="adaptive"), 1000),
+        (0, Config(particles=200, tempering="incremental"), 4096),
+        (512, Config(particles=30, buffer_size=40), 512),
+        (8, Config(), 8),
+    ],
+)
+def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: int, config: Config, most: int) -> None:
+    spec = replace(preparation().spec(), config=config, endpoint=replace(SERVER, concurrency=told))
+    assert replace(spec, dataset={**spec.dataset, "n_train": 100}).ceiling == most
+
+
 def test_an_id_reads_well() -> None:
     assert run_id("Iris", "smc", now=NOW).startswith("20260110-1432-iris-smc-")
 
@@ -119,7 +138,7 @@ def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
         (replace(SERVER, base_url="127.0.0.1:9"), "write it as http://127.0.0.1:9/v1"),
         (replace(SERVER, base_url="http://me:secret@host/v1"), "user name or password"),
         (replace(SERVER, optimizer_base_url="http://me:secret@host/v1"), "user name or password"),
-        (replace(SERVER, concurrency=0), "concurrency is 0"),
+        (replace(SERVER, concurrency=-1), "concurrency is -1"),
         (replace(SERVER, timeout_s=0), "timeout_s is 0"),
         (replace(SERVER, timeout_s=float("nan")), "timeout_s is nan"),
         (replace(SERVER, max_wait_s=-1), "max_wait_s is -1"),

@@ -24,6 +24,8 @@ WATCHERS, READERS = 4, 1
 """At a time: on the run that goes on, and on pages of any run."""
 WATCHED_S, READ_S = (20, 60), (4, 12)
 """How long one stays, at least and at most."""
+LEAVE_S = 30.0
+"""In which a visitor is to be gone after that: else it is a fault."""
 EPOCHS = 6
 JUDGED_S = 1200.0
 """A course that is shorter is not judged by its trend: caches fill for some minutes."""
@@ -133,7 +135,9 @@ async def come_and_go(found: Course, app: App, until: float) -> None:
             run, page = (numbers.choice(started), numbers.choice(PAGES)) if reads else (started[-1], "watch")
             line = Line(run=run.id, address=app.url, page=page)
             try:
-                await line.watch(time.time() + min(left, numbers.uniform(*stays)))
+                stay = min(left, numbers.uniform(*stays))
+                async with asyncio.timeout(stay + LEAVE_S):
+                    await line.watch(time.time() + stay)
             except Exception as error:
                 line.faults.append(repr(error))
             found.visits, found.refreshes = found.visits + 1, found.refreshes + line.refreshes
@@ -170,7 +174,7 @@ def line(found: Course) -> str:
     values = ", ".join(
         f"{name.partition(',')[0]} {value:.0f}" for name, value in zip(ALLOWED, last.values, strict=True)
     )
-    faults = f", {len(found.faults)} faults" if found.faults else ""
+    faults = f", {len(found.faults)} faults, the last: {found.faults[-1]}" if found.faults else ""
     return f"{last.at / 60:5.1f} min: {values}; {found.visits} visits, {len(found.runs)} runs{faults}"
 
 

@@ -1,6 +1,8 @@
 """Cells worked elsewhere: what goes to another machine and comes back, and what a sweep does where one is lost."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -8,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Desk
+from tests.processes import WITHIN_S, Desk, Model, wait_until
 from vpp import __version__
 from vpp.bench.cells import Cell, Sizes, create
-from vpp.bench.conductor import LOST_AT_MOST, Conducted, conduct
+from vpp.bench.conductor import LOST_AT_MOST, Conducted, conduct, shared
 from vpp.bench.engine import LOST, Far, Order
 from vpp.bench.machines import Errand, Returned, carried_out
-from vpp.bench.parcel import AT_MOST, Parcel, Sent, fill, packed, place
+from vpp.bench.parcel import AT_MOST, Parcel, Sent, fill, packed, place, put_back
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
@@ -76,6 +78,28 @@ def test_what_is_no_parcel_is_refused(tmp_path: Path, parcel: Parcel) -> None:
 def test_what_comes_back_replaces_what_was_there_whole(tmp_path: Path) -> None:
     fill({"old.txt": file()}, tmp_path / "cell")
     place({"new.txt": file(b"new")}, tmp_path / "cell")
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
+
+
+def test_what_was_there_comes_back_where_the_exchange_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill({"old.txt": file()}, tmp_path / "cell")
+    rename = Path.rename
+
+    def refusing(path: Path, target: Path) -> Path:
+        if path.suffix == ".part":
+            raise OSError("no room")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refusing)
+    with pytest.raises(OSError, match="no room"):
+        place({"new.txt": file()}, tmp_path / "cell")
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/old.txt"]
+
+
+def test_what_an_exchange_left_behind_is_deleted_where_the_new_stands(tmp_path: Path) -> None:
+    fill({"old.txt": file()}, tmp_path / ".cell.old")
+    fill({"new.txt": file()}, tmp_path / "cell")
+    put_back(tmp_path / "cell")
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
 
 
@@ -192,6 +216,38 @@ def test_a_cell_whose_machines_go_again_and_again_is_left_for_another_try(tmp_pa
     assert conducted.ending == "failed"
     assert len(engine.started) == LOST_AT_MOST + 1
     assert told.lines[-1].endswith(f"failed, kept for another try: its machine went {LOST_AT_MOST + 1} times")
+
+
+def test_a_sweep_brings_back_what_one_killed_within_an_exchange_set_aside(tmp_path: Path) -> None:
+    folder = SweepDirectory(tmp_path / "sweep")
+    folder.path.mkdir()
+    folder.write(SPEC)
+    fill({"events.jsonl": file()}, folder.run_of(VML).path.with_name(f".{VML.name}.old"))
+    seen: list[list[str]] = []
+    played(folder.path, Playing([0], finish=lambda run: seen.append(os.listdir(run.path))))
+    assert seen == [["events.jsonl"]]
+
+
+def test_a_worker_whose_task_is_gone_ends_and_asks_nothing_more(desk: Desk, served: Model) -> None:
+    served.hold_after = 15  # of the 42 calls: the first step is whole, and a stop would evaluate it
+    endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
+    run = create(VML, SMALL, endpoint, run_dir=desk.folder / "cell")
+    words = [sys.executable, "-m", "vpp.bench.leash", "resume", str(run.path), "--quiet"]
+    asked = 10 + 1 + 10
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=desk.variables) as process:
+        try:
+            wait_until(lambda: served.asked == asked, "the second step has asked about all its rows")
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(WITHIN_S)
+            assert served.asked == asked
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(("told", "jobs", "each"), [(0, 1, 0), (0, 2, 256), (1024, 2, 512), (3, 8, 1)])
+def test_cells_side_by_side_share_what_was_given_or_the_usual(told: int, jobs: int, each: int) -> None:
+    assert shared(EndpointSpec(concurrency=told), jobs).concurrency == each
 
 
 def test_why_a_machine_could_not_is_said(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from typing import Literal, Protocol
 from vpp.bench.cells import Cell
 from vpp.bench.engine import LOST, Engine, Order, Worker
 from vpp.bench.outcome import results_csv
+from vpp.bench.parcel import put_back
 from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError
 from vpp.runs.journal import write_atomically
+from vpp.runs.spec import EndpointSpec
 
 POLL_S = 0.2
 ENDPOINT_FAILED = 3
@@ -63,9 +65,21 @@ def conduct(
     cells = asked.cells
     with directory.lock():
         whole = directory.take_on(asked)
+        for cell in cells:
+            put_back(directory.run_of(cell).path)
         conductor = _Conductor(directory, whole, cells, jobs=jobs, engine=engine, watcher=watcher, since=since)
         with conductor.obeying_signals():
             return conductor.run()
+
+
+def shared(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
+    """What each of so many cells gets: side by side they share the limit of calls in flight, 512 where none was given.
+
+    One at a time has it as it is, which may be what its round needs.
+    """
+    if jobs == 1:
+        return endpoint
+    return replace(endpoint, concurrency=max(1, endpoint.in_flight // jobs))
 
 
 class _Conductor:
@@ -136,12 +150,8 @@ class _Conductor:
                 self._workers[cell] = self._worker(cell)
 
     def _worker(self, cell: Cell) -> Worker:
-        # Cells side by side keep to the limit of calls in flight together.
-        share = max(1, self._spec.endpoint.concurrency // self._jobs)
-        endpoint = replace(self._spec.endpoint, concurrency=share)
-        return self._engine.start(
-            Order(cell=cell, sizes=self._spec.sizes, endpoint=endpoint), self._directory.run_of(cell)
-        )
+        order = Order(cell=cell, sizes=self._spec.sizes, endpoint=shared(self._spec.endpoint, self._jobs))
+        return self._engine.start(order, self._directory.run_of(cell))
 
     def _collect(self) -> None:
         """Takes in the workers that have ended."""

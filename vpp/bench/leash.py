@@ -1,6 +1,7 @@
-"""`python -m vpp.bench.leash …`: `python -m vpp …`, asked to stop as soon as standard input ends.
+"""`python -m vpp.bench.leash …`: `python -m vpp …`, ended at once when standard input ends.
 
-So a run ends with who started it, however that ended.
+So a run ends with who started it, however that ended: nobody is left to take its directory, and a stop would still ask
+about test and training rows while the cell is begun again elsewhere.
 """
 
 import os
@@ -13,7 +14,7 @@ import threading
 def _hold() -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

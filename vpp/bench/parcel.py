@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,21 +60,38 @@ def checked(parcel: object) -> Parcel:
 
 
 def place(parcel: Parcel, folder: Path) -> None:
-    """Puts it in place of the folder in one move: who looks sees what was there, nothing, or the whole.
+    """Puts it in place of the folder: who looks sees what was there, for a moment nothing, then the whole.
 
-    Raises RunError for a name that is none, OSError where it cannot be written.
+    What was there is set aside, and deleted once the whole is in its place; where that fails it comes back, and after a
+    kill in between `put_back` brings it. One caller at a time. Raises RunError for a name that is none, OSError where
+    it cannot be written.
     """
     checked(parcel)
-    part, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.{end}") for end in ("part", "old"))
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
     try:
         fill(parcel, part)
+        put_back(folder)
         if folder.exists():
-            folder.rename(old)
+            folder.rename(_aside(folder))
         part.rename(folder)
         sync_folder(folder.parent)
     finally:
+        put_back(folder)
         shutil.rmtree(part, ignore_errors=True)
+
+
+def put_back(folder: Path) -> None:
+    """Brings back what an exchange that did not end set aside; where one did, deletes that. Raises OSError."""
+    old = _aside(folder)
+    if folder.exists():
         shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        old.rename(folder)
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
 
 
 def fill(parcel: Parcel, folder: Path) -> None:

@@ -14,6 +14,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 from vpp.runs.summary import result
 from vpp.wording.listing import metric_text
+from vpp.wording.obeying import heard
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
@@ -44,8 +45,13 @@ def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...])
     while state not in until and time.monotonic() < deadline:
         time.sleep(0.1)
         state = reader.refresh().state
-    print(f"{directory.id}: {state}" + ("" if state in until else ", not there yet"))
+    print(f"{directory.id}: {state}{'' if state in until else _awaited(command, state)}")
     return 0
+
+
+def _awaited(command: Command, state: State) -> str:
+    """Of a word that is not obeyed yet."""
+    return f". {heard(command, state) or 'The word is left: the worker has not obeyed yet.'}"
 
 
 def list_runs(options: Namespace) -> int:
@@ -93,7 +99,9 @@ def rename(options: Namespace) -> int:
 
 def delete(options: Namespace) -> int:
     """Removes the run for good."""
-    store.delete(find_run(options.run_dir))
+    directory = find_run(options.run_dir)
+    store.delete(directory)
+    print(f"{directory.id}: deleted")
     return 0
 
 

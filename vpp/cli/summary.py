@@ -17,7 +17,7 @@ from vpp.wording.escaping import one_line
 from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.faults import cache_sentence, is_key_refused
 from vpp.wording.unread import unread_sentence
-from vpp.wording.words import EQUAL, cached_words, number, percent, seconds
+from vpp.wording.words import EQUAL, ahead_words, cached_words, number, percent, seconds
 
 
 def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
@@ -32,6 +32,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     outcome = result(directory, view)
     metric = outcome["metric"]
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
+    if ahead := ahead_words(view.usage.ahead_unused):
+        calls += f"; {ahead}"
     lines = [*filter(None, [unread_sentence(view)]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     if metric["test"] is not None:
         lines.append(

@@ -47,7 +47,7 @@ class _Log(RotatingFileHandler):
 def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> int:
     """Works the run to its end, and tells what it came to. heard: as of `Surroundings`."""
     logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
-    progress = None if options.quiet else Progress(sys.stderr)
+    progress = None if options.quiet else Progress(sys.stderr, directory.spec())
     around = _surroundings(options, heard, progress)
     view = work(directory, around)
     if progress:
@@ -78,6 +78,7 @@ def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> 
         heard=heard,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
+        on_beat=progress.beat if progress else None,
     )
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from vpp.drawing.comparison import CODES
-from vpp.drawing.figures import HEIGHT, Figure
+from vpp.drawing.figures import HEIGHT, MOST_MARKED, Figure
 from vpp.inspection.comparison import Candidate
 from vpp.runs.view import StepView
 from vpp.wording.theme import INK, template
@@ -22,8 +22,6 @@ TOP = 1.02
 """Where the highest letter stands, as a share of the axis."""
 NEAR = 0.8
 """A line that ends beyond this share of the steps has its letter at the chart's end."""
-MOST_MARKED = 60
-"""Longer curves have no markers, which would cover the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

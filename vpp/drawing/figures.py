@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from vpp.drawing.chart import Chart
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
@@ -19,22 +20,16 @@ HEIGHT = 240
 DECIMALS = 4
 """Of weights that are drawn."""
 MOST_NAMED = 6
+MOST_MARKED = 60
+"""Longer curves have no markers, which would cover the line."""
+MOST_APART = 25
+"""More particles are drawn without gaps between their rows, which would leave no ink."""
 SAME_ESS = 0.05
 """Within which two of them read alike."""
 NEAR = 0.1
 """Part of an axis within which two of its numbers would touch."""
 LABEL = 0.09
 """Part of an axis that a number beside its last point takes."""
-
-
-class Still(go.Figure):  # type: ignore[misc]
-    """A chart that nobody changes any more: it is put into JSON's terms once, however often it is sent."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As Plotly's own."""
-        if not hasattr(self, "_told"):
-            self._told: dict[str, Any] = super().to_dict()
-        return self._told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,24 +42,29 @@ class Figure:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> go.Figure:
+def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
     """Steps along, 0 to `top` up."""
-    chart = go.Figure(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
+    chart = Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
     last = max(1, view.total_steps - 1)
     every = max(1, round(last / 4))
     steps = [step for step in range(0, last, every) if last - step > every / 2]
-    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last])
+    # Room for a line of ticks is there: with `automargin` Plotly lays a chart out twice.
+    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last], automargin=False)
     chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks)
     return chart
 
 
-def _line(colour: str) -> dict[str, Any]:
-    """A point a step, joined."""
+def _line(colour: str, view: RunView) -> dict[str, Any]:
+    """A point a step, joined; of many steps the line alone: their points would touch, and each costs a browser time."""
     return {
-        "mode": "lines+markers",
+        "mode": _joined(view),
         "line": {"color": colour, "width": 1.8},
         "marker": {"size": 6, "color": colour},
     }
+
+
+def _joined(view: RunView) -> str:
+    return "lines+markers" if view.total_steps <= MOST_MARKED else "lines"
 
 
 def ess_figure(view: RunView, mode: Mode) -> Figure:
@@ -86,7 +86,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     chart.add_scatter(
         x=steps,
         y=ess,
-        **_line(c["ink"]),
+        **_line(c["ink"], view),
         hovertemplate="step %{x}: ESS %{y:.2f}<extra></extra>",
     )
     if rings:
@@ -131,7 +131,7 @@ def end_ess(view: RunView) -> float | None:
     return None if view.final is None and math.isclose(last, made[-1], abs_tol=SAME_ESS) else last
 
 
-def _add_end(chart: go.Figure, view: RunView, mode: Mode, end: float) -> None:
+def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
     """A point of its own after the last step, joined to no other: no step made it."""
     c, at = INK[mode], _end_place(view)
     chart.add_scatter(
@@ -142,11 +142,11 @@ def _add_end(chart: go.Figure, view: RunView, mode: Mode, end: float) -> None:
         hovertemplate="at the end: ESS %{y:.2f}<extra></extra>",
     )
     _name_point(chart, at, end, mode)
-    ticks = chart.layout.xaxis.tickvals
+    ticks = chart.axis("xaxis")["tickvals"]
     chart.update_xaxes(tickvals=[*ticks, at], ticktext=[*map(str, ticks), "end"])
 
 
-def _name_point(chart: go.Figure, x: float, y: float, mode: Mode) -> None:
+def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
     """Its height, in bold at its right."""
     chart.add_annotation(
         x=x,
@@ -175,7 +175,7 @@ def _largest(weighed: Sequence[StepView], view: RunView) -> int:
     return max((_size(v) for v in weighed), default=max(1, view.size))
 
 
-def _add_threshold(chart: go.Figure, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
+def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
     """The ESS below which a step resamples: a line, with steps where K changed."""
     c, share = INK[mode], float(view.started.config.get("ess_threshold", 0.5)) if view.started else 0.5
     ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
@@ -210,7 +210,6 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
-    # As an array of floats it is sent in a fifth of the bytes, and Plotly looks at no cell.
     grid = np.full((k, len(steps)), np.nan, dtype=np.float32)
     for v in weighed:
         if v.reweighted:
@@ -222,8 +221,8 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         y=list(range(k)),
         zmin=0,
         zmax=1,
-        xgap=2,
-        ygap=2,
+        xgap=2 if len(steps) <= MOST_MARKED else 0,
+        ygap=2 if k <= MOST_APART else 0,
         showscale=False,
         colorscale=[[0, c["sunk"]], [0.25, c["edge"]], [1, c["ink"]]],
         hoverongaps=False,
@@ -261,7 +260,7 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
         x=[step for step, _, _ in found],
         y=[value for _, value, _ in found],
         customdata=[[exponent] for _, _, exponent in found],
-        **_line(c["ink"]),
+        **_line(c["ink"], view),
         hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
     )
     now = f"{fixed(found[-1][1])} at φ = {found[-1][2]:.3g}" if found else "no step yet"
@@ -282,7 +281,7 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
     chart.add_scatter(
         x=[v.step for v in whole],
         y=sizes,
-        mode="lines+markers",
+        mode=_joined(view),
         line={"color": c["ink"], "width": 1.8, "shape": "hv"},
         marker={"size": 6, "color": c["ink"]},
         hovertemplate="after step %{x}: %{y} particles<extra></extra>",
@@ -313,7 +312,7 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
         x=[step for step, _, _ in judged],
         y=[taken / n for _, taken, n in judged],
         customdata=[[taken, n] for _, taken, n in judged],
-        **_line(c["accept"]),
+        **_line(c["accept"], view),
         hovertemplate="step %{x}: %{customdata[0]} of %{customdata[1]} accepted<extra></extra>",
     )
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
@@ -334,7 +333,7 @@ def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, na
     chart.add_scatter(
         x=steps,
         y=[batch_error[s] for s in steps],
-        **_line(c["ink"]),
+        **_line(c["ink"], view),
         hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
     )
     now = f"{number(batch_error[steps[-1]], 3)} at step {steps[-1]}" if steps else "no step yet"

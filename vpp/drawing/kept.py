@@ -51,9 +51,12 @@ class Kept:
         return self._drawings[made_from][0]
 
     def _keep(self, made_from: Hashable, made: object, size: int) -> None:
-        with self._lock:
+        if size > self._most:
+            return
+        with self._lock:  # after one that failed, a waiter and a newcomer may both have made it
+            _, before = self._drawings.pop(made_from, (None, 0))
             self._drawings[made_from] = (made, size)
-            self._held += size
+            self._held += size - before
             while self._held > self._most:
                 _, (_, freed) = self._drawings.popitem(last=False)
                 self._held -= freed

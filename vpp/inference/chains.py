@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from vpp.inference.guesses import Guesses
 from vpp.inference.lanes import Lanes
-from vpp.inference.population import Outcome, Particle, Population, Told, in_order
+from vpp.inference.population import Outcome, Particle, Population, Told
 from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Problem
 from vpp.settings import Config
@@ -32,29 +32,18 @@ async def chains_step(
     problem: Problem, config: Config, population: Population, *, step: int, lanes: Lanes, move: Move
 ) -> AsyncGenerator[Told, None]:
     """Every chain moves once; yields what happens, then the population."""
-    last = problem.steps - 1 if is_free(config) else step
+    last = problem.steps - 1 if config.is_free else step
     if not lanes.is_expected(step, "move"):
         likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
         for k, p in enumerate(population.particles):
             lanes.begin(_chain(problem, config, likelihood, lanes, move, k, p, first=step, last=last))
     lanes.reach(step)
-    done: dict[int, Outcome] = {}
     for _ in population.particles:
-        outcome = await lanes.taken(step, "move")
-        done[outcome.slot] = outcome
-        for event in outcome.events:
+        for event in await lanes.taken(step, "move"):
             yield event
     if step < last:
         lanes.expect(step + 1, "move")
-    yield replace(population, step=step, particles=in_order(done))
-
-
-def is_free(config: Config) -> bool:
-    """Whether a slot may be ahead of the others: not where K changes between steps, nor where rows share requests,
-
-    as which rows do would depend on timing.
-    """
-    return not config.particles_max and config.points_per_call == 1
+    yield replace(population, step=step, particles=lanes.particles(step, "move"))
 
 
 async def _chain(

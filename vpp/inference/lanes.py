@@ -6,7 +6,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
-from vpp.inference.population import Outcome
+from vpp.events import Event
+from vpp.inference.population import Outcome, Particle, in_order
+from vpp.inference.tasks import Tasks
 from vpp.usage import Account
 
 AHEAD = 4
@@ -18,12 +20,13 @@ Stage = Literal["move", "mutate", "weigh"]
 T = TypeVar("T")
 
 
-class Lanes:
+class Lanes(Tasks):
     """The tasks of a run that outlive a step. The first that fails ends the run; leaving cancels them all."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        super().__init__()
         self._brought: defaultdict[tuple[int, Stage], deque[Outcome]] = defaultdict(deque)
+        self._taken: defaultdict[tuple[int, Stage], dict[int, Outcome]] = defaultdict(dict)
         self._expected: set[tuple[int, Stage]] = set()
         self._accounts: defaultdict[int, Account] = defaultdict(Account)
         self._step = -1
@@ -31,26 +34,9 @@ class Lanes:
         self._news = asyncio.Event()
         self._failure: BaseException | None = None
 
-    async def __aenter__(self) -> "Lanes":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def begin(self, lane: Coroutine[Any, Any, None]) -> None:
-        """Works at it beside the others."""
-        task = asyncio.create_task(lane)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (failure := task.exception()):
-            self._failure = self._failure or failure
-            self._news.set()
+    def _failed(self, failure: BaseException) -> None:
+        self._failure = self._failure or failure
+        self._news.set()
 
     def reach(self, step: int) -> None:
         """This step is told now: what was asked ahead of it is needed, and lanes may go as far ahead again."""
@@ -86,12 +72,19 @@ class Lanes:
         """Whether it need not be begun."""
         return (step, stage) in self._expected
 
-    async def taken(self, step: int, stage: Stage) -> Outcome:
-        """The next that lanes bring of it, as they come. Raises what one of them failed for."""
+    async def taken(self, step: int, stage: Stage) -> tuple[Event, ...]:
+        """What happened to the next slot that lanes bring, as they come. Raises what one of them failed for."""
         brought = self._brought[step, stage]
         while not brought:
             await self._wait()
-        return brought.popleft()
+        outcome = brought.popleft()
+        self._taken[step, stage][outcome.slot] = outcome
+        return outcome.events
+
+    def particles(self, step: int, stage: Stage) -> tuple[Particle, ...]:
+        """By slot, once all are taken."""
+        del self._brought[step, stage]
+        return in_order(self._taken.pop((step, stage)))
 
     async def beside(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """What the work gives, while lanes go on. Raises what it, or one of them, failed for."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from vpp.inference.chains import is_free
 from vpp.problem import batch_length
 from vpp.settings import Config
 
@@ -116,7 +115,7 @@ def growth_rounds(config: Config) -> int:
 
 def may_be_prefetched(config: Config) -> bool:
     """Whether a chain's next forward pass can be asked for before it is known which hypothesis goes on."""
-    return config.method == "mh" and config.mh_rows != "train" and is_free(config)
+    return config.method == "mh" and config.mh_rows != "train" and config.is_free
 
 
 def _guessed(config: Config, steps: int, n_train: int) -> int:
@@ -128,20 +127,16 @@ def _guessed(config: Config, steps: int, n_train: int) -> int:
 
 def waits_for_looks(config: Config) -> bool:
     """Whether an evaluation along the way is a round of its own: chains, and smc's next weights, go on beside it."""
-    return config.is_telescoping or not is_free(config)
+    return config.is_telescoping or not config.is_free
 
 
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Rounds of one step that must wait for one another: forward pass, proposal, and its judgement."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    is_known = _on_fixed_rows(config) and step > 0  # whatever was kept was scored on the same rows
+    is_known = config.is_on_fixed_rows and step > 0  # whatever was kept was scored on the same rows
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch
     return (not is_known) + looks_again + 1 + config.is_filtered
-
-
-def _on_fixed_rows(config: Config) -> bool:
-    return config.is_telescoping or (config.method == "mh" and config.mh_rows == "train")
 
 
 def _on_buffer(config: Config) -> bool:
@@ -156,7 +151,7 @@ def _calls(config: Config, rows: int) -> int:
 def _scored_rows(config: Config, step: int, n_train: int) -> int:
     """Rows on which a step scores each particle."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    if _on_fixed_rows(config):
+    if config.is_on_fixed_rows:
         return n_train
     if _on_buffer(config):
         epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
@@ -186,7 +181,7 @@ def _steps(config: Config, steps: int, n_train: int) -> _Items:
 
 
 def _scoring_calls(config: Config, step: int, n_train: int) -> int:
-    if _on_fixed_rows(config):
+    if config.is_on_fixed_rows:
         return _calls(config, n_train) if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     rows = _scored_rows(config, step, n_train)
@@ -194,7 +189,7 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
 
 
 def _scored_name(config: Config) -> str:
-    if _on_fixed_rows(config):
+    if config.is_on_fixed_rows:
         return "Predictions, all training rows"
     if _on_buffer(config):
         return "Predictions, rolling buffer"

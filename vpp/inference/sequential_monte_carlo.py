@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from vpp.events import Resampled, Reweighted
-from vpp.inference.chains import is_free
 from vpp.inference.lanes import Lanes
 from vpp.inference.mutating import mutation
-from vpp.inference.population import Outcome, Particle, Population, Told, in_order, log_likelihoods
+from vpp.inference.population import Outcome, Particle, Population, Told, log_likelihoods
 from vpp.inference.scoring import score
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.resampling import systematic_resample
@@ -23,19 +22,18 @@ async def step(
 ) -> AsyncGenerator[Told, None]:
     """Reweights, resamples where ESS is low, and mutates; yields what happens, then the population."""
     likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    size, weigh = population.size, weighing(problem, config, likelihood, step=step)
+    size = population.size
     # log p(buffer | theta_{t-1}^(k))
     if not lanes.is_expected(step, "weigh"):
+        weigh = weighing(problem, config, likelihood, step=step)
         for k, p in enumerate(population.particles):
             lanes.begin(_weighed(lanes, weigh, k, p, step=step))
     lanes.reach(step)
-    scored: dict[int, Outcome] = {}
     for _ in range(size):
-        outcome = await lanes.taken(step, "weigh")
-        scored[outcome.slot] = outcome
-        for event in outcome.events:
+        for event in await lanes.taken(step, "weigh"):
             yield event
-    reweighted, particles = reweight(in_order(scored), config, step=step, steps=problem.steps)
+    scored = lanes.particles(step, "weigh")
+    reweighted, particles = reweight(scored, config, step=step, steps=problem.steps)
     yield reweighted
     ancestors = None
     if reweighted.ess < config.ess_threshold * size and size > 1:
@@ -45,19 +43,16 @@ async def step(
     # theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m})
     buffer = problem.buffer(step, size=config.buffer_size)
     mutate = mutation(problem, config, likelihood, particles, buffer, ancestors, step=step)
-    is_followed = is_free(config) and step + 1 < problem.steps
+    is_followed = config.is_free and step + 1 < problem.steps
     following = weighing(problem, config, likelihood, step=step + 1) if is_followed else None
     for k, p in enumerate(particles):
         lanes.begin(_mutated(lanes, mutate, following, k, p, step=step))
-    mutated: dict[int, Outcome] = {}
     for _ in range(size):
-        outcome = await lanes.taken(step, "mutate")
-        mutated[outcome.slot] = outcome
-        for event in outcome.events:
+        for event in await lanes.taken(step, "mutate"):
             yield event
     if is_followed:
         lanes.expect(step + 1, "weigh")
-    yield replace(population, step=step, particles=in_order(mutated))
+    yield replace(population, step=step, particles=lanes.particles(step, "mutate"))
 
 
 Work = Callable[[int, Particle], Coroutine[Any, Any, Outcome]]

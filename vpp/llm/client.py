@@ -6,9 +6,7 @@ headers a request has, and requests go through the HTTP client that it was given
 """
 
 import json
-import resource
 from collections.abc import Mapping
-from contextlib import suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NamedTuple
 
@@ -22,8 +20,6 @@ from vpp.llm.gate import Gate
 CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 3.0
 """uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
-OTHER_FILES = 200
-"""Files and sockets that a process has open beside its connections."""
 TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
 TELEMETRY = "x-stainless-"
 """How the names of headers begin that tell of this machine and of the SDK."""
@@ -43,7 +39,7 @@ class Client:
 
     def __init__(self, base_url: str, api_key: str, gate: Gate, *, window: int) -> None:
         """window: connections at most."""
-        self._http = _http_client(base_url, gate, window=_affordable(window))
+        self._http = _http_client(base_url, gate, window=window)
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
         self._base = sdk.base_url
         self._headers = _headers(sdk)
@@ -109,15 +105,3 @@ def _http_client(base_url: str, gate: Gate, *, window: int) -> httpx2.AsyncClien
 
     transport.client = connections
     return client
-
-
-def _affordable(window: int) -> int:
-    """How many connections this process may open: it asks for more files where its limit is short of them."""
-    wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return window
-    with suppress(OSError, ValueError):
-        resource.setrlimit(
-            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
-        )
-    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))

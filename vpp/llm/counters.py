@@ -1,16 +1,19 @@
 """Counts what a run asks of its models, while it asks."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from vpp.usage import Usage, open_account
+from vpp.usage import Narrowing, Usage, open_account
 
 MOST_KINDS = 20
 """Kinds of fault that are told apart, and refused fields that are named."""
 OTHER = "something else"
 NEEDED = frozenset({"learner", "optimizer", "cached", "unparsable", "prompt_tokens", "completion_tokens"})
 """Counts of calls needed: where a call is made ahead of its turn, they wait for it."""
+GUESSED = NEEDED | {"failed"}
+"""The same of a guess."""
 
 
 class Counters:
@@ -22,7 +25,8 @@ class Counters:
 
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
-        self._narrowed: dict[object, int] = {}
+        self._narrowed: dict[object, tuple[int, Narrowing]] = {}
+        self._held: dict[object, float] = {}
 
     def restore(self, usage: Usage) -> None:
         """Goes on from `usage`, as a resumed run does; what was sent and paid stays so."""
@@ -45,6 +49,11 @@ class Counters:
         return int(self._counts["learner"] + self._counts["optimizer"])
 
     @property
+    def planned(self) -> int:
+        """Of these, those that a plan foresees, at least: one more is asked for each answer that could not be read."""
+        return max(0, self.calls - int(self._counts["unparsable"]))
+
+    @property
     def cost(self) -> float:
         """Money paid."""
         return float(self._counts["cost"])
@@ -54,12 +63,12 @@ class Counters:
         self._counts["cost"] += cost
 
     def add(self, **counts: int) -> None:
-        """Adds to the named counts, those of needed calls once they are needed.
+        """Adds to the named counts, those of needed calls once they are needed, as with the failures of guesses.
 
         Raises KeyError on a name that `Usage` does not have.
         """
         account = open_account()
-        if account is not None and not NEEDED.isdisjoint(counts):
+        if account is not None and not (GUESSED if account.is_guess else NEEDED).isdisjoint(counts):
             account.owe(lambda: self._add(counts))
         else:
             self._add(counts)
@@ -85,12 +94,25 @@ class Counters:
         if field not in noted and len(noted) < MOST_KINDS:
             self._counts["refused_fields"] = (*noted, field)
 
-    def narrow(self, server: object, window: int) -> None:
-        """Notes how many calls a server is sent at a time, where those are fewer than may be; 0: as many as may be."""
-        if self._narrowed.get(server, 0) != window:
-            self._narrowed[server] = window
+    def narrow(self, server: object, window: int, why: Narrowing) -> None:
+        """Notes how many calls a server is sent at a time, and why those are fewer than may be; empty: they are not."""
+        self._narrowed.pop(server, None)
+        if why:
+            self._narrowed[server] = window, why
+
+    def hold(self, server: object, seconds: float) -> None:
+        """Notes for how long a server is sent nothing new, as it asked; 0.0: it does not ask."""
+        self._held.pop(server, None)
+        if seconds:
+            self._held[server] = time.time() + seconds
+
+    def forget(self, server: object) -> None:
+        """Takes back what was noted of a server that is asked no more."""
+        self._narrowed.pop(server, None)
+        self._held.pop(server, None)
 
     def snapshot(self) -> Usage:
         """The counts so far."""
-        window = min(filter(None, self._narrowed.values()), default=0)
-        return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), "window": window})
+        window, why = min(self._narrowed.values(), default=(0, ""))
+        now = {"window": window, "narrowed_by": why, "held_until": max(self._held.values(), default=0.0)}
+        return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})

@@ -20,6 +20,11 @@ class Door:
         """Those inside and those who wait."""
         return self.inside + len(self._waiting)
 
+    @property
+    def held_s(self) -> float:
+        """Seconds for which it is still held; 0.0 where it is not."""
+        return max(0.0, self._held.when() - asyncio.get_running_loop().time()) if self._held else 0.0
+
     async def __aenter__(self) -> None:
         if not self._waiting and self._is_open():
             self.inside += 1

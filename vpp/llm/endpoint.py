@@ -22,6 +22,7 @@ from vpp.llm.door import Door
 from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
+from vpp.llm.sockets import affordable
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.window import Window
 from vpp.llm.wire import (
@@ -39,6 +40,7 @@ from vpp.llm.wire import (
     short_reason,
     withheld,
 )
+from vpp.usage import Narrowing
 
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply
@@ -137,10 +139,10 @@ class Endpoint:
     ) -> None:
         """`timeout_s` bounds a whole attempt, body included; `backoff_s` is the first wait's upper bound.
 
-        `concurrency`: calls under way at most; fewer while the server is full. `cache_address` stands for the address
-        in cache keys. The cache stays the caller's to close. `effort` is one of EFFORTS (choices), or empty: the
-        model's own. `budget` is shared with the run's other endpoints; `price` is this model's. `gate`: which servers
-        may be asked; None: as on a machine of one's own.
+        `concurrency`: calls under way at most; fewer where this process may not open as many files, or while the
+        server does not keep up. `cache_address` stands for the address in cache keys. The cache stays the caller's to
+        close. `effort` is one of EFFORTS (choices), or empty: the model's own. `budget` is shared with the run's other
+        endpoints; `price` is this model's. `gate`: which servers may be asked; None: as on a machine of one's own.
         Raises InputError for an address or a key that no request can carry, or a server that may not be asked.
         """
         self.base_url = checked_address(base_url)
@@ -159,8 +161,9 @@ class Endpoint:
         self._fields = OptionalFields()
         self._budget = budget or Budget(self.counters)
         self._price = price
-        self._window = Window(concurrency)
+        self._window = Window(affordable(concurrency))
         self._door = Door(lambda: self._window.limit)
+        self.counters.narrow(self, self._window.limit, self._narrowed_by())
         self._gate = asyncio.Event()
         self._gate.set()
         self._successes = 0
@@ -187,6 +190,7 @@ class Endpoint:
 
     async def aclose(self) -> None:
         """Closes the connections; those that a server keeps from closing are left to the process's end."""
+        self.counters.forget(self)
         if self._client is None:
             return
         closing = asyncio.ensure_future(self._client.aclose())
@@ -379,8 +383,14 @@ class Endpoint:
                     self._door.hold(failure.wait_s)
             raise
         finally:
-            self.counters.narrow(self, self._window.limit if self._window.limit < self._concurrency else 0)
+            self.counters.narrow(self, self._window.limit, self._narrowed_by())
+            self.counters.hold(self, self._door.held_s)
         return reply
+
+    def _narrowed_by(self) -> Narrowing:
+        if self._window.limit < self._window.ceiling:
+            return "full" if self._window.is_refused(time.monotonic()) else "pace"
+        return "files" if self._window.ceiling < self._concurrency else ""
 
     def _read(self, read: Callable[[bytes], T], reply: bytes) -> T:
         try:
@@ -427,6 +437,7 @@ class Endpoint:
         return reply.body
 
     def _refusal(self, reply: "Reply", body: dict[str, Any]) -> Exception:
+        """body: empty for a look at the list, which is no attempt at a call."""
         status, words = reply.status, self._short(server_words(reply.body, secret=self._key))
         is_broke = status == 429 and b"insufficient_quota" in reply.body
         if (status in TRANSIENT or status >= 500) and not is_broke:
@@ -434,7 +445,8 @@ class Endpoint:
             return _Failed(http_fault(status, words), wait_s=wait_s, overloaded=status in OVERLOADED)
         if status in (400, 422) and (names := named_fields(reply.body, body)):
             return _FieldsRefused(names)
-        self.counters.fault(f"HTTP {status}")
+        if body:
+            self.counters.fault(f"HTTP {status}")
         place = _place(withheld(reply.headers.get("location", ""), self._key)) if 300 <= status < 400 else ""
         what, mend = _verdict(402 if is_broke else status, words, place)
         if what == KEY_REFUSED and self._api_key == NO_KEY:
@@ -459,7 +471,7 @@ class Endpoint:
         if self._client is None:
             from vpp.llm.client import Client
 
-            self._client = Client(self.base_url, self._api_key, self.gate, window=self._concurrency)
+            self._client = Client(self.base_url, self._api_key, self.gate, window=self._window.ceiling)
             self._loop = loop
         if self._loop is not loop:
             raise RuntimeError("an Endpoint belongs to the event loop of its first call: make one a loop")

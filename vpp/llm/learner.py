@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row
@@ -28,6 +28,14 @@ Given = tuple[Prediction, int]
 
 
 @dataclass(slots=True, eq=False)
+class _Ahead:
+    """What nobody has needed so far, answered or under way: its request's account, and those of who may need it."""
+
+    account: Account
+    claims: set[Account] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
 class _Asking:
     """A request under way, the questions it answers, and how many callers wait for it."""
 
@@ -42,7 +50,7 @@ class LlmLearner:
     Rows are told apart by their id, so a learner serves the rows of one table. Which rows share a request is decided
     when they are asked for: it depends on what was answered in earlier rounds, and on the order of the calls in this
     one only where two of them about one hypothesis name different rows. An answer that was asked for ahead of its turn
-    is told of, and its calls count, once it is needed.
+    is told of, and its calls count, once it is needed; once all who may need it have dropped it, it is forgotten.
     """
 
     def __init__(
@@ -78,8 +86,7 @@ class LlmLearner:
         self._warm_prefix = warm_prefix
         self._memo: dict[tuple[str, int], Prediction] = {}
         self._asking: dict[tuple[str, int], _Asking] = {}
-        self._ahead: dict[tuple[str, int], Account] = {}
-        """What nobody has needed so far, answered or under way."""
+        self._ahead: dict[tuple[str, int], _Ahead] = {}
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Remembers (hypothesis id, prediction) pairs of an earlier session; nobody is told of them."""
@@ -116,12 +123,24 @@ class LlmLearner:
         for key in {(identity, row) for row in rows} & self._ahead.keys():
             if account is None:
                 self._settle(key)
-            else:
-                account.owe(partial(self._settle, key))
+            elif account not in self._ahead[key].claims:
+                self._ahead[key].claims.add(account)
+                account.owe(partial(self._settle, key), otherwise=partial(self._drop, key, account))
 
     def _settle(self, key: tuple[str, int]) -> None:
-        if account := self._ahead.pop(key, None):
-            account.settle()
+        if ahead := self._ahead.pop(key, None):
+            ahead.account.settle()
+
+    def _drop(self, key: tuple[str, int], account: Account) -> None:
+        if ahead := self._ahead.get(key):
+            ahead.claims.discard(account)
+            self._forget(key)
+
+    def _forget(self, key: tuple[str, int]) -> None:
+        """Where nobody may need it any more. A request that others may still join goes once it is left."""
+        if key in self._ahead and not self._ahead[key].claims and key not in self._asking:
+            del self._ahead[key]
+            self._memo.pop(key, None)
 
     async def _fetch(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
         """Waits for every row's answer. A request ends early only when nobody waits for it any more."""
@@ -158,14 +177,14 @@ class LlmLearner:
         if ahead := open_account():
             account = self._account(ahead)
             context = account.context()
-            self._ahead.update(dict.fromkeys(keys, account))
+            self._ahead.update((key, _Ahead(account)) for key in keys)
         task = asyncio.create_task(self._answer(identity, pieces, rows, after), context=context)
         self._asking.update(dict.fromkeys(keys, _Asking(keys, task)))
         return task
 
     def _account(self, ahead: Account) -> Account:
         """Of a request begun ahead of its turn: it is needed as soon as one of its answers is."""
-        account = Account()
+        account = Account(is_guess=ahead.is_guess)
         if ahead.is_guess:
             self._counters.add(ahead=1, ahead_unused=1)
             account.owe(partial(self._counters.add, ahead_unused=-1))
@@ -180,7 +199,10 @@ class LlmLearner:
         is_answered = asking.task.done() and not asking.task.cancelled() and asking.task.exception() is None
         if not is_answered:
             asking.task.cancel()
-            for key in asking.keys:
+        for key in asking.keys:
+            if is_answered:
+                self._forget(key)
+            else:
                 self._ahead.pop(key, None)
 
     async def _answer(

@@ -79,8 +79,13 @@ class Kind:
     medians: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     pressure: float = 1.0
     """The last median over the best."""
+    measured_at: float = -math.inf
     shrunk: Shrunk | None = None
     """None where the last median was low."""
+
+    def is_pressed(self, now: float) -> bool:
+        """Whether the server was slow of late."""
+        return self.pressure > PRESSED and now - self.measured_at <= LATELY_S
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +103,7 @@ class Window:
     def __init__(self, ceiling: int) -> None:
         self.ceiling = ceiling
         self._limit = float(ceiling)
-        self._cut_at = -math.inf
+        self._cut_at = self._refused_at = -math.inf
         self._kinds: dict[Hashable, Kind] = {}
 
     @property
@@ -106,9 +111,13 @@ class Window:
         """Calls that may be under way at once, at least 1."""
         return int(self._limit)
 
+    def is_refused(self, now: float) -> bool:
+        """Whether the server had no room for a call of late."""
+        return now - self._refused_at <= LATELY_S
+
     def has_room(self, load: int, now: float) -> bool:
         """Whether calls that may not be needed do no harm: it is half empty and the server kept up of late."""
-        is_pressed = any(kind.pressure > PRESSED for kind in self._kinds.values())
+        is_pressed = any(kind.is_pressed(now) for kind in self._kinds.values())
         return 2 * load <= self._limit and now - self._cut_at > LATELY_S and not is_pressed
 
     def begin(self, kind: Hashable, load: int, now: float) -> Call:
@@ -129,17 +138,19 @@ class Window:
         if call.began <= self._cut_at:
             return
         known, cohort = self._kinds.get(kind), call.cohort
-        if 2 * call.load >= self._limit and (known is None or known.pressure <= PRESSED):
+        if 2 * call.load >= self._limit and (known is None or not known.is_pressed(now)):
             self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
         if known is None or cohort is None:
             return
         was_told = cohort.is_told
         cohort.latencies.append(now - call.began)
         if cohort.is_told and not was_told:
+            known.measured_at = now
             self._measure(known, cohort.median_s, max(cohort.load, load), now)
 
     def refused(self, call: Call, now: float) -> None:
         """The server had no room for it."""
+        self._refused_at = now
         if call.began > self._cut_at:
             self._cut(self._limit / 2, now)
 

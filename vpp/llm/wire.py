@@ -27,6 +27,7 @@ ID_LIMIT = 200
 """Characters of a model's name that are kept."""
 SECRET_LENGTH = 8
 """Characters from which on a key, or how it begins, is no word."""
+_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 
 Message = Mapping[str, str]
@@ -224,17 +225,17 @@ def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) ->
     value = headers.get("retry-after")
     if value is None:
         return None
-    seconds = float(value) if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value) else _until(value, now)
+    seconds = float(value) if _NUMBER.fullmatch(value.strip()) else _until(value, now)
     return None if seconds is None else min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
 
 
 def _until(value: str, now: datetime | None) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (aware - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - (now or datetime.now(UTC))).total_seconds()
 
 
 def withheld(words: str, secret: str) -> str:

@@ -35,7 +35,7 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
         for endpoint, roles in servers.items():
             trial = Trial(
                 roles=roles,
-                concurrency=spec.concurrency,
+                concurrency=spec.in_flight,
                 learner_max_tokens=spec.learner_max_tokens,
                 optimizer_max_tokens=spec.optimizer_max_tokens,
                 structured=spec.structured,

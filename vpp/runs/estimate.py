@@ -274,12 +274,36 @@ def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
     (first, before), (last, after) = marks[0], marks[-1]
     share = (after.calls - before.calls) / _planned(spec.config, n_train, first + 1, last + 1)
     left = _planned(spec.config, n_train, last + 1, view.total_steps)
-    ending = view.n_unique * (n_train + spec.dataset["n_test"]) / spec.config.points_per_call
-    calls = max(float(usage.calls), after.calls + share * left + ending)
+    calls = max(float(usage.calls), after.calls + share * left + _ending_calls(spec, view))
     growth = calls / usage.calls
     return Outlook(
         calls=calls, tokens=growth * (usage.prompt_tokens + usage.completion_tokens), cost=growth * usage.cost
     )
+
+
+def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
+    """Steps at the pace of the last ones, and the calls of the end at the pace of theirs.
+
+    None before two steps are whole, and once all is asked. usage: what the run has asked, as of now.
+    """
+    marks = [mark for mark in view.recent if mark[0] >= 0][-RECENT - 1 :]
+    if view.has_ended or len(marks) < 2 or marks[-1][0] <= marks[0][0]:
+        return None
+    (first, began_s), (last, ended_s) = marks[0], marks[-1]
+    before, after = view.usage_by_step[first], view.usage_by_step[last]
+    steps, ending = view.total_steps - 1 - last, _ending_calls(spec, view)
+    if steps == 0:
+        ending -= usage.calls - after.calls
+        if ending <= 0 or "train" in view.evaluated:
+            return None
+    asked = after.calls + after.ahead_unused - before.calls - before.ahead_unused
+    return (ended_s - began_s) * (steps / (last - first) + ending / max(1, asked))
+
+
+def _ending_calls(spec: RunSpec, view: RunView) -> float:
+    """Of the last texts about the test rows, and about the training rows where these are not answered yet."""
+    rows = spec.dataset["n_test"] + (0 if spec.config.is_on_fixed_rows else spec.dataset["n_train"])
+    return float(view.n_unique * rows / spec.config.points_per_call)
 
 
 @lru_cache(maxsize=256)

@@ -44,7 +44,7 @@ def room_for_guesses(
     round_calls = 2 * spec.config.size * max(spec.config.batch_size, spec.config.buffer_size)
 
     def has_room() -> bool:
-        left = max(0, needed - counters.calls)
+        left = max(0, needed - counters.planned)
         return budget.fits(left + round_calls) and (spec.endpoint.prefetch == "on" or learner.has_room())
 
     return has_room

@@ -145,7 +145,7 @@ def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
 
 
 _LEAST = {
-    "concurrency": 1,
+    "concurrency": 0,
     "timeout_s": 0.1,
     "max_wait_s": 0,
     "demo_latency_ms": 0,

@@ -277,7 +277,7 @@ async def open_endpoints(
             base_url=url,
             model=model,
             api_key=key,
-            concurrency=spec.concurrency,
+            concurrency=spec.in_flight,
             timeout_s=spec.timeout_s,
             max_attempts=max_attempts,
             cache=cache,

@@ -11,8 +11,8 @@ from vpp.llm.choices import Role
 from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
 
-MOST_AT_ONCE = 4096
-"""Calls that a round may be sent at once unasked."""
+USUAL_AT_ONCE, MOST_AT_ONCE = 512, 4096
+"""Calls in flight where no number was given: as many as a round needs, between these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class EndpointSpec:
     """Empty: the learner's."""
     optimizer_model: str = ""
     """Empty: the learner's."""
-    concurrency: int = 512
-    """Calls in flight at most; the usual 512 grow to a whole round (`RunSpec.ceiling`)."""
+    concurrency: int = 0
+    """Calls in flight at most; 0: as many as a round of the run needs (`RunSpec.ceiling`)."""
     timeout_s: float = 120
     """Seconds a whole call may take."""
     max_wait_s: float = 3600
@@ -51,6 +51,11 @@ class EndpointSpec:
     It changes no result; auto asks while the server has room."""
     warm_prefix: bool = False
     """Whether the first of several calls about a hypothesis goes alone, so that a server has their common beginning."""
+
+    @property
+    def in_flight(self) -> int:
+        """Calls in flight at most where no run tells what a round needs."""
+        return self.concurrency or USUAL_AT_ONCE
 
     @property
     def is_demo(self) -> bool:
@@ -124,11 +129,14 @@ class RunSpec:
 
     @property
     def ceiling(self) -> int:
-        """Calls in flight at most: as told; where that is the usual number, a whole round as well."""
-        told, rows = self.endpoint.concurrency, max(self.config.batch_size, self.config.buffer_size)
-        if told != EndpointSpec().concurrency:
-            return told
-        return max(told, min(MOST_AT_ONCE, self.config.largest_size * ceil(rows / self.config.points_per_call)))
+        """Calls in flight at most: as told, or what a step's largest round needs, 512 to 4,096."""
+        if self.endpoint.concurrency:
+            return self.endpoint.concurrency
+        config = self.config
+        rows = max(config.batch_size, config.buffer_size)
+        if config.is_on_fixed_rows:
+            rows = max(rows, self.dataset.get("n_train", 0))
+        return max(USUAL_AT_ONCE, min(MOST_AT_ONCE, config.largest_size * ceil(rows / config.points_per_call)))
 
     @property
     def is_continued(self) -> bool:

@@ -1,9 +1,9 @@
 """RunView: the fold over a run's events. A live, a finished and a crashed run are read by this one code."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 from vpp.events import (
     INITIAL_STEP,
@@ -26,6 +26,7 @@ from vpp.runs.journal import Record
 from vpp.runs.lines import Lost
 from vpp.usage import Usage
 
+T = TypeVar("T")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
 
 
@@ -50,6 +51,15 @@ class StepView:
     finished: StepFinished | None = None
     is_torn: bool = False
     """Whether lines of it are lost: it has its population, and none of its scores and decisions."""
+    _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, what: str, find: Callable[[], T]) -> T:
+        """What `find` finds in the step, known as `what`; in a whole one, to which nothing is added, it looks once."""
+        if self.finished is None:
+            return find()
+        if what not in self._known:
+            self._known[what] = find()
+        return cast(T, self._known[what])
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
@@ -394,14 +404,6 @@ class RunView:
     def has_ended(self) -> bool:
         """Whether no more events are expected without a resume."""
         return self.phase in ("finished", "stopped", "failed")
-
-    def seconds_left(self) -> float | None:
-        """From the mean time of the last five steps; None before two steps are whole or once the run has ended."""
-        marks = self.recent[-6:]
-        if self.has_ended or len(marks) < 2 or marks[-1][0] <= marks[0][0]:
-            return None
-        pace = (marks[-1][1] - marks[0][1]) / (marks[-1][0] - marks[0][0])
-        return pace * (self.total_steps - 1 - marks[-1][0])
 
 
 def _whole(last_step: int | None) -> int:

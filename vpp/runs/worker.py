@@ -79,6 +79,8 @@ class Surroundings:
     """Told of every event: of those within a step as they happen, of all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
     """Told where the run has to wait for its turn."""
+    on_beat: Callable[[RunView, Usage], None] | None = None
+    """Told each second, of a run that has its turn, what it has asked so far."""
 
 
 def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
@@ -425,6 +427,8 @@ class _Worker:
                 self._flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 self._beat()
+                if self._around.on_beat and not self._queued:
+                    self._around.on_beat(self._view, self._counters.snapshot())
             beats += 1
             await asyncio.sleep(FLUSH_S)
 

@@ -24,6 +24,7 @@ from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_
 from vpp.wording.words import (
     EQUAL,
     MAJORITY,
+    ahead_words,
     cached_words,
     capitalised,
     counted,
@@ -385,8 +386,8 @@ def _calls(snapshot: Snapshot) -> Measure:
     usage = snapshot.usage
     both = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
     words = f"{both}; {cached_words(usage.cached, of=usage.calls)}."
-    if usage.ahead_unused:
-        words += f" {integer(usage.ahead_unused)} more were asked ahead and not needed."
+    if ahead := ahead_words(usage.ahead_unused):
+        words += f" {ahead}."
     return Measure(name="Calls", value=integer(usage.calls), words=words)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
@@ -12,7 +12,8 @@ from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
 from vpp.runs.directory import State
-from vpp.runs.estimate import outlook
+from vpp.runs.estimate import outlook, seconds_left
+from vpp.runs.prefetching import is_prefetched
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
@@ -24,6 +25,7 @@ from vpp.wording.sizes import sizes_told
 from vpp.wording.steps import steps_done, steps_text
 from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence, tau_cure
 from vpp.wording.words import (
+    ahead_words,
     cached_words,
     capitalised,
     fixed,
@@ -54,8 +56,8 @@ def phase(snapshot: Snapshot) -> str:
     """State, step, time spent and left, in one line."""
     view = snapshot.view
     parts = [_state(snapshot), f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}"]
-    left = view.seconds_left()
-    if left is not None and snapshot.state == "running":
+    left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
+    if left is not None:
         parts.append(f"about {seconds(left)} to go")
     return ", ".join(parts) if view.began_at else _state(snapshot)
 
@@ -223,11 +225,15 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
     changed = sum(p.why == "taken" for p in proposals)
     only = " Only copies are rewritten." if snapshot.spec.config.mutate == "duplicates" else ""
+    words = f"Proposals that changed the text; this method takes every one.{only}"
+    if not proposals:
+        yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
+        return Metric(name="Rewritten", value="–", scale=yet, words=words)
     return Metric(
         name="Rewritten",
         value=str(changed),
         scale=f"of {len(proposals)}",
-        words=f"Proposals that changed the text; this method takes every one.{only} {rest}",
+        words=f"{words} {rest}",
     )
 
 
@@ -307,9 +313,12 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     told = f"{cached}, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."
     words = f"Whole run: {told}" if is_whole else capitalised(told)
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
-    words = " ".join(filter(None, (words, expected_words(spec, usage, expected))))
-    words = " ".join(filter(None, (words, faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))))
-    return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
+    ahead = ahead_words(usage.ahead_unused)
+    more = (f"{ahead}." if ahead else "", expected_words(spec, usage, expected))
+    faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
+    words = " ".join(filter(None, (words, *more, *faults)))
+    scale = f"{'needed, ' if is_prefetched(spec) else ''}of {integer(at_most)} at most"
+    return Metric(name="Calls", value=integer(usage.calls), scale=scale, words=words)
 
 
 @lru_cache(maxsize=256)
@@ -330,15 +339,9 @@ class BatchErrors:
 
 def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
     """Share of wrong answers, or root mean squared error in the target's unit, on the rows of each step's batch."""
-    error = _Error(dataset)
-    found: dict[int, float] = {}
-    for step, at in sorted(view.steps.items()):
-        # Particles of a step are scored on the same rows, nearly always.
-        alike = {scored.rows: scored for scored in at.scored.values()}
-        by_rows = {rows: batch_places(at, scored, config, n_train=len(dataset.train)) for rows, scored in alike.items()}
-        scores = [error.of(scored, places) for scored in at.scored.values() if (places := by_rows[scored.rows])]
-        if scores:
-            found[step] = sum(scores) / len(scores)
+    error = _Error(dataset, config)
+    errors = {step: at.once("batch error", partial(error.of_step, at)) for step, at in sorted(view.steps.items())}
+    found = {step: value for step, value in errors.items() if value is not None}
     if dataset.task == "classification":
         return BatchErrors(by_step=found, name="wrong", top=1.0)
     return BatchErrors(by_step=found, name="off by", top=max(found.values(), default=1.0))
@@ -347,10 +350,20 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
 class _Error:
     """How far a hypothesis is off on some of the rows it was scored on."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, config: Config) -> None:
         self._targets: dict[int, Value | None] = {row.id: row.target for row in dataset.train}
         self._is_classification = dataset.task == "classification"
         self._spread = 0.0 if self._is_classification else dataset.target_range
+        self._config, self._n_train = config, len(dataset.train)
+
+    def of_step(self, at: StepView) -> float | None:
+        """The particles' mean on the step's batch; None where none was scored on it."""
+        # Particles of a step are scored on the same rows, nearly always.
+        alike = {scored.rows: scored for scored in at.scored.values()}
+        n_train = self._n_train
+        by_rows = {rows: batch_places(at, scored, self._config, n_train=n_train) for rows, scored in alike.items()}
+        scores = [self.of(scored, places) for scored in at.scored.values() if (places := by_rows[scored.rows])]
+        return sum(scores) / len(scores) if scores else None
 
     def of(self, scored: Scored, places: Sequence[int]) -> float:
         said = [scored.predictions[i] for i in places]

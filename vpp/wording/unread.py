@@ -1,8 +1,9 @@
 """Whether so much of a run could not be read that the rest says little: one rule for every place that tells it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import state
 from vpp.wording.words import capitalised, integer
 
@@ -34,22 +35,28 @@ def _unread(view: RunView) -> str:
 
 
 def _answers(view: RunView) -> Iterator[str]:
-    silent, given = 0, 0
-    for answers in _given(view):
-        silent, given = silent + answers.count(None), given + len(answers)
+    counts = [*(at.once("unread", partial(_of_step, at)) for at in view.steps.values()), _count(_at_end(view))]
+    silent, given = sum(count[0] for count in counts), sum(count[1] for count in counts)
     if given >= LEAST and silent >= MOSTLY * given:
         yield f"{'all' if silent == given else f'{integer(silent)} of'} {integer(given)} answers to rows"
 
 
-def _given(view: RunView) -> Iterator[tuple[object, ...]]:
-    """What the learner answered in the steps that count."""
-    for step in view.steps.values():
-        for scored in (*step.scored.values(), *step.proposals_scored.values()):
-            yield scored.predictions
+def _of_step(at: StepView) -> tuple[int, int]:
+    return _count(scored.predictions for scored in (*at.scored.values(), *at.proposals_scored.values()))
+
+
+def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
+    """What the learner answered after the last step, and of rows that steps do not ask about."""
     for scored in view.final_scored.values():
         yield scored.predictions
     for _, evaluated in view.evaluations:
         yield from evaluated.predictions
+
+
+def _count(given: Iterable[tuple[object, ...]]) -> tuple[int, int]:
+    """How many answers could not be read, and how many there are."""
+    counts = [(answers.count(None), len(answers)) for answers in given]
+    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
 
 
 def _proposals(view: RunView) -> Iterator[str]:

@@ -52,6 +52,11 @@ def cached_words(cached: int, *, of: int) -> str:
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
 
 
+def ahead_words(unused: int) -> str:
+    """`450 more were asked ahead and not needed`: calls beside those needed; empty where there is none."""
+    return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
+
+
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
     """To `digits` significant digits, and below a milliard never fewer than the whole ones: `1.234`, `12,346`, `3e−9`.
 

@@ -9,6 +9,7 @@ import csv
 import json
 import platform
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -159,6 +160,15 @@ side by side, and GEPA's hook for evaluating several prompts in one batch. The e
 says how they ask, nothing of how good their texts are."""
 
 
+def pinned(package: str) -> str:
+    """With the version that `make rivals` installs. Raises ValueError where none is pinned."""
+    pins = "\n".join(path.read_text() for path in (ROOT / "Makefile", *sorted(HERE.glob("*.txt"))))
+    found = re.search(rf"(?m)(?:^|\s){re.escape(package)}==([\w.]+)", pins)
+    if found is None:
+        raise ValueError(f"no version of {package} is pinned")
+    return f"{package} {found[1]}"
+
+
 def lines(runs: Sequence[Run]) -> Iterator[str]:
     """The table, in markdown."""
     yield from (ABOUT, "")
@@ -174,9 +184,9 @@ def lines(runs: Sequence[Run]) -> Iterator[str]:
         yield f"| {run.rival.name} | {settings} | {' | '.join(parts)} |"
     yield ""
     yield (
-        f"gepa 0.1.4 (litellm 1.91.5), hypogenic 0.3.5 (openai 1.40.8); Python {platform.python_version()}; a table of "
-        f"{ROWS} rows; a learner's answer after {LEARNER_S} s, an optimizer's after {OPTIMIZER_S} s, any number at a "
-        f"time; a budget of about {CALLS:,} calls. By `make rivals`."
+        f"{pinned('gepa')} ({pinned('litellm')}), {pinned('hypogenic')} ({pinned('openai')}); "
+        f"Python {platform.python_version()}; a table of {ROWS} rows; a learner's answer after {LEARNER_S} s, "
+        f"an optimizer's after {OPTIMIZER_S} s, any number at a time; about {CALLS:,} calls. By `make rivals`."
     )
 
 

@@ -1,0 +1,118 @@
+"""The engine of a cluster, on a fake Ray that is no more than what `Machines` calls of it.
+
+It runs no task: what tasks are sent with, and what comes of what they return, is what is looked at. How a real Ray
+behaves is for `make test-ray`.
+"""
+
+import os
+import pickle
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.sweeps.test_machines import ORDER, VML, file
+from vpp.bench.engine import LOST, Worker
+from vpp.bench.machines import Errand, Returned, machines
+from vpp.bench.parcel import fill
+from vpp.runs.directory import RunDirectory
+from vpp.runs.session import Keys
+
+KEY, OTHER = "sk-of-the-learner", "sk-of-the-optimizer"
+
+
+class RayError(Exception):
+    cause = None
+
+
+class RayTaskError(RayError):
+    pass
+
+
+@dataclass
+class FakeRay(ModuleType):
+    """Keeps what every task was sent with; what its tasks come to is set by the test."""
+
+    came: Any = None
+    sent: list[tuple[Any, ...]] = field(default_factory=list)
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+
+    def init(self, **options: Any) -> None:
+        self.options_of_init = options
+
+    def shutdown(self) -> None:
+        pass
+
+    def remote(self, what: Any) -> "FakeRay":
+        return self
+
+    def options(self, **_: Any) -> Any:
+        def sent(*words: Any) -> str:
+            self.sent.append(words)
+            return "reference"
+
+        return SimpleNamespace(remote=sent)
+
+    def wait(self, references: list[Any], *, timeout: float) -> tuple[list[Any], list[Any]]:
+        return references, []
+
+    def get(self, reference: Any) -> Any:
+        if isinstance(self.came, Exception):
+            raise self.came
+        return self.came
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    fake = FakeRay()
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    return fake
+
+
+def worked(ray: FakeRay, folder: Path, *, address: str = "auto") -> tuple[Worker, int | None]:
+    """A cell with a journal, given to the cluster; its worker and how it ended."""
+    run = RunDirectory(folder / VML.name)
+    fill({"run.json": file(b"{}"), "events.jsonl": file(b"half")}, run.path)
+    with machines(address, jobs=2, slots=2, keys=Keys(learner=KEY, optimizer=OTHER)) as engine:
+        worker = engine.start(ORDER, run)
+        return worker, worker.poll()
+
+
+@pytest.mark.parametrize("address", ["auto", "local"])
+def test_no_key_is_in_what_a_task_is_sent_with(ray: FakeRay, tmp_path: Path, address: str) -> None:
+    worked(ray, tmp_path, address=address)
+    (errand,) = (word for words in ray.sent for word in words if isinstance(word, Errand))
+    assert errand.wants == ("OPENAI_API_KEY", "VPP_OPTIMIZER_API_KEY")
+    told = pickle.dumps(errand)
+    assert b"half" in told
+    assert KEY.encode() not in told
+    assert OTHER.encode() not in told
+    assert KEY not in str(ray.options_of_init)
+
+
+def test_what_comes_back_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
+    ray.came = Returned(code=0, parcel={"events.jsonl": file(b"whole")})
+    assert worked(ray, tmp_path)[1] == 0
+    assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize(
+    ("came", "code", "said"),
+    [
+        (RayError("its machine went"), LOST, ""),
+        (RayTaskError("a trace\nMemoryError: none left"), 1, "MemoryError: none left"),
+        ("no run", 1, "what came back is no run: look at the machines of the cluster"),
+        (Returned(code=3, parcel={}, said="no key there"), 3, "no key there"),
+    ],
+)
+def test_a_task_that_came_to_nothing_leaves_what_was_there(
+    ray: FakeRay, tmp_path: Path, came: Any, code: int, said: str
+) -> None:
+    ray.came = came
+    worker, ended = worked(ray, tmp_path)
+    assert (ended, worker.said) == (code, said)
+    assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"half"

@@ -1,0 +1,48 @@
+"""What a page says of the calls and of the rewriting, on hand-made runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.builders import YES_NO, drawn, run, scored, started
+from vpp.cli.summary import summary
+from vpp.inference.plan import plan
+from vpp.runs.directory import State
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+from vpp.usage import Usage
+from vpp.wording.obeying import heard
+from vpp.wording.progress import metrics
+
+SMC = Config(particles=2, batch_size=2, epochs=1)
+MH = replace(SMC, method="mh")
+SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
+ASKED_AHEAD = "450 more were asked ahead and not needed"
+
+
+def test_calls_asked_ahead_are_told_beside_those_needed(tmp_path: Path) -> None:
+    reader = run(tmp_path, started(MH, YES_NO), *drawn("one", "two"), config=MH, endpoint=SERVER)
+    snapshot = replace(reader.refresh(), usage=Usage(learner=30, ahead=500, ahead_unused=450))
+    snapshot.view.usage = snapshot.usage
+    calls = metrics(snapshot, None)[-1]
+    most = plan(MH, n_train=len(YES_NO.train), n_test=len(YES_NO.test)).calls
+    assert (calls.value, calls.scale) == ("30", f"needed, of {most} at most")
+    assert f" {ASKED_AHEAD}. " in f"{calls.words} "
+    assert f"30 calls, 0 from the cache; {ASKED_AHEAD}" in summary(reader.directory, snapshot.view).splitlines()[0]
+
+
+def test_where_nothing_is_proposed_yet_nothing_is_counted(tmp_path: Path) -> None:
+    begun = [scored(0, k, text, {0: "yes", 1: "no"}) for k, text in enumerate(("one", "two"))]
+    reader = run(tmp_path, started(SMC, YES_NO), *drawn("one", "two"), *begun, config=SMC)
+    rewritten = {metric.name: metric for metric in metrics(reader.refresh(), 0)}["Rewritten"]
+    assert (rewritten.value, rewritten.scale) == ("–", "none yet")
+    assert "0" not in rewritten.words
+
+
+@pytest.mark.parametrize("state", ["running", "stalled"])
+def test_a_word_that_is_not_obeyed_yet_is_told(state: State) -> None:
+    """A silent worker stops and pauses nothing."""
+    words = {heard(command, state) for command in ("stop", "pause")}
+    assert len(words) == (1 if state == "stalled" else 2)
+    assert all(("worker is silent" in each) == (state == "stalled") for each in words)
