@@ -105,6 +105,7 @@ def test_the_list_of_runs_follows_the_state_of_the_run_one_watches(tmp_path: Pat
         page = visit.page
         run_example(page, fresh)
         listed = page.locator('[data-testid="stSidebar"]')
+        page.locator("article.card").first.wait_for()
         for state in ("running", "stopped"):
             expect(listed.get_by_text(f"SMC · {state}")).to_be_visible(timeout=20_000)
             if state == "running":
