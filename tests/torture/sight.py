@@ -30,7 +30,7 @@ def killed_run(folder: Path) -> Iterator[tuple[RunDirectory, RunDirectory]]:
         served.hold_after = reference.marks[3] - 2
         worker = place.begin(case, served.base_url, data_for(case, folder / "undisturbed"))
         wait_until(lambda: served.is_holding, "the third step is all but whole", within_s=WITHIN_S)
-        wait_until(lambda: b'"type":"proposed"' in _unfinished(place.the_run), "what it has is on disk", within_s=WITHIN_S)
+        wait_until(lambda: b'"type":"proposed"' in _unfinished(place.the_run), "it is on disk", within_s=WITHIN_S)
         worker.kill()
         served.hold_after = None
         with place.the_run.journal.open("ab") as file:
