@@ -221,7 +221,7 @@ class Hostile:
         """A line that is no record, in the middle; and it goes on from a run whose id means harm."""
         directory = self.label_run(
             self.folder_name(6), start=("a", "b", "c", "d"), started_from=self.harm("from"),
-            command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch /tmp/{MARK}\n"),
+            command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n"),
         )  # fmt: skip
         lines = directory.journal.read_bytes().splitlines(keepends=True)
         bad = json.loads(lines[-4])

@@ -413,7 +413,14 @@ class Served:
 def served(**options: Any) -> Iterator[Served]:
     """Serves by a process of its own, which ends with this one; options: as those of `Options`."""
     words = [word for name, value in vars(Options(**options)).items() for word in _words(name, value)]
-    command = [sys.executable, "-m", "tests.performance.stub", "--with-parent", *words]
+    with spawned("tests.performance.stub", *words) as stub:
+        yield stub
+
+
+@contextmanager
+def spawned(module: str, *words: str) -> Iterator[Served]:
+    """A module that serves, told its options, in a process that ends with this one."""
+    command = [sys.executable, "-m", module, "--with-parent", *words]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -16,13 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.performance.page import put
-from tests.performance.stub import ROOT, Served
+from tests.performance.stub import ROOT, Served, spawned
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = ROOT / ".rivals"
@@ -96,18 +96,10 @@ def write_table(folder: Path) -> None:
     (folder / "table.json").write_text(json.dumps(told))
 
 
-@contextmanager
-def endpoint() -> Iterator[Served]:
+def endpoint() -> AbstractContextManager[Served]:
     """The simulated endpoint, in a process of its own."""
-    words = ("--learner-s", str(LEARNER_S), "--optimizer-s", str(OPTIMIZER_S), "--with-parent")
-    command = [sys.executable, "-m", "tests.performance.rivals.endpoint", *words]
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield Served(process.stdout.readline().strip(), process.pid)
-    finally:
-        process.kill()
-        process.communicate()
+    words = ("--learner-s", str(LEARNER_S), "--optimizer-s", str(OPTIMIZER_S))
+    return spawned("tests.performance.rivals.endpoint", *words)
 
 
 def measured(rival: Rival, folder: Path) -> Run:
