@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, TimeoutError
 
 from tests.app.conftest import App, serving
 from tests.hostile.detector import Detector
@@ -107,7 +107,7 @@ def test_what_watch_says_of_a_run_is_text(folder: Folder, browser: Browser) -> N
 def test_what_a_server_says_is_text(folder: Folder, browser: Browser) -> None:
     with watched(browser, folder.app.url) as (page, detector):
         page.goto(address(folder, "posterior", "finished"))
-        page.get_by_test_id("stForm").locator("input").first.fill("1")
+        typed(page.get_by_test_id("stForm").locator("input").first, "1")
         page.get_by_role("button", name="Ask four particles").click()
         page.get_by_label("what the particles say").wait_for()
         opened_whole(page)
@@ -123,6 +123,17 @@ def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, browser: Browser
         page.get_by_text("This run cannot be opened").wait_for()
         assert seen("id") in text(page)
         assert detector.faults(page) == []
+
+
+def typed(field: Locator, words: str) -> None:
+    """A field filled while its page is still being built is put up anew, empty: filled until the words stay."""
+    for _ in range(20):
+        field.fill(words)
+        settled(field.page)
+        field.page.wait_for_timeout(500)
+        if field.input_value() == words:
+            return
+    raise AssertionError(f"{words!r} does not stay in the field")
 
 
 def opened_list(page: Page, label: str) -> None:
