@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import budget, charts, frame, load, person, replay, shared, this_run, thresholds
+from pages.parts.due import Part
 from pages.parts.steady import steady
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import Card, CardMaker
@@ -133,34 +135,38 @@ def slider_key(run: frame.OpenRun) -> str:
 
 
 def page(run: frame.OpenRun) -> None:
-    """All parts are drawn from one reading of the run, so that all tell of the same step."""
+    """All parts are drawn from one reading of the run, so that all tell of the same step; charts a moment later."""
     live = run.snapshot.state in frame.LIVE
     frame.head(run, run.snapshot.spec.name, tells_damage=False)
+    # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
+    top, below, deck = (st.container(key=f"watch_{name}") for name in ("now", "charts", "deck"))
+    drawings = Part(lambda: charts.draw(run, frame.fresh(run).view), key="watch.charts")
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = frame.fresh(run)
-        draw(run, snapshot)
+        draw(run, snapshot, deck)
+        drawings.refresh(charts.made_from(snapshot.view))
         if snapshot.state != run.snapshot.state:
             # The list of runs shows the state too, and has no timer of its own.
             st.rerun()
 
-    now()
+    with top:
+        now()
+    with below:
+        drawings.draw()
 
 
-def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The state, the step, the charts and the cards; the slider last of all."""
+def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
+    """The state, the step and the cards; the slider last of all."""
     view, shown = snapshot.view, shown_of(run, snapshot)
-    # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
-    head, band, below, deck = (st.container(key=f"watch_{name}") for name in ("head", "band", "charts", "deck"))
+    head, band = (st.container(key=f"watch_{name}") for name in ("head", "band"))
     with head:
         draw_head(run, snapshot, shown)
     if view.last_step is not None:
         with band:
             slider = st.container(key="watch_slider")
             draw_numbers(run, snapshot, shown)
-        with below:
-            charts.draw(run, view)
     elif snapshot.state in ("running", "stalled", "paused"):
         faults = faults_sentence(snapshot.usage)
         held_back = [markup.caption(faults)] if faults else []
@@ -293,6 +299,7 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """The cards of the step shown."""
     view, config = snapshot.view, snapshot.spec.config
     if view.started is None or not view.drawn:
+        st.empty()  # a fragment may write to a place outside it only where its first run did
         return
     if shown.newest is None:
         title = "First hypotheses"

@@ -12,10 +12,14 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).parents[1]
 FAILED = 1
 """pytest's exit code where tests ran and some failed; any other code says nothing of the mutant."""
+WITHIN_S = 300
+"""For the tests of one mutant, which take some seconds: a fault may keep them from ending at all."""
+Fate = Literal["caught", "timed out", "SURVIVES"]
 
 
 @dataclass(frozen=True)
@@ -495,8 +499,8 @@ MUTANTS = (
 )
 
 
-def caught(mutant: Mutant) -> bool:
-    """Whether a test fails on the mutant. Raises RuntimeError where the tests could not be run."""
+def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
+    """What the tests make of the mutant. Raises RuntimeError where they could not be run."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         for part in ("vpp", "tests"):
@@ -504,28 +508,32 @@ def caught(mutant: Mutant) -> bool:
         shutil.copy(ROOT / "pyproject.toml", tree)
         (tree / "vpp" / mutant.module).write_text(mutant.spoiled(), encoding="utf-8")
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
-        done = subprocess.run(
-            [sys.executable, *words],
-            cwd=tree,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [sys.executable, *words],
+                cwd=tree,
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=within_s,
+            )
+        except subprocess.TimeoutExpired:
+            return "timed out"
     if done.returncode not in (0, FAILED):
         raise RuntimeError(
             f"{mutant.name}: pytest ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         )
-    return done.returncode == FAILED
+    return "caught" if done.returncode == FAILED else "SURVIVES"
 
 
 def main() -> int:
-    """Prints a line a mutant; exit code 1 where one survives."""
+    """Prints a line a mutant; exit code 1 where one survives. One that ends no more is caught, too."""
     survivors = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for mutant, found in zip(MUTANTS, pool.map(caught, MUTANTS), strict=True):
-            print(f"{'caught  ' if found else 'SURVIVES'}  {mutant.name}", flush=True)
-            survivors += [] if found else [mutant.name]
+        for mutant, found in zip(MUTANTS, pool.map(fate, MUTANTS), strict=True):
+            print(f"{found:9}  {mutant.name}", flush=True)
+            survivors += [mutant.name] if found == "SURVIVES" else []
     print(f"{len(MUTANTS) - len(survivors)} of {len(MUTANTS)} mutants caught")
     return 1 if survivors else 0
 

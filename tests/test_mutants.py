@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutants import MUTANTS, ROOT, Mutant
+from tests.mutants import MUTANTS, ROOT, Mutant, fate
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -15,3 +15,9 @@ def test_a_planted_fault_finds_its_passage_and_leaves_a_module_that_can_be_read(
 
 def test_no_fault_is_planted_twice() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len({mutant.spoiled() for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_a_fault_that_keeps_its_tests_from_ending_holds_nothing_up() -> None:
+    tests = "tests/posterior/test_acceptance.py"
+    endless = Mutant("endless", "posterior/acceptance.py", "import math\n", "while True: ...\n", tests)
+    assert fate(endless, within_s=1) == "timed out"

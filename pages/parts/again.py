@@ -46,7 +46,7 @@ def fill(run: str, spec: RunSpec) -> None:
         "model": "" if of.demo else of.model,
         "optimizer_url": of.optimizer_base_url,
         "optimizer_model": of.optimizer_model,
-        "concurrency": of.concurrency,
+        "concurrency": of.concurrency or None,
         "structured": of.structured,
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,

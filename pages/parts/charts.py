@@ -1,6 +1,6 @@
 """The charts of Watch, and what they leave out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -69,10 +69,21 @@ def is_odd(config: Config) -> bool:
     return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
 
 
-def draw(run: frame.OpenRun, view: RunView) -> None:
-    """Two beside each other, and what one should know to read them in the place that is left."""
+def made_from(view: RunView) -> Hashable:
+    """What the charts show: it changes where a step is weighed or done, and stays between, and in a film."""
+    shown = shown_step(view)
+    weighed = None if shown is None else view.steps[shown].reweighted
+    is_final = view.has_ended, view.final is not None
+    return view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final
+
+
+def draw(run: frame.OpenRun, view: RunView) -> Hashable:
+    """Two beside each other, and what one should know to read them in the place that is left.
+
+    Returns what they are made from.
+    """
     if view.last_step is None:
-        return
+        return made_from(view)
     charts = list(charts_of(run, view))
     for first in range(0, len(charts), 2):
         columns = st.columns(2, gap="large")
@@ -83,20 +94,14 @@ def draw(run: frame.OpenRun, view: RunView) -> None:
     with columns[1] if len(charts) % 2 else st.container():
         st.html(markup.block(*map(markup.caption, notes(run, view))))
         zoom.listen(zoom_key(run))
+    return made_from(view)
 
 
 def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
-    """Makes the chart anew only where a step is weighed or done: between, and in a film, it stays as it is.
-
-    A chart that is made anew is drawn anew, and a drag across it that is under way is lost. It keeps a reader's zoom.
-    """
-    shown = shown_step(view)
-    weighed = None if shown is None else view.steps[shown].reweighted
-    is_final = view.has_ended, view.final is not None
-    of = (view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final)
+    """Makes the chart once for all who watch. It keeps a reader's zoom."""
 
     def make(mode: Mode) -> Figure:
-        made = shared.figure(run, chart.key, mode, *of, make=lambda: chart.make(mode))
+        made = shared.figure(run, chart.key, mode, made_from(view), make=lambda: chart.make(mode))
         return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
 
     return make

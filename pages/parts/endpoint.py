@@ -123,11 +123,13 @@ def _asking() -> EndpointSpec:
         one, two, three = st.columns(3)
         concurrency = one.number_input(
             "Calls in flight at most",
-            0,
+            1,
             MOST_AT_ONCE,
-            key=at_first("new.concurrency", usual.concurrency),
+            value=None,
+            key=at_first("new.concurrency", usual.concurrency or None),
             persist_state="session",
-            help="0: as many as a round needs, 512 to 4,096",
+            placeholder="as a round needs",
+            help="Left empty, as many as a round of the run needs: 512 to 4,096.",
         )
         structured = two.selectbox(
             "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"
@@ -147,7 +149,7 @@ def _asking() -> EndpointSpec:
             "Warm prefixes", key=at_first("new.warm_prefix", False), persist_state="session", help=WARM_WORDS
         )
     return EndpointSpec(
-        concurrency=int(concurrency),
+        concurrency=int(concurrency or 0),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
         prefetch=prefetch,

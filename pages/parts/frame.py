@@ -2,7 +2,7 @@
 
 import os
 import runpy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -319,5 +319,5 @@ def numbers(figure: "Figure") -> str:
 
 
 @lru_cache(maxsize=64)
-def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return markup.table(head, rows, right=range(1, len(head)))

@@ -132,6 +132,16 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
 
 
+def test_calls_in_flight_are_as_many_as_a_round_needs_until_a_number_is_given(field: AppTest) -> None:
+    at_most = field.number_input(key="new.concurrency")
+    assert (at_most.value, at_most.placeholder) == (None, "as a round needs")
+    assert field.session_state["chosen"].concurrency == 0
+    at_most.set_value(8).run()
+    assert field.session_state["chosen"].concurrency == 8
+    at_most.set_value(None).run()
+    assert field.session_state["chosen"].concurrency == 0
+
+
 class Told:
     """A gauge that has read."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import resource
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -16,6 +17,16 @@ from .stub import Reply, Request, Stub, as_json, chat, refusal, script
 from .tables import row
 from .test_endpoint import ask, run
 from .test_roles import RULE, endpoint_of, learner_at
+
+WITHIN_S = 30
+
+
+async def until(happens: Callable[[], object], what: str) -> None:
+    """Fails where it does not happen within half a minute."""
+    end = time.monotonic() + WITHIN_S
+    while not happens():
+        assert time.monotonic() < end, f"not within {WITHIN_S} s: {what}"
+        await asyncio.sleep(0.001)
 
 
 def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,9 +63,7 @@ def test_a_wait_that_a_server_asks_for_is_told_until_it_answers() -> None:
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         began = time.time()
         waits = asyncio.create_task(ask(endpoint))
-        async with asyncio.timeout(20):
-            while not counters.snapshot().held_until:
-                await asyncio.sleep(0.001)
+        await until(lambda: counters.snapshot().held_until, "a wait is told")
         assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
         waits.cancel()
         endpoint._door.open()
@@ -75,9 +84,8 @@ def test_a_server_that_asks_to_be_let_be_is_sent_no_other_call_until_it_answers_
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
-        async with asyncio.timeout(30):
-            while not endpoint._door.held_s:
-                await asyncio.sleep(0.001)
+        await until(lambda: endpoint._door.held_s, "the door is held")
+        async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)
             assert (endpoint._door.inside, endpoint._door.load) == (1, 2)
@@ -132,8 +140,7 @@ def test_a_warm_prefix_is_one_call_first_and_the_same_answers(warm_prefix: bool)
         async with endpoint_of(held) as (endpoint, stub):
             learner = learner_at(endpoint, warm_prefix=warm_prefix)
             asked = asyncio.create_task(learner.predict(RULE, [row(i) for i in range(1, 7)]))
-            while not stub.requests:
-                await asyncio.sleep(0.001)
+            await until(lambda: stub.requests, "a call reaches the server")
             for _ in range(20):
                 await asyncio.sleep(0.001)
             assert (len(stub.requests) == 1) is warm_prefix

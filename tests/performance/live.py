@@ -52,9 +52,9 @@ def by_step(lines: Lines) -> list[Lines]:
 
 
 def write(run: RunDirectory, lines: Lines) -> None:
-    """Appends records."""
+    """Appends records, as compact as a worker writes them."""
     with run.journal.open("ab") as file:
-        file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        file.write(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines))
 
 
 def _go_on(run: RunDirectory, steps: list[Lines], every_s: float, ended: threading.Event) -> None:

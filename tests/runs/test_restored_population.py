@@ -9,8 +9,8 @@ from vpp.data.dataset import Dataset
 from vpp.events import Event, StepFinished
 from vpp.runs.answers import Answer
 from vpp.runs.journal import Record, decode, encode
+from vpp.runs.restored_population import population_of
 from vpp.runs.view import fold
-from vpp.runs.worker import population_of
 from vpp.settings import Config
 from vpp.usage import Usage
 

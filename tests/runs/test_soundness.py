@@ -8,7 +8,7 @@ import pytest
 
 from tests import inspected
 from vpp.errors import JournalDamaged
-from vpp.events import Event, RunFinished, StepFinished
+from vpp.events import Event, RunFinished, RunResumed, StepFinished
 from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.journal import JournalReader, Record, encode
 from vpp.runs.lines import Lost
@@ -51,6 +51,15 @@ def changed(events: list[Event], kind: str, change: dict[str, Any]) -> int:
 
 def test_every_record_of_a_run_stands(tmp_path: Path) -> None:
     assert not [found for found in read(tmp_path, inspected.label_events()) if isinstance(found, Lost)]
+
+
+def test_a_step_comes_again_only_where_the_run_went_on_from_before_it(tmp_path: Path) -> None:
+    events = inspected.label_events()
+    first, last = (place for place, event in enumerate(events) if isinstance(event, StepFinished) and event.step >= 0)
+    done, again = events[: last + 1], events[first + 1 :]
+    assert not [found for found in read(tmp_path, [*done, RunResumed(step=0), *again]) if isinstance(found, Lost)]
+    lost = [found for found in read(tmp_path, [*done, *again]) if isinstance(found, Lost)]
+    assert (lost[0].line, lost[0].reason) == (last + 2, "step 1 is over")
 
 
 @pytest.mark.parametrize(("kind", "change", "reason"), CHANGES)

@@ -26,7 +26,7 @@ WATCHED_S, READ_S = (20, 60), (4, 12)
 """How long one stays, at least and at most."""
 LEAVE_S = 30.0
 """In which a visitor is to be gone after that: else it is a fault."""
-EPOCHS = 6
+EPOCHS = 2
 JUDGED_S = 1200.0
 """A course that is shorter is not judged by its trend: caches fill for some minutes."""
 ALLOWED = {"memory, MB": 24.0, "handles": 12.0, "threads": 6.0}

@@ -7,18 +7,24 @@ how often. An element that it holds already comes as its hash: so the client tel
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientSession, WSMsgType
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
+from tests.watchers.held import Held
 from tests.watchers.seen import Seen
 
 SCRUBBER = "vpp_scrubber"
-"""The component whose data names the newest step; Watch draws it last of all."""
+"""The component whose data names the newest step; Watch draws it last of all cards and numbers."""
+PULSE = "vpp_pulse"
+"""The component that asks for a part of the page once that part is due."""
 
 
 @dataclass
@@ -28,13 +34,13 @@ class Line(Seen):
     address: str = ""
     """Of the app, without a path."""
     page: str = "watch"
-    _held: dict[str, tuple[int | None, int]] = field(default_factory=dict)
-    """By hash of a message that the server may send as its hash alone: the step it names, and the run it came in."""
+    _held: Held = field(default_factory=Held)
     _timers: dict[str, tuple[float, asyncio.Task[None]]] = field(default_factory=dict)
     """By fragment: how often it is asked for, in seconds."""
     _page: str = ""
-    _oldest: int = 2
-    _count: int = 0
+    _due: dict[str, str] = field(default_factory=dict)
+    """By pulse: what it was last asked for."""
+    _asking: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def watch(self, until: float, *, enough: int = 0) -> None:
         """Until a Unix time, or so many refreshes where a number is given. Faults are noted, not raised."""
@@ -47,7 +53,8 @@ class Line(Seen):
             await self._ask()
             while (left := until - time.time()) > 0 and not 0 < enough <= self.refreshes:
                 try:
-                    message = await socket.receive(timeout=left)
+                    async with asyncio.timeout(left):  # its own timeout begins anew with each ping of the server
+                        message = await socket.receive()
                 except TimeoutError:
                     break
                 if message.type is not WSMsgType.BINARY:
@@ -57,8 +64,11 @@ class Line(Seen):
                 self._take(ForwardMsg.FromString(message.data))
             self._forget_timers()
 
-    async def _ask(self, fragment: str = "") -> None:
-        """The whole script, or one of its fragments as a timer asks for it."""
+    async def _ask(self, fragment: str = "", told: Mapping[str, str] = MappingProxyType({})) -> None:
+        """The whole script, or one of its fragments, as a timer asks for it or a component that has told something.
+
+        told: JSON by the id of the widget that stands for what it tells.
+        """
         asked = BackMsg()
         state = asked.rerun_script
         state.query_string = f"run={self.run}"
@@ -66,15 +76,19 @@ class Line(Seen):
         if not self._page:
             state.page_name = self.page
         state.fragment_id = fragment
-        state.is_auto_rerun = bool(fragment)
-        state.cached_message_hashes.extend(self._held)
+        state.is_auto_rerun = bool(fragment) and not told
+        for name, value in told.items():
+            state.widget_states.widgets.add(id=name, json_trigger_value=value)
+        state.cached_message_hashes.extend(self._held.ask())
         await self._socket.send_bytes(asked.SerializeToString())
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
-            self._oldest = message.new_session.config.max_cached_message_age or self._oldest
+            self._held.begin(message)
+            if not message.metadata.run.fragment_ids:
+                self._forget_timers()
         elif kind == "auto_rerun":
             self._time(message.auto_rerun.fragment_id, message.auto_rerun.interval)
         elif kind == "stop_auto_rerun":
@@ -88,29 +102,44 @@ class Line(Seen):
             self._finish(message)
 
     def _take_held(self, name: str) -> None:
-        if name not in self._held:
+        try:
+            self.note(self._held.step(name))
+        except KeyError:
             self.faults.append("the server sent the hash of a message that this watcher does not hold")
-            return
-        step, _ = self._held[name]
-        self._held[name] = (step, self._count)
-        self.note(step)
 
     def _take_element(self, message: ForwardMsg) -> None:
         element = message.delta.new_element
         kind = element.WhichOneof("type")
         if kind == "exception":
             self.faults.append(f"{element.exception.type}: {element.exception.message}"[:300])
-        step = _newest(element.bidi_component) if kind == "bidi_component" else None
-        if message.metadata.cacheable:
-            self._held[message.hash] = (step, self._count)
+        step = None
+        if kind == "bidi_component":
+            step = _newest(element.bidi_component)
+            self._answer(element.bidi_component, message.delta.fragment_id)
+        self._held.keep(message, step)
         self.note(step)
+
+    def _answer(self, component: Any, fragment: str) -> None:
+        """As the page's script does: what is due is asked for, once."""
+        due = json.loads(component.json)["due"] if component.component_name.endswith(PULSE) else None
+        if due is None or self._due.get(component.id) == due:
+            return
+        self._due[component.id] = due
+        told = {f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.id}__events": json.dumps([{"event": "due", "value": due}])}
+
+        async def ask() -> None:
+            with suppress(ConnectionError):
+                await self._ask(fragment, told)
+
+        asking = asyncio.create_task(ask())
+        self._asking.add(asking)
+        asking.add_done_callback(self._asking.discard)
 
     def _finish(self, message: ForwardMsg) -> None:
         if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             self.faults.append("the script did not compile")
         self.refreshes += 1
-        self._count += 1
-        self._held = {name: kept for name, kept in self._held.items() if self._count - kept[1] <= self._oldest}
+        self._held.finish(message)
 
     def _time(self, fragment: str, seconds: float) -> None:
         """Asks for a fragment again and again, as the browser's interval does; one that is timed alike goes on."""

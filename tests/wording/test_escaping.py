@@ -1,4 +1,5 @@
 import re
+import sys
 
 import pytest
 from hypothesis import example, given
@@ -6,7 +7,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.reporting.renderers import RENDERERS, bare, kinds, seen
-from vpp.wording.escaping import JOINER, markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.wording.escaping import (
+    _REPLACED,
+    JOINER,
+    markdown_code,
+    markdown_quote,
+    markdown_table,
+    markdown_text,
+    plain,
+)
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -150,3 +159,10 @@ def test_ordinary_sentences_read_well_in_the_raw_file(text: str) -> None:
 
 def test_lines_of_a_quote_stay_lines() -> None:
     assert markdown_quote("If a:\n\n- yes\r\n- no") == "> If a:\\\n> \\- yes\\\n> \\- no"
+
+
+def test_what_acts_on_the_text_around_it_is_replaced_and_nothing_that_is_printed() -> None:
+    printable = "\n".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert plain(printable) == printable
+    assert _REPLACED.search(printable) is None
+    assert plain("a\u202eb\x00\n\ud800\x85\tc") == "a\ufffdb\ufffd\n\ufffd\x85\tc"

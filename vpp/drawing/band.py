@@ -1,9 +1,16 @@
 """The step band: progress, ESS and resampling in one row of bars."""
 
+from collections.abc import Mapping
+from math import ceil
+
 from vpp.inspection.slots import grew_at, shrank_at
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import text
+
+WIDTHS = {"wide": 960, "mid": 576, "tick": 216}
+"""Pixels for the numbers of a band, by the class of those shown there. A phone has 288: it keeps its numbers apart."""
+STRIDES = (1, 5, 10, 25, 50, 100, 250, 500)
 
 
 def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str:
@@ -12,10 +19,11 @@ def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str
     has_end: whether a last bar stands for what came after the steps; it is inked where `shown` is None.
     """
     bars = [_bar(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
-    numbers = [_number(step, view.total_steps, is_shown=step == shown) for step in range(view.total_steps)]
+    seen = {name: steps_numbered(view.total_steps, width, has_end=has_end) for name, width in WIDTHS.items()}
+    numbers = [_number(step, view.total_steps, seen, is_shown=step == shown) for step in range(view.total_steps)]
     if has_end:
         bars.append(_drawn(_end_height(view), " now" if shown is None else ""))
-        numbers.append(f'<div class="n tick{" now" if shown is None else ""}">end</div>')
+        numbers.append(f'<div class="n {" ".join(WIDTHS)}{" now" if shown is None else ""}">end</div>')
     style, kind = f"--n:{len(bars)}", "band ended" if has_end else "band"
     body = "".join((*bars, *numbers))
     return f'<div class="{kind}" style="{style}" role="img" aria-label="{text(_label(view))}">{body}</div>'
@@ -36,11 +44,22 @@ def _end_height(view: RunView) -> float:
     return ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else 1.0
 
 
-def _number(step: int, total: int, *, is_shown: bool) -> str:
-    every = 1 if total <= 12 else 5
-    is_last = step == total - 1
-    kinds = "n" + (" tick" if step % every == 0 or is_last else "") + (" last" if is_last else "")
-    return f'<div class="{kinds}{" now" if is_shown else ""}">{step}</div>'
+def steps_numbered(total: int, width: int, *, has_end: bool) -> frozenset[int]:
+    """The steps whose numbers have room in so many pixels: each, or each at a round distance, and the last.
+
+    Beside the word for the end there is room for the last number only where there is for each.
+    """
+    digits, last = len(str(total - 1)), total - 1
+    room = ceil(total * (7 * digits + 4) / width)  # in columns
+    every = next((stride for stride in STRIDES if stride >= room), room)
+    shown = frozenset(step for step in range(0, total, every) if last - step >= room)
+    return shown if has_end and every > 1 else shown | {last}
+
+
+def _number(step: int, total: int, seen: Mapping[str, frozenset[int]], *, is_shown: bool) -> str:
+    kinds = [name for name, steps in seen.items() if step in steps]
+    kinds += (["last"] if step == total - 1 else []) + (["now"] if is_shown else [])
+    return f'<div class="{" ".join(("n", *kinds))}">{step}</div>'
 
 
 def _label(view: RunView) -> str:

@@ -4,17 +4,17 @@ A card of smc at step t shows the text that was weighed at t; a card of the othe
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.batches import batch_places, scored_rows
 from vpp.inspection.changes import UNCHANGED, Change, changes, place
 from vpp.inspection.slots import heirs, kept_as, rewritten_as
 from vpp.posterior.metric import mean_squared_error
-from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
@@ -22,6 +22,8 @@ from vpp.wording.room import shown_words
 from vpp.wording.words import after_rows, number, particles, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
+Hits = tuple[bool | None, ...]
+"""A row each: right, wrong, None abstained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,8 @@ class Card:
     """The sentence it was rewritten from; None where there is none."""
     marks: tuple[tuple[Mark, str], ...]
     """What happened to it."""
-    hits: tuple[bool | None, ...]
-    """A batch row each: right, wrong, None abstained; empty for regression."""
+    hits: Hits
+    """On the batch; empty for regression."""
     rail: tuple[str, ...]
     """Short facts at the right."""
     folds: tuple[Fold, ...]
@@ -90,7 +92,7 @@ class CardMaker:
         self._view = view
         self._config = config
         self._prompts = prompts
-        self._rows: Mapping[int, Row] = {row.id: row for row in (*dataset.train, *dataset.test)}
+        self._targets = {row.id: row.target for row in (*dataset.train, *dataset.test)}
         self._dataset = dataset
         self._seed = view.started.seed_text if view.started else ""
 
@@ -108,7 +110,10 @@ class CardMaker:
             return self.at(last.step)
         ids = [state.hypothesis for state in self._view.population]
         since = self._since(last.step + 1, self._view.weights)
-        return _by_weight([self._last(last, slot, ids, since.get(slot, UNCHANGED)) for slot in range(len(ids))])
+        same = _same_words(dict(enumerate(ids)))
+        return _by_weight(
+            [self._last(last, slot, ids[slot], since.get(slot, UNCHANGED), same[slot]) for slot in range(len(ids))]
+        )
 
     def at(self, step: int) -> list[Card]:
         """The cards of a step that has weights (smc) or decisions, heaviest first; newcomers stand at the end."""
@@ -116,8 +121,9 @@ class CardMaker:
         if view.is_torn:
             return _by_weight([self._bare(view, slot) for slot in range(len(view.population))])
         since = self._since(step, view.reweighted.weights) if view.reweighted else {}
+        same = _same_words({slot: scored.hypothesis for slot, scored in sorted(view.scored.items())})
         cards = [
-            self._weighed(view, slot, since.get(slot, UNCHANGED))
+            self._weighed(view, slot, since.get(slot, UNCHANGED), same[slot])
             if self._config.is_weighted
             else self._decided(view, slot)
             for slot in sorted(view.scored)
@@ -162,28 +168,30 @@ class CardMaker:
         made = (*last.scored.values(), *last.proposals_scored.values())
         return self._view.final_scored.get(slot) or next((s for s in made if s.hypothesis == hypothesis), None)
 
-    def _last(self, last: StepView, slot: int, ids: Sequence[str], since: Change) -> Card:
-        scored = self._last_scored(last, slot, ids[slot])
+    def _last(self, last: StepView, slot: int, hypothesis: str, since: Change, same: Marks) -> Card:
+        scored = self._last_scored(last, slot, hypothesis)
+        hits, rail = self._facts(last, scored) if scored else ((), ("not scored",))
         return Card(
             slot=slot,
             weight=self._view.weights[slot],
-            sentence=self._said(ids[slot]),
+            sentence=self._said(hypothesis),
             parent=self._said_before(last.step, slot),
             marks=(
                 *_came(since, last.step),
                 *self._origin(last.step, slot),
-                *self._same_words(slot, dict(enumerate(ids))),
+                *same,
             ),
-            hits=self._hits(last, scored) if scored else (),
-            rail=self._rail(last, scored) if scored else ("not scored",),
+            hits=hits,
+            rail=rail,
             folds=(),
-            alike=0 if self._config.is_weighted else len(ids),
+            alike=0 if self._config.is_weighted else len(last.population),
             moved=_moved(since, self._view.weights, slot),
         )
 
-    def _weighed(self, view: StepView, slot: int, since: Change) -> Card:
+    def _weighed(self, view: StepView, slot: int, since: Change, same: Marks) -> Card:
         scored = view.scored[slot]
         weights = view.reweighted.weights if view.reweighted else ()
+        hits, rail = self._facts(view, scored)
         return Card(
             slot=slot,
             weight=weights[slot] if weights else None,
@@ -193,10 +201,10 @@ class CardMaker:
                 *_came(since, view.step - 1),
                 *self._origin(view.step - 1, slot),
                 *self._fate(view, slot),
-                *self._same_words(slot, {k: s.hypothesis for k, s in sorted(view.scored.items())}),
+                *same,
             ),
-            hits=self._hits(view, scored),
-            rail=self._rail(view, scored),
+            hits=hits,
+            rail=rail,
             folds=self._rewritings(view, slot),
             moved=_moved(since, weights, slot),
         )
@@ -206,14 +214,15 @@ class CardMaker:
         taken = proposed is not None and proposed.accepted
         scored = view.proposals_scored.get(slot, view.scored[slot]) if taken else view.scored[slot]
         shown = proposed.proposal if taken and proposed and proposed.proposal else view.scored[slot].hypothesis
+        hits, rail = self._facts(view, scored) if scored.hypothesis == shown else ((), ("not scored yet",))
         return Card(
             slot=slot,
             weight=1 / len(self._view.steps[view.step - 1].population),
             sentence=self._said(shown),
             parent=self._said(view.scored[slot].hypothesis) if taken and not _is_fresh(proposed) else None,
             marks=(*((NEW,) if taken else ()), *self._decision(view, slot), *_shrunk(view, (slot,))),
-            hits=self._hits(view, scored) if scored.hypothesis == shown else (),
-            rail=self._rail(view, scored) if scored.hypothesis == shown else ("not scored yet",),
+            hits=hits,
+            rail=rail,
             folds=self._judged(view, slot),
             alike=len(self._view.steps[view.step - 1].population),
         )
@@ -271,11 +280,6 @@ class CardMaker:
         kept = view.finished and self._config.mutate == "duplicates" and not view.proposed.keys() & set(copies)
         still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
         return (*spread, *still, *_shrunk(view, copies))
-
-    def _same_words(self, slot: int, hypotheses: Mapping[int, str]) -> Marks:
-        """hypotheses: ids by slot."""
-        twins = [k for k, h in hypotheses.items() if h == hypotheses[slot] and k != slot]
-        return (("", f"same words as {particles(twins)}"),) if twins else ()
 
     def _decision(self, view: StepView, slot: int) -> Marks:
         proposed = view.proposed.get(slot)
@@ -378,44 +382,26 @@ class CardMaker:
         verb = "contradicts" if len(wrong) == 1 else "contradict"
         return (f"{len(wrong)} of {len(hits)} {scored_rows(self._config)} {verb} it (rows {listed})",)
 
-    def _hits_of(self, scored: Scored) -> tuple[bool | None, ...]:
-        return tuple(
-            None if value is None else value == self._rows[row].target
-            for row, value in zip(scored.rows, scored.predictions, strict=True)
-        )
+    def _hits_of(self, scored: Scored) -> Hits:
+        targets, told = self._targets, zip(scored.rows, scored.predictions, strict=True)
+        return tuple([None if value is None else value == targets[row] for row, value in told])
 
-    def _hits(self, view: StepView, scored: Scored) -> tuple[bool | None, ...]:
-        """On the batch's rows."""
-        if self._dataset.task == "regression":
-            return ()
-        hits = self._hits_of(scored)
-        return tuple(hits[i] for i in self._on_batch(view, scored))
-
-    def _on_batch(self, view: StepView, scored: Scored) -> list[int]:
-        """Places of the batch's rows among those scored."""
-        return batch_places(view, scored, self._config, n_train=len(self._dataset.train))
-
-    def _rail(self, view: StepView, scored: Scored) -> tuple[str, ...]:
-        """The batch, then all rows scored where they are more."""
-        places = self._on_batch(view, scored)
+    def _facts(self, view: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
+        """What was right on the batch's rows; and the rail: the batch, then all rows scored where they are more."""
+        places = batch_places(view, scored, self._config, n_train=len(self._dataset.train))
         is_more = len(scored.rows) > len(places)
-        rest = self._score_rail(scored) if is_more else (_log_lik(scored),)
-        if not places:
-            return rest
         if self._dataset.task == "regression":
-            return (f"off by {number(self._error(scored, places), 3)} on the batch", *rest)
-        hits = self._hits(view, scored)
-        return (f"{sum(hit is True for hit in hits)} of {len(hits)} right", *rest)
+            off = (f"off by {number(self._error(scored, places), 3)} on the batch",) if places else ()
+            return (), (*off, *(self._error_rail(scored) if is_more else ()), _log_lik(scored))
+        all_hits = self._hits_of(scored)
+        hits = tuple(all_hits[i] for i in places)
+        right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
+        of_all = (f"{all_hits.count(True)} of {len(all_hits)} {self._where(scored)}",) if is_more else ()
+        return hits, (*right, *of_all, _log_lik(scored))
 
-    def _score_rail(self, scored: Scored | None) -> tuple[str, ...]:
-        if scored is None:
-            return ()
-        where = self._where(scored)
-        if self._dataset.task == "regression":
-            off = self._error(scored, range(len(scored.rows)))
-            return (f"off by {number(off, 3)} on {len(scored.rows)} {where}", _log_lik(scored))
-        hits = self._hits_of(scored)
-        return (f"{sum(hit is True for hit in hits)} of {len(hits)} {where}", _log_lik(scored))
+    def _error_rail(self, scored: Scored) -> tuple[str, ...]:
+        off = self._error(scored, range(len(scored.rows)))
+        return (f"off by {number(off, 3)} on {len(scored.rows)} {self._where(scored)}",)
 
     def _where(self, scored: Scored) -> str:
         is_final = scored.role == "final" and self._config.final_weights == "train"
@@ -423,7 +409,7 @@ class CardMaker:
 
     def _error(self, scored: Scored, places: Sequence[int]) -> float:
         """Root mean squared error on some of the rows scored."""
-        targets: list[Value | None] = [self._rows[scored.rows[i]].target for i in places]
+        targets = [self._targets[scored.rows[i]] for i in places]
         said = [scored.predictions[i] for i in places]
         return math.sqrt(mean_squared_error(said, targets, abstention_error=self._dataset.target_range))
 
@@ -434,6 +420,15 @@ def _came(since: Change, step: int) -> Marks:
         (("copy", f"copied from particle {since.copied} at step {step}"),) if since.copied is not None else ()
     )
     return (*((NEW,) if since.is_new else ()), *copied)
+
+
+def _same_words(hypotheses: Mapping[int, str]) -> Mapping[int, Marks]:
+    """What each slot shares with others, by slot. hypotheses: ids by slot."""
+    slots: dict[str, list[int]] = defaultdict(list)
+    for slot, hypothesis in hypotheses.items():
+        slots[hypothesis].append(slot)
+    twins = {slot: [k for k in slots[hypothesis] if k != slot] for slot, hypothesis in hypotheses.items()}
+    return {slot: (("", f"same words as {particles(others)}"),) if others else () for slot, others in twins.items()}
 
 
 def _moved(since: Change, weights: Sequence[float], slot: int) -> Marks:

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from vpp.drawing.chart import Chart
+from vpp.drawing.rows import Cells, Rows
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
@@ -24,6 +26,8 @@ MOST_MARKED = 60
 """Longer curves have no markers, which would cover the line."""
 MOST_APART = 25
 """More particles are drawn without gaps between their rows, which would leave no ink."""
+PALE = 2.5
+"""Times the mean weight, 1/K, at which a weight's ink is that of an edge: equal weights are to be seen of many too."""
 SAME_ESS = 0.05
 """Within which two of them read alike."""
 NEAR = 0.1
@@ -38,8 +42,9 @@ class Figure:
 
     chart: go.Figure
     alt: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    head: Cells
+    rows: Sequence[Cells]
+    """As wide as the head."""
 
 
 def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
@@ -210,13 +215,13 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
-    grid = np.full((k, len(steps)), np.nan, dtype=np.float32)
+    grid = np.full((k, len(steps)), np.nan)
     for v in weighed:
         if v.reweighted:
-            grid[: len(v.reweighted.weights), v.step] = np.round(v.reweighted.weights, DECIMALS)
+            grid[: len(v.reweighted.weights), v.step] = v.reweighted.weights
     chart = _chart(view, mode, top=1, ticks=[])
     chart.add_heatmap(
-        z=grid,
+        z=np.round(grid, DECIMALS).astype(np.float32),
         x=steps,
         y=list(range(k)),
         zmin=0,
@@ -224,7 +229,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         xgap=2 if len(steps) <= MOST_MARKED else 0,
         ygap=2 if k <= MOST_APART else 0,
         showscale=False,
-        colorscale=[[0, c["sunk"]], [0.25, c["edge"]], [1, c["ink"]]],
+        colorscale=[[0, c["sunk"]], [min(0.25, PALE / k), c["edge"]], [1, c["ink"]]],
         hoverongaps=False,
         hovertemplate="step %{x}, particle %{y}: weight %{z:.3f}<extra></extra>",
     )
@@ -237,7 +242,10 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         if last
         else "Weight of each particle by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
-        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
+        rows=Rows(
+            [(v.step, v.reweighted.weights) for v in weighed if v.reweighted],
+            lambda told: (str(told[0]), *_padded(told[1], k)),
+        ),
     )
 
 
@@ -304,8 +312,8 @@ def _resized(at: StepView) -> str:
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
     """The accepted share of the proposals that were judged, a step each."""
     c = INK[mode]
-    counted = [(v.step, [p for p in v.proposed.values() if p.why == "likelihood"]) for v in view.steps.values()]
-    judged = [(step, sum(p.accepted for p in proposals), len(proposals)) for step, proposals in counted if proposals]
+    counted = [(v.step, *v.once("judged", partial(_judged, v))) for v in view.steps.values()]
+    judged = [(step, taken, n) for step, taken, n in counted if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
     chart.update_yaxes(tickformat=".0%")
     chart.add_scatter(
@@ -322,6 +330,12 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
         head=("step", "accepted", "judged"),
         rows=tuple((str(step), str(t), str(n)) for step, t, n in judged),
     )
+
+
+def _judged(at: StepView) -> tuple[int, int]:
+    """How many of the step's proposals were accepted, and judged."""
+    judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
+    return sum(judged), len(judged)
 
 
 def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, name: str, top: float) -> Figure:

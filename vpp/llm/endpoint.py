@@ -5,13 +5,11 @@ What it sends goes through `Client`, which it imports when the first call is mad
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key
@@ -22,6 +20,7 @@ from vpp.llm.door import Door
 from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
+from vpp.llm.refusals import DOES_NOT_FIT, refusal_of
 from vpp.llm.sockets import affordable
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.window import Window
@@ -32,7 +31,6 @@ from vpp.llm.wire import (
     NoAnswer,
     OddReply,
     ServedModel,
-    printable,
     read_completion,
     read_models,
     retry_after_s,
@@ -447,13 +445,11 @@ class Endpoint:
             return _FieldsRefused(names)
         if body:
             self.counters.fault(f"HTTP {status}")
-        place = _place(withheld(reply.headers.get("location", ""), self._key)) if 300 <= status < 400 else ""
-        what, mend = _verdict(402 if is_broke else status, words, place)
-        if what == KEY_REFUSED and self._api_key == NO_KEY:
-            what, mend = f"{what}, as none was given", "set OPENAI_API_KEY, or type the key on the page"
+        location = withheld(reply.headers.get("location", ""), self._key)
+        said = refusal_of(402 if is_broke else status, words, location=location, has_key=self._api_key != NO_KEY)
         reason = f"HTTP {status} {words}".rstrip()
-        refused = PromptTooLong if what == DOES_NOT_FIT else EndpointRefused
-        return refused(self._message(f"{what} ({reason}): {mend}"))
+        refused = PromptTooLong if said.what == DOES_NOT_FIT else EndpointRefused
+        return refused(self._message(f"{said.what} ({reason}): {said.mend}"))
 
     def _learn(self, body: dict[str, Any], refused: Sequence[str], completion: Completion) -> None:
         """From an accepted request: which fields it does without, and whether it keeps to its limit."""
@@ -491,39 +487,3 @@ def effort_options(effort: str) -> dict[str, Any]:
         return {}
     off = {"chat_template_kwargs": {"enable_thinking": False}} if effort == "none" else {}
     return {"reasoning_effort": effort, **off}
-
-
-_UNKNOWN_MODEL = re.compile(
-    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.I
-)
-_UNKNOWN_KEY = re.compile(r"no connected db", re.I)
-"""A LiteLLM proxy without a database, asked with a key that is not its own."""
-KEY_REFUSED = "key refused"
-DOES_NOT_FIT = "the prompt does not fit"
-_TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
-
-
-def _verdict(status: int, words: str, place: str) -> tuple[str, str]:
-    """What a final refusal means, and the mend. place: where a redirect leads."""
-    if status in (401, 403) or (status == 400 and _UNKNOWN_KEY.search(words)):
-        return KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
-    if status == 402:
-        return "the account has no credit left", "add credit, or give the key of another account"
-    if status in (400, 404) and _UNKNOWN_MODEL.search(words):
-        return "unknown model", "take one of those it lists"
-    if status == 404:
-        return "unknown model or address", "check the model's name, and how the address ends (often /v1)"
-    if 300 <= status < 400:
-        return "it redirects", f"give the address it redirects to{place}"
-    if status in (400, 413, 422) and _TOO_LONG.search(words):
-        return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
-    return "it did not accept the request", "change what it names, or try another model"
-
-
-def _place(location: str) -> str:
-    """Where a redirect leads, without what an address may hide; '' where it names no place."""
-    try:
-        place = urlsplit(printable(location[:300]))
-        return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""
-    except ValueError:
-        return ""

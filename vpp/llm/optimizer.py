@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
@@ -28,7 +29,7 @@ THOUGHTS_LIMIT = 2_000
 """Characters of a thinking model's thoughts that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OptimizerPrompts:
     """All that the optimizer is first asked, in words that depend on nothing else."""
 
@@ -64,14 +65,29 @@ class OptimizerPrompts:
         return [question(asked), answer(exchange.raw)]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> str:
+        inputs, targets = _shown(tuple(rows), self._units)
         return self.refining.fill(
             hypothesis=hypothesis,
-            inputs=render_inputs(rows, units(self.dataset)),
+            inputs=inputs,
             predictions=render_predictions(predictions),
-            targets=render_targets(rows),
-            task=optimizer_task(self.dataset),
+            targets=targets,
+            task=self._task,
             answer_form=optimizer_form(self.refining.style),
         )
+
+    @cached_property
+    def _units(self) -> tuple[tuple[str, str], ...]:
+        return tuple(units(self.dataset).items())
+
+    @cached_property
+    def _task(self) -> str:
+        return optimizer_task(self.dataset)
+
+
+@lru_cache(maxsize=16)
+def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Inputs and targets of a batch, which every particle of a step is shown alike."""
+    return render_inputs(rows, dict(units)), render_targets(rows)
 
 
 class LlmOptimizer:

@@ -1,6 +1,7 @@
 """What goes into a template's slots: rows, answers and instructions as text, a line each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.kinds import is_number
@@ -12,6 +13,7 @@ NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
 
 
+@lru_cache(maxsize=1024)
 def render_value(value: Value) -> str:
     """A label in one line, or a number in its shortest form: 3 for 3.0."""
     if isinstance(value, str):
@@ -52,8 +54,8 @@ def render_targets(rows: Sequence[Row]) -> str:
 
 
 def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
-    shown = (absent if value is None else render_value(value) for value in values)
-    return "\n".join(f"[{number}] {line}" for number, line in enumerate(shown, 1))
+    shown = [absent if value is None else render_value(value) for value in values]
+    return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
 
 
 def learner_answer_form(dataset: Dataset) -> str:

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -133,65 +133,69 @@ async def open_session(
     async with AsyncExitStack() as stack:
         stack.callback(budget.close)
         cache = await open_cache(stack, cache_dir, counters) if spec.endpoint.cache else None
-        learner_end, optimizer_end = await open_endpoints(
-            stack,
-            replace(spec.endpoint, concurrency=spec.ceiling),
-            keys,
-            cache,
-            counters,
-            budget=budget,
-            prices=spec.prices,
-        )
-        for_learner = template_of(spec.learner_template, role="learner")
-        prompts = optimizer_prompts(spec, dataset)
-        rooms = await _rooms(spec.endpoint, learner_end, optimizer_end)
+        served = replace(spec.endpoint, concurrency=spec.ceiling)
+        ends = await open_endpoints(stack, served, keys, cache, counters, budget=budget, prices=spec.prices)
+        rooms = await _rooms(spec.endpoint, *ends)
         check_rooms(spec, dataset, rooms)
-        learner = LlmLearner(
-            learner_end,
-            for_learner,
-            dataset,
-            seed=spec.config.seed,
-            max_tokens=rooms[0].max_tokens,
-            counters=counters,
-            points_per_call=spec.config.points_per_call,
-            temperature=spec.config.learner_temperature,
-            on_answer=on_answer,
-            structured=spec.endpoint.structured,
-            warm_prefix=spec.endpoint.warm_prefix,
-        )
+        learner = _learner(spec, dataset, ends[0], rooms[0], counters, on_answer)
+        prompts = optimizer_prompts(spec, dataset)
         optimizer = LlmOptimizer(
-            optimizer_end,
-            prompts,
-            max_tokens=rooms[1].max_tokens,
-            counters=counters,
-            context_length=rooms[1].context_length,
+            ends[1], prompts, max_tokens=rooms[1].max_tokens, counters=counters, context_length=rooms[1].context_length
         )
-        problem = Problem(
-            dataset=dataset,
-            learner=learner,
-            optimizer=optimizer,
-            seed_text=prompts.seed_text,
-            start_texts=spec.start,
-            batch_size=spec.config.batch_size,
-            epochs=spec.config.epochs,
-            seed=spec.config.seed,
-            batch_order=spec.config.batch_order,
-            deduplicate_buffer=spec.config.deduplicate_buffer,
-            error_mass=spec.config.error_mass,
-            has_room=room_for_guesses(spec, dataset, learner_end, budget, counters),
-        )
+        has_room = room_for_guesses(spec, dataset, ends[0], budget, counters)
+        problem = _problem(spec, dataset, learner, optimizer, seed_text=prompts.seed_text, has_room=has_room)
         await warming
-        yield Session(
-            problem=problem,
-            learner=learner,
-            endpoints=(learner_end, optimizer_end),
-            budget=budget,
-            templates={
-                "learner": for_learner.sha256,
-                "optimizer": prompts.refining.sha256,
-                "prior": prompts.drawing.sha256,
-            },
-        )
+        templates = _templates(spec, prompts)
+        yield Session(problem=problem, learner=learner, endpoints=ends, budget=budget, templates=templates)
+
+
+def _learner(
+    spec: RunSpec, dataset: Dataset, endpoint: Endpoint, room: Room, counters: Counters, on_answer: OnAnswer | None
+) -> LlmLearner:
+    return LlmLearner(
+        endpoint,
+        template_of(spec.learner_template, role="learner"),
+        dataset,
+        seed=spec.config.seed,
+        max_tokens=room.max_tokens,
+        counters=counters,
+        points_per_call=spec.config.points_per_call,
+        temperature=spec.config.learner_temperature,
+        on_answer=on_answer,
+        structured=spec.endpoint.structured,
+        warm_prefix=spec.endpoint.warm_prefix,
+    )
+
+
+def _problem(
+    spec: RunSpec,
+    dataset: Dataset,
+    learner: LlmLearner,
+    optimizer: LlmOptimizer,
+    *,
+    seed_text: str,
+    has_room: Callable[[], bool],
+) -> Problem:
+    return Problem(
+        dataset=dataset,
+        learner=learner,
+        optimizer=optimizer,
+        seed_text=seed_text,
+        start_texts=spec.start,
+        batch_size=spec.config.batch_size,
+        epochs=spec.config.epochs,
+        seed=spec.config.seed,
+        batch_order=spec.config.batch_order,
+        deduplicate_buffer=spec.config.deduplicate_buffer,
+        error_mass=spec.config.error_mass,
+        has_room=has_room,
+    )
+
+
+def _templates(spec: RunSpec, prompts: OptimizerPrompts) -> dict[str, str]:
+    """SHA-256 by role."""
+    learner = template_of(spec.learner_template, role="learner")
+    return {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
 
 
 async def _rooms(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[Room, Room]:

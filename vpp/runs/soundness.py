@@ -29,6 +29,8 @@ MOST_STEPS = 1_000_000
 MOST_PARTICLES = 100_000
 OFF_ONE = 1e-6
 """How far a sum of weights may be from 1, and an ESS beyond its bounds."""
+NONE_OVER = INITIAL_STEP - 1
+"""Stands for the last step that is over, where there is none."""
 NEEDED_NUMBERS = ("beta_end", "ess_threshold", "particles_max")
 """Options that charts and verdicts take from the journal's first record."""
 
@@ -50,6 +52,9 @@ class Soundness:
         self._has_started = False
         self._texts: set[str] = set()
         self._sizes: dict[int, int] = {}
+        """K after each step that is over."""
+        self._over = NONE_OVER
+        """The last of them."""
         self._answers: frozenset[Value | None] = frozenset()
         """A target's labels, and no answer; empty where it is a number."""
         self._faults: Checks = {
@@ -109,11 +114,13 @@ class Soundness:
                 self._is_weighed = True
             case StepFinished():
                 self._sizes[event.step] = len(event.population)
+                self._over = max(self._over, event.step)
                 self._begin_anew()
                 self._is_torn = False
             case RunResumed():
-                last = INITIAL_STEP - 1 if event.step is None else event.step
+                last = NONE_OVER if event.step is None else event.step
                 self._sizes = {step: size for step, size in self._sizes.items() if step <= last}
+                self._over = max(self._sizes, default=NONE_OVER)
                 if last < self._steps:
                     self._begin_anew()
 
@@ -244,7 +251,7 @@ class Soundness:
         """Whether the step is over, never was to be, or comes too early."""
         if not 0 <= step < max(self._steps, 1):
             return f"there is no step {step}"
-        return f"step {step} is over" if self._sizes and max(self._sizes) >= step else None
+        return f"step {step} is over" if step <= self._over else None
 
     def _no_next_step(self, step: int) -> str | None:
         """Whether it is not the one that comes next: parts of a step stand on the population before it."""
@@ -252,8 +259,7 @@ class Soundness:
         return self._no_new_step(step) or (f"lines of step {step - 1} are missing before it" if is_early else None)
 
     def _not_weighed(self) -> str | None:
-        size = max(self._sizes.items(), default=(0, 0))[1]
-        is_known = self._is_weighed and len(self._scored) == size
+        is_known = self._is_weighed and len(self._scored) == self._sizes.get(self._over, 0)
         return None if is_known or self._is_torn else "lines of its weights are missing before it"
 
     def _no_slot(self, slot: int, *, at: int) -> str | None:

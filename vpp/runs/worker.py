@@ -6,18 +6,16 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import ExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
 from vpp.events import (
     Event,
     ParticleDrawn,
-    ParticleState,
     Proposed,
     Resampled,
     Reweighted,
@@ -30,18 +28,17 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
-from vpp.inference.population import Particle, Population
+from vpp.inference.population import Population
 from vpp.llm.counters import Counters
-from vpp.problem import Exchange
-from vpp.runs.answers import Answer, AnswerLog, read_answers
+from vpp.runs.answers import AnswerLog, read_answers
 from vpp.runs.budget import cap_reached
 from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, sync_folder
-from vpp.runs.exchanges import Address, exchange_of
 from vpp.runs.journal import Journal, Record, cut_torn_tail
 from vpp.runs.moment import steady_clock
 from vpp.runs.outage import Outage, given_up
+from vpp.runs.restored_population import population_of
 from vpp.runs.session import Keys, Session, open_session, started
 from vpp.runs.slots import Slots
 from vpp.runs.view import RunView
@@ -460,43 +457,3 @@ async def _ended(tasks: Sequence[asyncio.Future[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def population_of(view: RunView, dataset: Dataset, *, answers: Iterable[Answer] = ()) -> Population | None:
-    """The last whole population, to go on from; None where there is none. Raises RunError."""
-    if not view.finished_steps:
-        return None
-    last = view.finished_steps[-1]
-    assert last.finished is not None
-    exchanges = _exchanges(view, dataset, last.population, answers)
-    particles = tuple(
-        Particle(
-            text=view.texts[state.hypothesis],
-            parent=state.parent,
-            log_likelihood=state.log_likelihood,
-            log_weight=state.log_weight,
-            exchange=exchanges.get(state.exchange),
-        )
-        for state in last.population
-    )
-    return Population(
-        step=last.step,
-        particles=particles,
-        tau=last.finished.tau,
-        exponent=last.finished.exponent,
-        log_evidence=last.finished.log_evidence,
-        few_for=last.finished.few_for,
-        agreed_for=last.finished.agreed_for,
-    )
-
-
-def _exchanges(
-    view: RunView, dataset: Dataset, population: Sequence[ParticleState], answers: Iterable[Answer]
-) -> dict[Address | None, Exchange]:
-    """What the optimizer is to be reminded of, by step and slot."""
-    addresses = {state.exchange for state in population if state.exchange is not None}
-    if not addresses:
-        return {}
-    rows = {row.id: row for row in dataset.train}
-    said = {(a.hypothesis, a.prediction.row): a.prediction.value for a in answers}
-    return {address: exchange_of(view, rows, address, said=said) for address in addresses}

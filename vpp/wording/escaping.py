@@ -30,7 +30,8 @@ _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 def plain(text: str) -> str:
     """The same without what would act on the text around it: control characters and the like are U+FFFD."""
-    return _REPLACED.sub(REPLACEMENT, text)
+    # Nothing of them is printable: most texts need no closer look.
+    return text if text.replace("\n", "").isprintable() else _REPLACED.sub(REPLACEMENT, text)
 
 
 def one_line(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from vpp.llm.endpoint import KEY_REFUSED
+from vpp.llm.refusals import KEY_REFUSED
 from vpp.llm.wire import RETRY_AFTER_LIMIT_S
 from vpp.runs.view import RunView
 from vpp.usage import Usage

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 from vpp.wording.markup import text
@@ -22,8 +23,12 @@ class Change:
     words: str
 
 
+@lru_cache(maxsize=256)
 def changes(before: str, after: str) -> tuple[Change, ...]:
-    """From `before` to `after`; removed words come before those added in their place."""
+    """From `before` to `after`; removed words come before those added in their place.
+
+    A card asks several times: whether to mark words, which, and how many were kept.
+    """
     old, new = _words(before), _words(after)
     found: list[Change] = []
     for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=_pairs(old, new) > MOST_PAIRS).get_opcodes():
