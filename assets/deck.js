@@ -1,4 +1,4 @@
-// The live deck. Python sends the cards as escaped HTML; this puts them in place without disturbing a reader:
+// The live deck. Python sends bytes, a line of JSON and the cards as escaped HTML; this puts them in place without disturbing a reader:
 // an open fold stays open, a selection stays selected, and while a card is read the order is held.
 const ENDS = ["pointerup", "pointercancel"]
 const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
@@ -76,6 +76,12 @@ async function copyClicked(root, event) {
   }, 2000)
 }
 
+function told(data) {
+  const text = new TextDecoder().decode(data)
+  const end = text.indexOf("\n")
+  return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
+}
+
 function parse(html) {
   const holder = document.createElement("template")
   holder.innerHTML = html
@@ -84,7 +90,8 @@ function parse(html) {
   return { seed: holder.content.querySelector(".seed"), cards }
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data: bytes, parentElement }) {
+  const data = told(bytes)
   let root = parentElement.querySelector(".vpp")
   if (!root) {
     root = document.createElement("div")

@@ -1,5 +1,6 @@
 """What every page shares: the stylesheet, the list of runs, the run that is open and its state."""
 
+import json
 import os
 import runpy
 from collections.abc import Callable, Iterator, Sequence
@@ -286,7 +287,9 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
 
     steady: whether it keeps the most room it has taken, so that nothing below moves up.
     """
-    _DECK(data={"html": html, "deck": deck_id, "steady": steady}, key=key)
+    # As bytes: JSON would be written out twice with each refresh, the second time to tell elements apart.
+    told = json.dumps({"deck": deck_id, "steady": steady})
+    _DECK(data=f"{told}\n{html}".encode(errors="replace"), key=key)
 
 
 def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:

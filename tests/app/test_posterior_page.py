@@ -1,6 +1,5 @@
 """The Posterior page's states, without a browser."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def deck(app: AppTest, key: str) -> str:
     """The cards that a component draws; empty where there is no such deck."""
     found = [e.proto for e in app.get("bidi_component") if e.proto.id.endswith(key)]
-    return str(json.loads(found[0].json)["html"]) if found else ""
+    return found[0].bytes.decode().partition("\n")[2] if found else ""
 
 
 def texts(html: str, of: Sequence[str]) -> list[str]:

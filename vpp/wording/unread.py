@@ -60,6 +60,12 @@ def _count(given: Iterable[tuple[object, ...]]) -> tuple[int, int]:
 
 
 def _proposals(view: RunView) -> Iterator[str]:
-    proposals = view.proposals
-    if len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals):
-        yield f"all {integer(len(proposals))} proposals"
+    counts = [at.once("unread proposals", partial(_proposals_of, at)) for at in view.steps.values()]
+    silent, made = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    if made >= LEAST and silent == made:
+        yield f"all {integer(made)} proposals"
+
+
+def _proposals_of(at: StepView) -> tuple[int, int]:
+    """How many of a step's could not be read, and how many there are."""
+    return sum(proposed.why == "unparsable" for proposed in at.proposed.values()), len(at.proposed)
