@@ -730,9 +730,11 @@ def test_a_failure_is_not_cached(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def listing(models: Reply, completion: Reply | None = None) -> Behaviour:
+def listing(models: Reply) -> Behaviour:
+    """A server that has models, and answers."""
+
     async def behave(request: Request) -> Reply:
-        return models if request.path == "/v1/models" else completion or chat()
+        return models if request.path == "/v1/models" else chat()
 
     return behave
 
@@ -762,47 +764,6 @@ def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]
         assert not endpoint.counters.snapshot().faults
 
     run(listing(reply), use)
-
-
-def test_a_probe_of_a_good_endpoint() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        probe = await endpoint.probe()
-        assert (probe.reachable, probe.model_ok, probe.context_length, probe.reason) == (True, True, 2048, None)
-        assert probe.round_trip_s is not None
-        assert endpoint.counters.snapshot() == Usage()
-
-    run(listing(MODELS), use)
-
-
-def test_a_probe_of_a_server_that_lists_nothing_still_asks_the_model() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        probe = await endpoint.probe()
-        assert (probe.reachable, probe.models, probe.model_ok) == (True, (), True)
-
-    run(listing(refusal(404)), use)
-
-
-@pytest.mark.parametrize(("completion", "words"), [(refusal(404), "unknown model"), (chat(None), "no content")])
-def test_a_probe_says_why_a_model_does_not_answer(completion: Reply, words: str) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        probe = await endpoint.probe()
-        assert (probe.reachable, probe.model_ok, probe.round_trip_s) == (True, False, None)
-        assert words in str(probe.reason)
-
-    run(listing(MODELS, completion), use)
-
-
-def test_a_probe_of_nothing_is_not_reachable() -> None:
-    async def scene() -> None:
-        async with serving(script(chat())) as stub:
-            address = stub.base_url
-        endpoint = Endpoint(base_url=address, model="tiny")
-        probe = await endpoint.probe()
-        assert not probe.reachable
-        assert "nothing listens at" in str(probe.reason)
-        await endpoint.aclose()
-
-    asyncio.run(scene())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptTooLong
+from vpp.errors import EndpointRefused, EndpointUnreachable, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
@@ -43,15 +42,13 @@ from vpp.usage import Narrowing
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply
 
-__all__ = ["Completion", "Endpoint", "Probe", "ServedModel"]
+__all__ = ["Completion", "Endpoint", "ServedModel"]
 
 BACKOFF_LIMIT_S = 30.0
 CLOSE_S = 5.0
 """In which connections are to close; then nobody waits for a server any more."""
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
-PROBE_TOKENS = 256
-"""Room for a model that thinks before it says a word."""
 MAX_ATTEMPTS = 6
 EMPTY_ATTEMPTS = 2
 """Of a call that gets no text from a server that answers others: then it is an answer that cannot be read."""
@@ -60,24 +57,6 @@ MUTE_ATTEMPTS = {"cut off before any answer": 3, "tool called": 3, "answer withh
 What a filter withholds is soon known: other rows are given time to be answered."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """What one look at an endpoint found."""
-
-    reachable: bool
-    """Whether a server answered at all, be it with a refusal."""
-    models: tuple[ServedModel, ...] = ()
-    """What it lists; some list nothing."""
-    model_ok: bool = False
-    """Whether the model answered."""
-    context_length: int | None = None
-    """Tokens, where the server says."""
-    round_trip_s: float | None = None
-    """One tiny completion."""
-    reason: str | None = None
-    """Why not, in one line."""
 
 
 class _Failed(Exception):
@@ -239,38 +218,6 @@ class Endpoint:
             return self._read(partial(read_models, secret=self._secret), await self._get("models"))
         except _Failed as failure:
             raise EndpointUnreachable(self._message(failure.words)) from None
-
-    async def probe(self) -> Probe:
-        """Looks once at the list of models and asks the model for a word; raises nothing on purpose."""
-        models, reachable = await self._listed()
-        started = time.perf_counter()
-        reason = None
-        try:
-            await self._attempt_in_turn(
-                [{"role": "user", "content": "Answer with the word OK."}],
-                {"max_tokens": PROBE_TOKENS, "temperature": 0.0},
-            )
-        except EndpointRefused as refusal:
-            reachable, reason = True, str(refusal)
-        except _Failed as failure:
-            reason = self._message(failure.words)
-        return Probe(
-            reachable=reachable or reason is None,
-            models=models,
-            model_ok=reason is None,
-            context_length=next((model.max_model_len for model in models if model.id == self.model), None),
-            round_trip_s=time.perf_counter() - started if reason is None else None,
-            reason=reason,
-        )
-
-    async def _listed(self) -> tuple[tuple[ServedModel, ...], bool]:
-        """The models listed, and whether anything answered."""
-        try:
-            return tuple(await self.models()), True
-        except EndpointRefused:
-            return (), True
-        except EndpointError:
-            return (), False
 
     def _cache_key(self, messages: Messages, options: dict[str, Any]) -> str:
         if self._cache is None:
