@@ -1,5 +1,5 @@
-// The live deck. Python sends bytes, a line of JSON and the cards as escaped HTML; this puts them in place without disturbing a reader:
-// an open fold stays open, a selection stays selected, and while a card is read the order is held.
+// The live deck. Python sends bytes, a line of JSON and the cards as escaped HTML; this puts them in place without
+// disturbing a reader: an open fold stays open, a selection stays selected, and while a card is read the order is held.
 const ENDS = ["pointerup", "pointercancel"]
 const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
 

@@ -18,18 +18,18 @@ class Part:
     def __init__(self, draw: Callable[[], Hashable], *, key: str) -> None:
         self._draw = draw
         self._key = key
-        self._drawn: list[Hashable] = []
+        self._drawn: Hashable = None
 
     def draw(self) -> None:
         """Where it stands on the page; a refresh elsewhere leaves it as it is."""
 
         @st.fragment(key=self._key)
         def part() -> None:
-            self._drawn = [self._draw()]
+            self._drawn = self._draw()
 
         part()
 
     def refresh(self, made_from: Hashable) -> None:
         """To be called by the fragment that refreshes: asks for the part where it was made from something else."""
-        due = None if self._drawn in ([], [made_from]) else f"{hash(made_from):x}"
+        due = None if self._drawn in (None, made_from) else f"{hash(made_from):x}"
         _PULSE(data={"due": due}, key=f"{self._key}.pulse", on_due_change=lambda: st.rerun(self._key))
