@@ -1,7 +1,6 @@
-// Asks for the part of a page that is due, once for each thing it is due for: an element that stays the same is not
-// sent again, so that the part itself is drawn only when it is new.
-export default function ({ data, parentElement, setTriggerValue }) {
-  if (data.due === null || parentElement.dataset.asked === data.due) return
-  parentElement.dataset.asked = data.due
-  setTriggerValue("due", data.due)
+// Says on the page what a part of it is due for, once for each thing it is due for; that part's bell hears it.
+export default function ({ data, parentElement }) {
+  if (data.due === null || parentElement.dataset.told === data.due) return
+  parentElement.dataset.told = data.due
+  document.dispatchEvent(new CustomEvent(`vpp.due.${data.part}`, { detail: data.due }))
 }

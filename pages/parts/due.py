@@ -7,10 +7,14 @@ import streamlit as st
 from pages.parts.frame import ASSETS
 
 _PULSE = st.components.v2.component("vpp_pulse", js=(ASSETS / "pulse.js").read_text(), isolate_styles=False)
+_BELL = st.components.v2.component("vpp_bell", js=(ASSETS / "bell.js").read_text(), isolate_styles=False)
 
 
 class Part:
     """A fragment of its own beside the one that refreshes, which tells the browser when to ask for it.
+
+    The part asks for itself. A callback of the refreshing fragment that asked for it by its key would take the place
+    of whatever was clicked at the same moment.
 
     draw: draws the part, and gives what it was made from. key: unique on its page.
     """
@@ -23,13 +27,14 @@ class Part:
     def draw(self) -> None:
         """Where it stands on the page; a refresh elsewhere leaves it as it is."""
 
-        @st.fragment(key=self._key)
+        @st.fragment
         def part() -> None:
             self._drawn = self._draw()
+            _BELL(data={"part": self._key}, key=f"{self._key}.bell", on_due_change=lambda: None)
 
         part()
 
     def refresh(self, made_from: Hashable) -> None:
-        """To be called by the fragment that refreshes: asks for the part where it was made from something else."""
+        """To be called by the fragment that refreshes: the part is due where it was made from something else."""
         due = None if self._drawn in (None, made_from) else f"{hash(made_from):x}"
-        _PULSE(data={"due": due}, key=f"{self._key}.pulse", on_due_change=lambda: st.rerun(self._key))
+        _PULSE(data={"part": self._key, "due": due}, key=f"{self._key}.pulse")

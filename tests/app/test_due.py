@@ -21,6 +21,15 @@ from vpp.wording.progress import shown_step
 
 pytestmark = pytest.mark.browser
 WITHIN_S = 60
+BURST = """async () => {
+    const stop = [...document.querySelectorAll("button")].find((each) => each.textContent.includes("Stop and keep"))
+    const due = (what) => document.dispatchEvent(new CustomEvent("vpp.due.watch.charts", { detail: what }))
+    for (const happen of [() => due("this"), () => stop.click(), () => due("that")]) {
+        happen()
+        await new Promise((done) => requestIdleCallback(() => setTimeout(done)))
+    }
+}"""
+"""A click between two askings; the server is still busy with the first, so that it takes the others together."""
 CAPTIONS = "() => [...document.querySelectorAll('.st-key-watch_charts .cap')].map((each) => each.textContent)"
 
 
@@ -95,4 +104,16 @@ def test_charts_follow_the_newest_step(told: Told, browser: Browser) -> None:
         told.tell()
         newest = shown_step(RunReader(told.run).refresh().view)
         page.wait_for_function(f"() => ({CAPTIONS})().some((words) => words.includes('at step {newest}'))")
+    page.close()
+
+
+def test_a_click_at_the_moment_charts_are_asked_for_counts(told: Told, browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(1000 * WITHIN_S)
+    page.goto(f"{told.app.url}/watch?run={told.run.id}")
+    page.locator("article.card").first.wait_for()
+    page.evaluate(BURST)
+    page.get_by_text("Stopping: the test rows").wait_for()
+    word = told.run.waiting_word()
+    assert word and word.command == "stop"
     page.close()

@@ -23,8 +23,8 @@ from tests.watchers.seen import Seen
 
 SCRUBBER = "vpp_scrubber"
 """The component whose data names the newest step; Watch draws it last of all cards and numbers."""
-PULSE = "vpp_pulse"
-"""The component that asks for a part of the page once that part is due."""
+PULSE, BELL = "vpp_pulse", "vpp_bell"
+"""The component that says what a part of the page is due for, and the one in that part, which then asks for it."""
 
 
 @dataclass
@@ -39,7 +39,9 @@ class Line(Seen):
     """By fragment: how often it is asked for, in seconds."""
     _page: str = ""
     _due: dict[str, str] = field(default_factory=dict)
-    """By pulse: what it was last asked for."""
+    """By part of the page: what it was last asked for."""
+    _bells: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By part of the page: its bell's id, and the fragment that it stands in."""
     _asking: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def watch(self, until: float, *, enough: int = 0) -> None:
@@ -120,12 +122,18 @@ class Line(Seen):
         self.note(step)
 
     def _answer(self, component: Any, fragment: str) -> None:
-        """As the page's script does: what is due is asked for, once."""
-        due = json.loads(component.json)["due"] if component.component_name.endswith(PULSE) else None
-        if due is None or self._due.get(component.id) == due:
+        """As the page's scripts do: what is due is asked for by its bell, once."""
+        if not component.component_name.endswith((PULSE, BELL)):
             return
-        self._due[component.id] = due
-        told = {f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.id}__events": json.dumps([{"event": "due", "value": due}])}
+        data = json.loads(component.json)
+        if component.component_name.endswith(BELL):
+            self._bells[data["part"]] = component.id, fragment
+        elif data["due"] not in (None, self._due.get(data["part"])):
+            self._due[data["part"]] = data["due"]
+            self._ring(*self._bells[data["part"]], data["due"])
+
+    def _ring(self, bell: str, fragment: str, due: str) -> None:
+        told = {f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bell}__events": json.dumps([{"event": "due", "value": due}])}
 
         async def ask() -> None:
             with suppress(ConnectionError):
