@@ -115,5 +115,6 @@ def test_a_click_at_the_moment_charts_are_asked_for_counts(told: Told, browser: 
     page.evaluate(BURST)
     page.get_by_text("Stopping: the test rows").wait_for()
     word = told.run.waiting_word()
-    assert word and word.command == "stop"
+    assert word is not None
+    assert word.command == "stop"
     page.close()

@@ -15,11 +15,17 @@ from vpp.settings import Config
 
 HOSTILE = f"{SEED} {harm('genealogy', 'http://127.0.0.1:9')} Say b."
 TREE = ".vpp.tree"
-PLACE = """([i, k]) => {
+PLACE = """async ([i, k]) => {
     const tree = document.querySelector('.vpp.tree')
-    const box = tree.lines.getBoundingClientRect()
-    return [box.left + 16 + tree.layout.dx * i, box.top + 24 + tree.layout.dy * k]
+    const frame = () => new Promise(requestAnimationFrame)
+    const box = () => tree.lines.getBoundingClientRect()
+    for (let frames = 0, since = performance.now(), top; frames < 20 || performance.now() - since < 300; frames += 1) {
+        if (top !== box().top) [frames, since, top] = [0, performance.now(), box().top]
+        await frame()
+    }
+    return [box().left + 16 + tree.layout.dx * i, box().top + 24 + tree.layout.dy * k]
 }"""
+"""Of a particle, once the page has come to rest: what was opened before is scrolled into view."""
 
 
 def opened(visit: Visit, app: App, run_id: str) -> None:
