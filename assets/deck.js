@@ -82,15 +82,9 @@ function told(data) {
   return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
 }
 
-// Lines that all prompts share come once, and are put back into each.
 function parse(html) {
   const holder = document.createElement("template")
   holder.innerHTML = html
-  const [before, after] = [...holder.content.querySelectorAll(".same")].map((lines) => lines.textContent)
-  for (const prompt of holder.content.querySelectorAll("pre.part")) {
-    prompt.textContent = before + prompt.textContent + after
-    prompt.className = "raw"
-  }
   const cards = [...holder.content.querySelectorAll("[data-key]")]
   for (const card of cards) card.whole = card.outerHTML
   return { seed: holder.content.querySelector(".seed"), cards }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
+    "collecting": 0,
     "errors": 0,
     "files": 0,
     "hypothesis": 0,

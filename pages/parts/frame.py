@@ -287,9 +287,14 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
 
     steady: whether it keeps the most room it has taken, so that nothing below moves up.
     """
-    # As bytes: JSON would be written out twice with each refresh, the second time to tell elements apart.
+    _DECK(data=_deck_bytes(html, deck_id, steady), key=key)
+
+
+@lru_cache(maxsize=16)
+def _deck_bytes(html: str, deck_id: str, steady: bool) -> bytes:
+    """JSON would be written out twice with each refresh, the second time to tell elements apart."""
     told = json.dumps({"deck": deck_id, "steady": steady})
-    _DECK(data=f"{told}\n{html}".encode(errors="replace"), key=key)
+    return f"{told}\n{html}".encode(errors="replace")
 
 
 def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:

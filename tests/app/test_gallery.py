@@ -10,19 +10,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from pages.parts import illustration
 from tests import inspected
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
-from vpp.runs.prompts import PromptMaker
 from vpp.wording.tokens import Mode
 
 from .conftest import App, Visit, serving
 
 WIDTHS = (1440, 1024, 390)
 PAGES = ("", "watch")
-STEP = 1
-"""Of the cards that are shown."""
 PIECES = (
     *(".banner", ".title h1", ".say", ".strip dd", ".sec h2", ".legend .badge", ".seed", ".t td"),
     *(".card .wt", ".card.faint", ".card .hyp ins", ".card .hyp del", ".card details[open] .hyp"),
@@ -92,15 +86,6 @@ def test_every_named_piece_is_seen(gallery: tuple[Mode, Visit]) -> None:
 
 def test_every_field_of_streamlit_is_seen(gallery: tuple[Mode, Visit]) -> None:
     assert gallery[1].page.evaluate(UNSEEN, [f"[data-testid=st{field}]" for field in FIELDS]) == []
-
-
-def test_each_prompt_stands_whole_in_its_card(gallery: tuple[Mode, Visit]) -> None:
-    """Python says what all share once."""
-    view, data = illustration.view(), illustration.dataset()
-    cards = CardMaker(view, illustration.CONFIG, data, PromptMaker(illustration.spec(), data)).at(STEP)
-    told = [words for card in cards for fold in card.folds for _, words in fold.raw]
-    assert '<p class="shared"' in deck_html(cards, seed_text="")
-    assert gallery[1].page.locator(".st-key-gallery-deck pre.raw").all_text_contents() == told
 
 
 def test_nothing_fails(gallery: tuple[Mode, Visit]) -> None:

@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from vpp.cli.parser import build_parser
+from vpp.collecting import no_collecting
 from vpp.errors import EndpointError, InputError, VppError
 
 DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
@@ -24,7 +25,9 @@ def main(argv: Sequence[str]) -> int:
     options = build_parser().parse_args(argv, Namespace(asked_at=time.time()))
     module, function = options.command.split(":")
     try:
-        return int(getattr(importlib.import_module(module), function)(options))
+        with no_collecting():
+            command = getattr(importlib.import_module(module), function)
+        return int(command(options))
     except EndpointError as error:
         return _complain(error, ENDPOINT_FAILED)
     except VppError as error:

@@ -8,7 +8,6 @@ from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from vpp.cli.control import go_on
 from vpp.cli.progress import Progress
 from vpp.cli.spending import renew_cap
 from vpp.cli.surroundings import environment, find_run, keys
@@ -30,6 +29,9 @@ def resume(options: Namespace) -> int:
     heard = directory.said_mark() if options.heard is None else options.heard
     renew_cap(directory, options)
     if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
+        # Late: it needs how runs are listed, and a worker's first call should not wait for that.
+        from vpp.cli.control import go_on
+
         return go_on(options)
     return work_on(directory, options, heard=heard)
 

@@ -6,9 +6,11 @@ headers a request has, and requests go through the HTTP client that it was given
 """
 
 import json
+import ssl
 from collections.abc import Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NamedTuple
+from urllib.request import getproxies
 
 import aiohttp
 import httpx2
@@ -82,12 +84,24 @@ def _headers(sdk: openai.AsyncOpenAI) -> httpx2.Headers:
     )
 
 
+def authorities(base_url: str, *, proxied: bool) -> ssl.SSLContext | bool:
+    """Whose certificates are taken: the usual authorities'; nobody's where no TLS is spoken, as reading them is slow.
+
+    proxied: whether a proxy of the environment may be asked; it may want TLS itself.
+    """
+    if httpx2.URL(base_url).scheme != "http" or (proxied and getproxies()):
+        return True
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 def _http_client(base_url: str, gate: Gate, *, window: int) -> httpx2.AsyncClient:
+    proxied = gate.trusts_proxy(base_url)
     client = openai.DefaultAioHttpClient(
         limits=httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S),
         timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
         follow_redirects=False,
-        trust_env=gate.trusts_proxy(base_url),
+        verify=authorities(base_url, proxied=proxied),
+        trust_env=proxied,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
     transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, EndpointUnreachable, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.budget import FREE, Budget, Price
@@ -423,7 +424,8 @@ class Endpoint:
 
 def warm_up() -> None:
     """Imports the client, which takes about half a second, so that a caller can do it while waiting for something."""
-    import vpp.llm.client
+    with no_collecting():
+        import vpp.llm.client
 
     _ = vpp.llm.client.Client
 

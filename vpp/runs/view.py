@@ -329,7 +329,7 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last whole step; -1 for the initial population, None before it."""
-        return self.finished_steps[-1].step if self.finished_steps else None
+        return max((step for step, view in self.steps.items() if view.finished), default=None)
 
     @property
     def total_steps(self) -> int:
