@@ -1,8 +1,9 @@
 """The door before an endpoint."""
 
 import asyncio
+from itertools import pairwise
 
-from vpp.llm.door import Door
+from vpp.llm.door import A_TURN, Door
 
 
 async def settle() -> None:
@@ -68,5 +69,24 @@ def test_a_held_door_lets_nobody_in_until_it_is_opened() -> None:
         door.hold(0.001)
         await task
         assert seen == ["a"]
+
+    asyncio.run(scene())
+
+
+def test_a_crowd_goes_in_a_turn_of_the_loop_at_a_time_so_that_the_first_are_sent_meanwhile() -> None:
+    async def scene() -> None:
+        seen: list[str] = []
+        leave = asyncio.Event()
+        door = Door(lambda: 3 * A_TURN)
+        tasks = [asyncio.create_task(through(door, str(number), seen, leave)) for number in range(4 * A_TURN)]
+        went_in = []
+        while door.inside < 3 * A_TURN:
+            await asyncio.sleep(0)
+            went_in.append(door.inside)
+        assert {after - before for before, after in pairwise([0, *went_in])} <= {0, A_TURN}
+        leave.set()
+        await asyncio.gather(*tasks)
+        assert seen == [str(number) for number in range(4 * A_TURN)]
+        assert door.load == 0
 
     asyncio.run(scene())

@@ -1,9 +1,16 @@
-"""A door for as many at once as a window is wide, in the order in which they come; one event loop."""
+"""A door for as many at once as a window is wide, in the order in which they come; one event loop.
+
+A few go in each turn of the loop. A round of hundreds that all went in at once would be prepared call by call before the
+first is sent, and wait for all its answers before the first is read: client and server would take turns.
+"""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
+
+A_TURN = 16
+"""Who goes in before the loop sends what they began."""
 
 
 class Door:
@@ -14,6 +21,8 @@ class Door:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._held: asyncio.TimerHandle | None = None
         self.inside = 0
+        self._gone_in = 0
+        """In this turn of the loop."""
 
     @property
     def load(self) -> int:
@@ -27,7 +36,7 @@ class Door:
 
     async def __aenter__(self) -> None:
         if not self._waiting and self._is_open():
-            self.inside += 1
+            self._go_in()
             return
         place = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
@@ -59,7 +68,17 @@ class Door:
             self._held = None
 
     def _is_open(self) -> bool:
-        return self._held is None and self.inside < self._width()
+        return self._held is None and self._gone_in < A_TURN and self.inside < self._width()
+
+    def _go_in(self) -> None:
+        self.inside += 1
+        self._gone_in += 1
+        if self._gone_in == 1:
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._gone_in = 0
+        self._let_in()
 
     def _leave(self) -> None:
         self.inside -= 1
@@ -71,5 +90,5 @@ class Door:
         while self._waiting and self._is_open():
             place = self._waiting.popleft()
             if not place.done():
-                self.inside += 1
+                self._go_in()
                 place.set_result(None)
