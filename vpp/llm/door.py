@@ -1,7 +1,7 @@
 """A door for as many at once as a window is wide, in the order in which they come; one event loop.
 
-A few go in each turn of the loop. A round of hundreds that all went in at once would be prepared call by call before the
-first is sent, and wait for all its answers before the first is read: client and server would take turns.
+A few go in each turn of the loop. A round of hundreds that all went in at once would be prepared call by call before
+the first is sent, and wait for all its answers before the first is read: client and server would take turns.
 """
 
 import asyncio
