@@ -82,6 +82,12 @@ function told(data) {
   return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
 }
 
+function around(root, name, html) {
+  const place = root.querySelector(name)
+  if (place.whole === html) return
+  place.innerHTML = place.whole = html
+}
+
 function parse(html) {
   const holder = document.createElement("template")
   holder.innerHTML = html
@@ -96,8 +102,8 @@ export default function ({ data: bytes, parentElement }) {
   if (!root) {
     root = document.createElement("div")
     root.className = "vpp"
-    root.innerHTML = '<p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>' +
-      '<span class="told sr" role="status"></span>'
+    root.innerHTML = '<div class="above"></div><p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p>' +
+      '<div class="deck"></div><div class="below"></div><span class="told sr" role="status"></span>'
     root.addEventListener("click", (event) => copyClicked(root, event))
     // What a reader opened stays open, also where a step has no such fold for a while.
     root.opened = new Set()
@@ -110,6 +116,8 @@ export default function ({ data: bytes, parentElement }) {
     for (const end of ENDS) window.addEventListener(end, released)
     parentElement.append(root)
   }
+  around(root, ".above", data.head)
+  around(root, ".below", data.foot)
   if (root.pressed || (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck)) return
   const selected = selectedNode()
   const deck = root.querySelector(".deck")

@@ -181,9 +181,8 @@ def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
 def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What the page shows, what went wrong, and what one can do."""
     of = (shown.step, snapshot.state)
-    st.html(shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown)))
-    with st.container():
-        trouble(run, snapshot)
+    said = shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
+    st.html(said + trouble_html(run, snapshot))
     controls(run, snapshot)
 
 
@@ -239,13 +238,12 @@ def waiting_for(snapshot: Snapshot) -> str:
     return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 
 
-def trouble(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """What stopped, what is kept, and the mend; one box."""
+def trouble_html(run: frame.OpenRun, snapshot: Snapshot) -> str:
+    """What stopped, what is kept, and the mend; one box, or nothing."""
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     if snapshot.damage:
-        st.html(markup.block(markup.state("The journal is damaged", *damage_words(run, snapshot), failed=True)))
-        return
+        return markup.block(markup.state("The journal is damaged", *damage_words(run, snapshot), failed=True))
     asks_key = not (snapshot.spec.endpoint.is_demo or person.environment().endpoint_fixed)
     anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
     words = {
@@ -261,11 +259,12 @@ def trouble(run: frame.OpenRun, snapshot: Snapshot) -> None:
         in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
         if mend := cache_mend(obstacle or view.detail, run.directory.path, person.cache_dir()):
             in_the_way.append(f"{capitalised(mend)}: This run, at the foot of the page, clears it.")
-        st.html(markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True)))
-    elif snapshot.state == "paused" and view.is_at_cap:
-        st.html(markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}."))))
-    elif snapshot.state == "paused" and view.detail:
-        st.html(markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True)))
+        return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
+    if snapshot.state == "paused" and view.is_at_cap:
+        return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))
+    if snapshot.state == "paused" and view.detail:
+        return markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True))
+    return ""
 
 
 def damage_words(run: frame.OpenRun, snapshot: Snapshot) -> Iterator[str]:
@@ -308,9 +307,9 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     else:
         title = f"Hypotheses at step {shown.step}{by_weight(snapshot)}"
     bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
-    st.html(markup.block(markup.heading(title, f"{bars} · underlined: added · struck: removed")))
-    frame.deck(deck_of(run, snapshot, shown), deck_id=shown.deck_id, key="watch.deck")
-    st.html(markup.block(mark_legend(config)))
+    head = markup.heading(title, f"{bars} · underlined: added · struck: removed")
+    cards = deck_of(run, snapshot, shown)
+    frame.deck(cards, deck_id=shown.deck_id, key="watch.deck", head=head, foot=mark_legend(config))
 
 
 def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:

@@ -35,6 +35,6 @@ class Part:
         part()
 
     def refresh(self, made_from: Hashable) -> None:
-        """To be called by the fragment that refreshes: the part is due where it was made from something else."""
-        due = None if self._drawn in (None, made_from) else f"{hash(made_from):x}"
-        _PULSE(data={"part": self._key, "due": due}, key=f"{self._key}.pulse")
+        """To be called last by the fragment that refreshes: the part is due where it was made from something else."""
+        if self._drawn not in (None, made_from):
+            _PULSE(data={"part": self._key, "due": f"{hash(made_from):x}"}, key=f"{self._key}.pulse")

@@ -282,18 +282,19 @@ def meta(run: OpenRun) -> str:
     )
 
 
-def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
+def deck(html: str, *, deck_id: str, key: str, head: str = "", foot: str = "", steady: bool = False) -> None:
     """Cards that keep a reader's place; `deck_id` names the deck, so that another one is sorted at once.
 
-    steady: whether it keeps the most room it has taken, so that nothing below moves up.
+    head, foot: HTML above and below them. steady: whether it keeps the most room it has taken, so that nothing below
+    moves up.
     """
-    _DECK(data=_deck_bytes(html, deck_id, steady), key=key)
+    _DECK(data=_deck_bytes(html, deck_id, head, foot, steady), key=key)
 
 
 @lru_cache(maxsize=16)
-def _deck_bytes(html: str, deck_id: str, steady: bool) -> bytes:
+def _deck_bytes(html: str, deck_id: str, head: str, foot: str, steady: bool) -> bytes:
     """JSON would be written out twice with each refresh, the second time to tell elements apart."""
-    told = json.dumps({"deck": deck_id, "steady": steady})
+    told = json.dumps({"deck": deck_id, "steady": steady, "head": head, "foot": foot})
     return f"{told}\n{html}".encode(errors="replace")
 
 

@@ -1,6 +1,8 @@
 """What is not asked again: answers that memory holds, those of a run's finished half; and what packs of rows save."""
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +19,25 @@ PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 DEMO_S = 240.0
 """Which a run of the demo model may take."""
 POINTS = (1, 5, 10)
+AT_ONCE = 2
+"""Runs of the demo model at a time: no figure of theirs is a time."""
 RESUMED: tuple[Method, ...] = ("smc", "mh-prefetch")
 
 
 def memory(folder: Path, *, seeds: int, words: tuple[str, ...] = ()) -> list[Figure]:
     """Learner calls that a run needs fewer than one that forgets what it was told of a hypothesis and a row."""
     name = "learner calls saved by memory of (hypothesis, row), SMC on contains-zero, demo model"
-    prior = ("--prior", TASKS["contains-zero"].prior or "")
-    try:
-        with bench(folder) as desk:
-            saved = []
-            for seed in range(seeds):
-                _, directory = demo_run(desk, f"zero-{seed}", desk.task("contains-zero", seed), seed, *prior, *words)
-                saved.append(100 * saved_share(directory))
-    except WorkerFailed as failure:
-        return [unmeasured(name, str(failure))]
-    return [Figure(name=name, values=tuple(saved), unit="%", note=NO_MODEL)]
+    given = ("--prior", TASKS["contains-zero"].prior or "", *words)
+    with bench(folder) as desk, ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = [
+            pool.submit(demo_run, desk, f"zero-{seed}", desk.task("contains-zero", seed), seed, *given)
+            for seed in range(seeds)
+        ]
+        try:
+            saved = tuple(100 * saved_share(each.result()[1]) for each in begun)
+        except WorkerFailed as failure:
+            return [unmeasured(name, str(failure))]
+    return [Figure(name=name, values=saved, unit="%", note=NO_MODEL)]
 
 
 NO_MODEL = "the demo model is no language model: another one repeats itself less, or more"
@@ -84,30 +89,35 @@ def resume(folder: Path, method: Method, *, steps: int, latency: Latency = STRES
 
 def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
     """Learner calls and accuracy by how many rows a call answers; one epoch."""
-    made = []
-    for points in POINTS:
-        given = (
-            "--target",
-            "species",
-            "--particles",
-            str(particles),
-            "--epochs",
-            "1",
-            "--points-per-call",
-            str(points),
-        )
-        name = f"penguins, SMC, K = {particles}, demo model, {points} point{'s'[: points > 1]} a call"
-        try:
-            with bench(folder) as desk:
-                told = [demo_run(desk, f"points-{points}-{seed}", PENGUINS, seed, *given) for seed in range(seeds)]
-        except WorkerFailed as failure:
-            made.append(unmeasured(f"{name}: learner calls", str(failure)))
-            continue
-        calls = tuple(float(ran.usage["learner"]) for ran, _ in told)
-        accuracy = tuple(accuracy_on_test(directory) for _, directory in told)
-        made.append(Figure(name=f"{name}: learner calls", values=calls))
-        made.append(Figure(name=f"{name}: test accuracy", values=accuracy, note=ALONE))
-    return made
+    given = ("--target", "species", "--particles", str(particles), "--epochs", "1", "--points-per-call")
+    name = f"penguins, SMC, K = {particles}, demo model"
+    with bench(folder) as desk, ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = {
+            points: [
+                pool.submit(demo_run, desk, f"points-{points}-{seed}", PENGUINS, seed, *given, str(points))
+                for seed in range(seeds)
+            ]
+            for points in POINTS
+        }
+        return [
+            figure
+            for points, told in begun.items()
+            for figure in _of_pack(f"{name}, {points} point{'s'[: points > 1]} a call", told)
+        ]
+
+
+def _of_pack(name: str, begun: Sequence[Future[tuple[Ran, Path]]]) -> list[Figure]:
+    """Of one size of packs, a run a seed."""
+    try:
+        told = [each.result() for each in begun]
+    except WorkerFailed as failure:
+        return [unmeasured(f"{name}: learner calls", str(failure))]
+    calls = tuple(float(ran.usage["learner"]) for ran, _ in told)
+    accuracy = tuple(accuracy_on_test(directory) for _, directory in told)
+    return [
+        Figure(name=f"{name}: learner calls", values=calls),
+        Figure(name=f"{name}: test accuracy", values=accuracy, note=ALONE),
+    ]
 
 
 ALONE = (

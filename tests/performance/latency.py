@@ -1,10 +1,12 @@
 """Wall clock of whole runs on a server with room: SMC and MH beside a single VML run, and VML beside what it must take.
 
-With real latencies each method's ratio to its critical path is measured at T = 6, three times, and what follows for
-T = 20 is told beside one run of T = 20: at T = 6 the first draw, a round of each role, weighs more.
+At stress latencies each run has the machine to itself; at real ones two run at a time, as LANES has them. There each
+method's ratio to its critical path is measured at T = 6, three times, and what follows for T = 20 is told beside one
+run of T = 20: at T = 6 the first draw, a round of each role, weighs more.
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 from tests.performance.figures import Figure, unmeasured
 from tests.performance.rounds import Latency, Method, capacity_s, critical_path_s, merged
 from tests.performance.stub import Served, served
-from tests.performance.workers import Worker, WorkerFailed, bench
+from tests.performance.workers import Bench, Worker, WorkerFailed, bench
 
 METHODS: tuple[Method, ...] = ("vml", "mh", "mh-prefetch", "smc")
 NAMES: dict[Method, str] = {"mh": "MH plain", "mh-prefetch": "MH with prefetch", "smc": "SMC", "vml": "VML"}
@@ -20,6 +22,9 @@ TARGETS = {
     "real": {"smc": 1.15, "mh": 1.35, "mh-prefetch": 1.15, "vml": 1.03, "capacity": 1.10},
     "stress": {"smc": 1.45, "mh": 1.50, "mh-prefetch": 1.30, "vml": 1.10, "capacity": 1.20},
 }
+LANES: tuple[tuple[Method, ...], ...] = (("smc", "vml"), ("mh", "mh-prefetch"))
+"""What runs at a time, a lane after another, the longer first: VML is nearly idle, and MH's calls are spread. More at
+once would tell how they crowd two cores and one stub."""
 CAPACITY = 64
 APART_S = 3.0
 """Between the starts of workers that run side by side: a start takes a core for a second."""
@@ -69,26 +74,30 @@ def finished(worker: Worker, *, steps: int, must_s: float) -> float:
 
 
 def runs(latency: Latency, folder: Path, *, steps: int, times: int, apart_s: float | None = None) -> Measured:
-    """Every method, so many times. apart_s: side by side, begun so long after each other; None: each alone."""
+    """Every method, so many times. apart_s: two at a time, begun so long after each other; None: each alone."""
     found = Measured(latency, steps)
+    lanes = [(method,) for method in METHODS] if apart_s is None else LANES
     with bench(folder) as desk, served(**seconds(latency)) as stub:
         for again in range(times):
-            started: dict[Method, Worker] = {}
-            for method in METHODS:
-                try:
-                    words = desk.words(method, steps=steps, base_url=stub.base_url)
-                except WorkerFailed as failure:
-                    found.faults[method] = str(failure)
-                    continue
-                worker = desk.start(f"{latency.name}-{steps}-{method}-{again}", words)
-                if apart_s is None:
-                    found.add(method, worker)
-                else:
-                    started[method] = worker
-                    time.sleep(apart_s)
-            for method, worker in started.items():
-                found.add(method, worker)
+            for lane in lanes:
+                _run(lane, desk, found, base_url=stub.base_url, again=again, apart_s=apart_s or 0.0)
     return found
+
+
+def _run(lane: Sequence[Method], desk: Bench, found: Measured, *, base_url: str, again: int, apart_s: float) -> None:
+    """A lane's methods side by side, to the end of the last."""
+    started: dict[Method, Worker] = {}
+    for method in lane:
+        try:
+            words = desk.words(method, steps=found.steps, base_url=base_url)
+        except WorkerFailed as failure:
+            found.faults[method] = str(failure)
+            continue
+        if started:
+            time.sleep(apart_s)
+        started[method] = desk.start(f"{found.latency.name}-{found.steps}-{method}-{again}", words)
+    for method, worker in started.items():
+        found.add(method, worker)
 
 
 def ratio(found: Measured, method: Method, *, name: str, target: float | None) -> Figure:
@@ -151,7 +160,8 @@ def from_short(short: Measured, *, steps: int) -> list[Figure]:
 def capacity(latency: Latency, folder: Path, *, steps: int, times: int, apart_s: float | None) -> Figure:
     """SMC against a server that answers 64 at once, over the sum of what its rounds must take there.
 
-    The rounds' calls are the stub's own count; each worker has a stub of its own. apart_s: as for `runs`.
+    The rounds' calls are the stub's own count; each worker has a stub of its own. apart_s: all side by side, begun so
+    long after each other; None: each alone.
     """
     name = f"{latency.name}: SMC at capacity {CAPACITY}, wall clock / what its rounds must take, T = {steps}"
     target = TARGETS.get(latency.name, {}).get("capacity")
@@ -181,23 +191,24 @@ def _over_rounds(worker: Worker, stub: Served, latency: Latency, steps: int) -> 
     return wall_s / capacity_s(merged(stub.counts()["rounds"]), latency, CAPACITY)
 
 
-def ahead(latency: Latency, folder: Path, *, steps: int, times: int, apart_s: float = APART_S) -> list[Figure]:
-    """MH whose chains wait for one another, beside MH as it is, on the same log-normal latencies, side by side."""
+def ahead(latency: Latency, folder: Path, *, steps: int, apart_s: float = APART_S) -> list[Figure]:
+    """MH whose chains wait for one another, beside MH as it is, on the same log-normal latencies, side by side; once.
+
+    The latencies are the same each time, so another time tells little more.
+    """
     name = f"{latency.name}, log-normal (sigma {SIGMA}): MH whose chains wait / run ahead, wall clock, T = {steps}"
     must_s = 4 * critical_path_s("mh", steps, latency)
-    gains = []
     with bench(folder) as desk, served(**seconds(latency), jitter=SIGMA) as stub:
         try:
             words = desk.words("mh", steps=steps, base_url=stub.base_url)
-            for again in range(times):
-                barred = desk.start(f"barred-{again}", words, changed=BARRED)
-                time.sleep(apart_s)
-                free = desk.start(f"free-{again}", words)
-                barred_s = finished(barred, steps=steps, must_s=must_s)
-                gains.append(barred_s / finished(free, steps=steps, must_s=must_s))
+            barred = desk.start("barred", words, changed=BARRED)
+            time.sleep(apart_s)
+            free = desk.start("free", words)
+            barred_s = finished(barred, steps=steps, must_s=must_s)
+            gain = barred_s / finished(free, steps=steps, must_s=must_s)
         except WorkerFailed as failure:
             return [unmeasured(name, str(failure))]
-    return [Figure(name=name, values=tuple(gains), note="both get the same latencies, which the requests decide")]
+    return [Figure(name=name, values=(gain,), note="both get the same latencies, which the requests decide")]
 
 
 def seconds(latency: Latency) -> dict[str, float]:

@@ -9,11 +9,11 @@ import asyncio
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, CDPSession, Page
 from playwright.sync_api import Error as BrowserError
 
 from tests import inspected
@@ -29,7 +29,7 @@ PAGES = ("watch", "posterior", "disagreement", "compare", "report")
 LARGE = "20260104-0000-large-smc-0000"
 LIMIT_S, LIMIT_MB = 3.0, 500
 READ_S = 5
-"""How long the first page is read."""
+"""How long the first page is read: the servers of a page are warmed side by side, and asked one after another."""
 WARMED = "by a warmed server and browser, which have shown the first page and a small run; neither has read this run"
 WARM_S = 60.0
 """Within which a watcher has the whole page, and its server has imported what other pages need."""
@@ -74,7 +74,11 @@ def figures(folder: Path, *, times: int, seconds: float, names: Sequence[str]) -
 def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int) -> list[Figure]:
     title = f"page {name}, 200 steps, K = 50, opened first, seconds"
     try:
-        found = [opened(name, run, folder / f"runs-{name}-{again}", browser) for again in range(times)]
+        with ExitStack() as stack:
+            folders = [folder / f"runs-{name}-{again}" for again in range(times)]
+            shown = [stack.enter_context(_shown(run, runs, browser)) for runs in folders]
+            time.sleep(READ_S)
+            found = [opened(name, *each) for each in shown]
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(title, str(failure), target=LIMIT_S, sense="under")]
     if any(each.errors for each in found):
@@ -87,8 +91,9 @@ def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int)
     ]
 
 
-def opened(name: str, run: Path, runs: Path, browser: Browser) -> Opened:
-    """A fresh server with a copy of the run, and a fresh browser context."""
+@contextmanager
+def _shown(run: Path, runs: Path, browser: Browser) -> Iterator[tuple[App, Page, str]]:
+    """A fresh server with a copy of the run, a fresh browser's page that shows the first page, and a small run's id."""
     runs.mkdir()
     shutil.copytree(run, runs / LARGE)
     small = inspected.labels(runs).directory.id
@@ -97,12 +102,16 @@ def opened(name: str, run: Path, runs: Path, browser: Browser) -> Opened:
         page.set_default_timeout(60_000)
         page.goto(app.url)
         page.wait_for_selector(ENDED)
-        page.wait_for_timeout(READ_S * 1000)
-        seconds_until_open(page, f"{app.url}/watch?run={small}")
-        first_s, again_s = (seconds_until_open(page, f"{app.url}/{name}?run={LARGE}") for _ in range(2))
-        errors = page.locator('[data-testid="stException"], .vpp .state.err').count()
-        page.close()
-        return Opened(first_s, again_s, peak_mb=peak_mb(app), errors=errors)
+        yield app, page, small
+
+
+def opened(name: str, app: App, page: Page, small: str) -> Opened:
+    """After the small run's Watch; the browser's page is closed in the end."""
+    seconds_until_open(page, f"{app.url}/watch?run={small}")
+    first_s, again_s = (seconds_until_open(page, f"{app.url}/{name}?run={LARGE}") for _ in range(2))
+    errors = page.locator('[data-testid="stException"], .vpp .state.err').count()
+    page.close()
+    return Opened(first_s, again_s, peak_mb=peak_mb(app), errors=errors)
 
 
 def seconds_until_open(page: Page, url: str) -> float:
@@ -122,16 +131,20 @@ def peak_mb(app: App) -> float:
 
 
 def watching(made: Path, folder: Path, *, particles: int, every_s: float, times: int, seconds: float) -> list[Figure]:
-    """One watcher that speaks the protocol tells the server's cost, one in a browser the browser's."""
+    """One watcher that speaks the protocol tells the server's cost, one in a browser the browser's.
+
+    Each comes once, and is measured for `seconds`, one time after another: `times` times where there is a target, else
+    once.
+    """
     what = f"K = {particles}, a step every {every_s:g} s"
     server = f"Watch, a refresh (one a second), server CPU, {what}"
     browsed = f"Watch, browser's work a second, {what}"
     limit, browser_limit = (None, None) if every_s < STEP_S else (25.0, 200.0) if particles == 50 else (80.0, None)
     try:
         with _watchable(made, folder, every_s=every_s) as (app, run):
-            found = [watched(app, run, seconds=seconds) for _ in range(times)]
+            found = watched(app, run, times=times if limit else 1, seconds=seconds)
             idle = unwatched(app, seconds=seconds)
-            spent = [browsed_ms(app, run, seconds=seconds) for _ in range(times)]
+            spent = browsed_ms(app, run, times=times if browser_limit else 1, seconds=seconds)
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(server, str(failure), target=limit, sense="under")]
     share = "" if particles == 50 else "; 80 ms a second are 8 % of a core, the target of a watcher's share"
@@ -139,7 +152,7 @@ def watching(made: Path, folder: Path, *, particles: int, every_s: float, times:
     spent_on_it = tuple(each - idle for each in found)
     return [
         Figure(name=server, values=spent_on_it, unit="ms", target=limit, sense="under", note=note),
-        Figure(name=browsed, values=tuple(spent), unit="ms", target=browser_limit, sense="under"),
+        Figure(name=browsed, values=spent, unit="ms", target=browser_limit, sense="under"),
     ]
 
 
@@ -151,21 +164,27 @@ def _watchable(made: Path, folder: Path, *, every_s: float) -> Iterator[tuple[Ap
         yield app, run.id
 
 
-def watched(app: App, run: str, *, seconds: float) -> float:
-    """The server's CPU milliseconds a second while one watcher asks as a browser does."""
-    return asyncio.run(_watched(app, Line(run=run, address=app.url), seconds))
+def watched(app: App, run: str, *, times: int, seconds: float) -> tuple[float, ...]:
+    """The server's CPU milliseconds a second while one watcher asks as a browser does, so many times."""
+    return asyncio.run(_watched(app, Line(run=run, address=app.url), times, seconds))
 
 
-async def _watched(app: App, line: Line, seconds: float) -> float:
+async def _watched(app: App, line: Line, times: int, seconds: float) -> tuple[float, ...]:
     """From the refresh on by which the server has settled: the first is the whole page."""
-    watching = asyncio.create_task(line.watch(time.time() + WARM_S + seconds + 60))
+    watching = asyncio.create_task(line.watch(time.time() + WARM_S + times * seconds + 60))
     deadline = time.monotonic() + WARM_S
     while line.refreshes < SETTLED and not watching.done() and time.monotonic() < deadline:
         await asyncio.sleep(0.05)
+    found = tuple([await _refreshed(app, line, seconds) for _ in range(times)])
+    watching.cancel()
+    return found
+
+
+async def _refreshed(app: App, line: Line, seconds: float) -> float:
+    """The server's CPU milliseconds a second, from now on. Raises AssertionError where refreshes fail or lack."""
     before, refreshes, began = taken(app.pid).cpu_s, line.refreshes, time.monotonic()
     await asyncio.sleep(seconds)
     spent, drawn, passed = taken(app.pid).cpu_s - before, line.refreshes - refreshes, time.monotonic() - began
-    watching.cancel()
     assert not line.faults, line.faults[0]
     assert drawn >= 0.5 * seconds, f"{drawn} refreshes in {seconds:.0f} s"
     return 1000 * spent / passed
@@ -179,8 +198,8 @@ def unwatched(app: App, *, seconds: float) -> float:
     return 1000 * (taken(app.pid).cpu_s - before) / (time.monotonic() - began)
 
 
-def browsed_ms(app: App, run: str, *, seconds: float, warm_s: float = SETTLED) -> float:
-    """Milliseconds a second that the page's main thread works."""
+def browsed_ms(app: App, run: str, *, times: int, seconds: float, warm_s: float = SETTLED) -> tuple[float, ...]:
+    """Milliseconds a second that the page's main thread works, so many times."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.set_default_timeout(60_000)
@@ -189,8 +208,14 @@ def browsed_ms(app: App, run: str, *, seconds: float, warm_s: float = SETTLED) -
         page.wait_for_timeout(1000 * warm_s)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
-        before, began = busy_s(session), time.monotonic()
-        page.wait_for_timeout(1000 * seconds)
-        spent, passed = busy_s(session) - before, time.monotonic() - began
+        found = tuple(_worked_ms(page, session, seconds) for _ in range(times))
         page.close()
-        return 1000 * spent / passed
+        return found
+
+
+def _worked_ms(page: Page, session: CDPSession, seconds: float) -> float:
+    """Milliseconds a second, from now on."""
+    before, began = busy_s(session), time.monotonic()
+    page.wait_for_timeout(1000 * seconds)
+    spent, passed = busy_s(session) - before, time.monotonic() - began
+    return 1000 * spent / passed

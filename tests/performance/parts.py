@@ -39,7 +39,7 @@ def startup(folder: Path, short: bool) -> list[Figure]:
 def cost(folder: Path, short: bool) -> list[Figure]:
     from tests.performance import client as own
 
-    return own.cost_figures(times=1 if short else 3, rounds=2 if short else 5)
+    return own.cost_figures(times=1 if short else 3, rounds=2 if short else 3)
 
 
 def queue(folder: Path, short: bool) -> list[Figure]:
@@ -60,7 +60,7 @@ def kept(folder: Path, short: bool) -> list[Figure]:
 def packs(folder: Path, short: bool) -> list[Figure]:
     from tests.performance import kept as own
 
-    return own.packs(folder, seeds=1 if short else 3, particles=3 if short else 5)
+    return own.packs(folder, seeds=1 if short else 2, particles=3 if short else 5)
 
 
 def stress(folder: Path, short: bool) -> list[Figure]:
@@ -104,7 +104,7 @@ def ahead(folder: Path, short: bool) -> list[Figure]:
     from tests.performance import latency as own
     from tests.performance.rounds import STRESS
 
-    return own.ahead(STRESS, folder, steps=2 if short else 6, times=1 if short else 3)
+    return own.ahead(STRESS, folder, steps=2 if short else 6)
 
 
 def pages(folder: Path, short: bool) -> list[Figure]:
@@ -122,8 +122,8 @@ PARTS = (
     Part("kept", "what is not asked again", kept, 300),
     Part("packs", "rows a call", packs, 300),
     Part("stress", "whole runs at 0.3 s and 0.9 s, each alone", stress, 900),
-    Part("real", "whole runs at 1 s and 3 s, T = 6, side by side", real, 480),
-    Part("confirmed", "whole runs at 1 s and 3 s, T = 20, side by side", confirmed, 420),
+    Part("real", "whole runs at 1 s and 3 s, T = 6, two at a time", real, 480),
+    Part("confirmed", "whole runs at 1 s and 3 s, T = 20, two at a time", confirmed, 420),
     Part("full", "whole runs against a server that answers 64 at once, T = 6", full, 480),
     Part("ahead", "chains that run ahead", ahead, 300),
     Part("pages", "what the pages cost", pages, 900),

@@ -89,8 +89,9 @@ class Bench:
             stderr=log,
         )
         log.close()
-        self.started.append(Worker(process, place))
-        return self.started[-1]
+        worker = Worker(process, place)
+        self.started.append(worker)
+        return worker
 
     def environment(self, name: str) -> dict[str, str]:
         """Without what this shell says of servers; a fresh cache a run."""

@@ -91,6 +91,8 @@ class Line(Seen):
             self._held.begin(message)
             if not message.metadata.run.fragment_ids:
                 self._forget_timers()
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash  # a server asked by link first calls it otherwise before
         elif kind == "auto_rerun":
             self._time(message.auto_rerun.fragment_id, message.auto_rerun.interval)
         elif kind == "stop_auto_rerun":
@@ -128,7 +130,7 @@ class Line(Seen):
         data = json.loads(component.json)
         if component.component_name.endswith(BELL):
             self._bells[data["part"]] = component.id, fragment
-        elif data["due"] not in (None, self._due.get(data["part"])):
+        elif data["due"] != self._due.get(data["part"]):
             self._due[data["part"]] = data["due"]
             self._ring(*self._bells[data["part"]], data["due"])
 
