@@ -151,12 +151,19 @@ def drag(page: Page) -> None:
 
 
 def half_type(page: Page, app: App, directory: RunDirectory) -> None:
-    """Types into a field of the form that asks the posterior, and neither presses Enter nor leaves it."""
+    """Types into a field of the form that asks the posterior, and neither presses Enter nor leaves it.
+
+    A form is put up anew, empty, in the first moments of a page: typed until the words stay.
+    """
     page.goto(f"{app.url}/posterior?run={directory.id}")
     page.wait_for_selector(".vpp .deck article")
-    page.locator(FIELD).first.click()
-    page.keyboard.type(TYPED)
-    page.wait_for_timeout(200)
+    for _ in range(10):
+        page.locator(FIELD).first.click()
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(TYPED)
+        page.wait_for_timeout(1000)
+        if page.evaluate(ASKED, FIELD)["typed"] == TYPED:
+            return
 
 
 def last_step(reader: RunReader) -> int:
