@@ -175,8 +175,8 @@ def test_a_server_that_is_sent_fewer_calls_than_may_be_is_told_of(tmp_path: Path
         usage = replace(snapshot.usage, window=window, narrowed_by=why)
         return load.line(replace(snapshot, state="running", usage=usage))
 
-    assert told(64, "full") == '<p class="cap">64 of 512 calls at a time: the server is full</p>'
-    assert told(64, "pace") == '<p class="cap">64 of 512 calls at a time, as many as the server keeps up with</p>'
+    assert told(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
+    assert told(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
     assert told(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
 
 

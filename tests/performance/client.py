@@ -14,10 +14,11 @@ from tests.performance.figures import Figure
 from tests.performance.stub import served
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.window import USUAL_AT_ONCE
 
 IN_FLIGHT = 400
 QUEUED, CAPACITY = 1_000, 64
-WINDOW = 512
+WINDOW = USUAL_AT_ONCE
 """The endpoint's own, the default of `--concurrency`."""
 LATENCY_S = 0.3
 MAX_TOKENS = 512

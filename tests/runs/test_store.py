@@ -46,12 +46,12 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
 @pytest.mark.parametrize(
     ("told", "config", "most"),
     [
-        (0, Config(), 512),
+        (0, Config(), 1024),
         (0, Config(particles=30, buffer_size=40), 1200),
-        (0, Config(particles=30, buffer_size=40, points_per_call=7), 512),
-        (0, Config(particles=10, particles_max=20), 800),
-        (0, Config(method="mh", mh_rows="train"), 1000),
-        (0, Config(tempering="adaptive"), 1000),
+        (0, Config(particles=30, buffer_size=40, points_per_call=7), 1024),
+        (0, Config(particles=10, particles_max=30), 1200),
+        (0, Config(method="mh", particles=15, mh_rows="train"), 1500),
+        (0, Config(particles=15, tempering="adaptive"), 1500),
         (0, Config(particles=200, tempering="incremental"), 4096),
         (512, Config(particles=30, buffer_size=40), 512),
         (8, Config(), 8),

@@ -245,7 +245,7 @@ def test_a_worker_whose_task_is_gone_ends_and_asks_nothing_more(desk: Desk, serv
             process.kill()
 
 
-@pytest.mark.parametrize(("told", "jobs", "each"), [(0, 1, 0), (0, 2, 256), (1024, 2, 512), (3, 8, 1)])
+@pytest.mark.parametrize(("told", "jobs", "each"), [(0, 1, 0), (0, 2, 512), (2048, 2, 1024), (3, 8, 1)])
 def test_cells_side_by_side_share_what_was_given_or_the_usual(told: int, jobs: int, each: int) -> None:
     assert shared(EndpointSpec(concurrency=told), jobs).concurrency == each
 

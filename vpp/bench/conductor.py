@@ -73,7 +73,7 @@ def conduct(
 
 
 def shared(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
-    """What each of so many cells gets: side by side they share the limit of calls in flight, 512 where none was given.
+    """What each of so many cells gets: side by side they share the limit of calls in flight, 1,024 if none was given.
 
     One at a time has it as it is, which may be what its round needs.
     """

@@ -122,7 +122,7 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--model", metavar="NAME", help="model of both roles (VPP_MODEL)")
     group.add_argument("--optimizer-base-url", metavar="URL", help="where the optimizer is another server")
     group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
-    group.add_argument("--concurrency", type=int, default=0, help="calls in flight at most (a round; 512 to 4096)")
+    group.add_argument("--concurrency", type=int, default=0, help="calls in flight at most (a round; 1024 to 4096)")
     group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
     about = "the learner's answers held to: choice, the bare label or number (no explanation); regex, the whole form"
     group.add_argument("--structured", choices=STRUCTURED, default="off", help=f"{about}; where the server can (off)")
@@ -249,7 +249,7 @@ def _bench(commands: Commands) -> None:
     parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="cells at a time, which share --concurrency, or 512 (VPP_MAX_RUNNING)"
+        "--jobs", type=int, metavar="N", help="cells at a time, which share --concurrency, or 1024 (VPP_MAX_RUNNING)"
     )
     about = "what works a cell: a worker process of this machine, or a task of a Ray cluster (processes)"
     parser.add_argument("--engine", choices=("processes", "ray"), default="processes", help=about)

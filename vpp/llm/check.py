@@ -25,6 +25,7 @@ from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.structure import Structure
 from vpp.llm.templates import Template
+from vpp.llm.window import USUAL_AT_ONCE
 from vpp.llm.wire import MEND_THOUGHTS, printable
 from vpp.problem import Prediction
 
@@ -75,7 +76,7 @@ class Trial:
     """What a server is tried with."""
 
     roles: tuple[Role, ...] = ("learner", "optimizer")
-    concurrency: int = 512
+    concurrency: int = USUAL_AT_ONCE
     """Calls in flight of a run."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536

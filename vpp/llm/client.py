@@ -20,8 +20,9 @@ from vpp.llm.body import whole_body
 from vpp.llm.gate import Gate
 
 CONNECT_TIMEOUT_S = 15.0
-KEEPALIVE_S = 3.0
-"""uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is never closed under a call."""
+KEEPALIVE_S = 4.0
+"""uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is not closed under a call. Those of
+a learner's round stay open for the 3 s that an optimizer takes."""
 TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
 TELEMETRY = "x-stainless-"
 """How the names of headers begin that tell of this machine and of the SDK."""

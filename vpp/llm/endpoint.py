@@ -23,7 +23,7 @@ from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.refusals import DOES_NOT_FIT, refusal_of
 from vpp.llm.sockets import affordable
 from vpp.llm.structure import Structure, is_kept
-from vpp.llm.window import Window
+from vpp.llm.window import USUAL_AT_ONCE, Window
 from vpp.llm.wire import (
     SECRET_LENGTH,
     Completion,
@@ -103,7 +103,7 @@ class Endpoint:
         base_url: str,
         model: str,
         api_key: str | None = None,
-        concurrency: int = 512,
+        concurrency: int = USUAL_AT_ONCE,
         timeout_s: float = 120,
         max_attempts: int = MAX_ATTEMPTS,
         backoff_s: float = 0.5,

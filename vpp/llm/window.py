@@ -20,6 +20,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+USUAL_AT_ONCE = 1_024
+"""The ceiling where nothing asks for another: a step's round and most last ones go out at once."""
 KNEE = 4.0
 """Times the best median latency beyond which a server counts as full."""
 PRESSED = 1.8

@@ -8,10 +8,11 @@ from pydantic import AfterValidator
 
 from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.choices import Role
+from vpp.llm.window import USUAL_AT_ONCE
 from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
 
-USUAL_AT_ONCE, MOST_AT_ONCE = 512, 4096
+MOST_AT_ONCE = 4_096
 """Calls in flight where no number was given: as many as a round needs, between these."""
 
 
@@ -129,7 +130,7 @@ class RunSpec:
 
     @property
     def ceiling(self) -> int:
-        """Calls in flight at most: as told, or what a step's largest round needs, 512 to 4,096."""
+        """Calls in flight at most: as told, or what a step's largest round needs, 1,024 to 4,096."""
         if self.endpoint.concurrency:
             return self.endpoint.concurrency
         config = self.config

@@ -27,7 +27,7 @@ def faults_named(usage: Usage) -> str:
 
 
 def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 512 calls at a time: the server is full`; empty where as many as may be are sent."""
+    """`64 of 1,024 calls at a time: the server is full`; empty where as many as may be are sent."""
     if not 0 < usage.window < ceiling:
         return ""
     if usage.narrowed_by == "files":
