@@ -3,6 +3,7 @@
 import http.client
 import json
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from tests.demo.asking import BINARY, REGRESSION, ROOT, body, learner_prompt, optimizer_prompt, serving
 from vpp.demo import VERSION
-from vpp.demo.server import Options
+from vpp.demo.server import FILES, Options
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
@@ -33,6 +34,18 @@ def optimizer(seed: int, temperature: float = 1.0) -> dict[str, Any]:
 def server():
     with serving() as running:
         yield running
+
+
+def test_it_takes_the_connections_of_a_large_run_where_the_limit_it_comes_with_is_low() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    serve = [sys.executable, "-m", "vpp.demo", "--port", "0", "--exit-with-parent"]
+    command = ["sh", "-c", 'ulimit -Sn 256; exec "$@"', "sh", *serve]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        soft, _ = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        process.communicate()
+    assert soft == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard))
 
 
 def test_it_prints_its_base_url_and_lists_its_one_model(server) -> None:

@@ -5,11 +5,12 @@ import hashlib
 import json
 import os
 import random
+import resource
 import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+FILES = 4_096 + 200
+"""Sockets of a run that has as many calls in flight as any may, and what a process has open besides."""
 _LARGEST_BODY = 4_000_000
 _FAULTS = ((500, "internal error"), (503, "overloaded"), (429, "too many requests"))
 _GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", '{"out', "Let me think. It could be anything")
@@ -158,10 +161,20 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def allow_files() -> None:
+    """Asks for as many open files as a run may have calls in flight, and some: the usual limit is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
 def serve(options: Options) -> None:
     """Serves until interrupted; prints the base URL on a line of its own as soon as requests are taken."""
     import uvicorn
 
+    allow_files()
     listener = listen(options.host, options.port)
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
