@@ -22,6 +22,11 @@ function keepOpen(card, next) {
     if (!fold.open || isInner || next.querySelector(`details[data-fold="${CSS.escape(fold.dataset.fold)}"]`)) continue
     const kept = fold.cloneNode(true)
     kept.dataset.before = "true"
+    // Nothing is sent any more for a step that has passed: a prompt that did not come is left out.
+    for (const prompt of kept.querySelectorAll("details[data-wanted]")) {
+      if (prompt.querySelector("pre")) delete prompt.dataset.wanted
+      else prompt.remove()
+    }
     foot.append(kept)
   }
 }
@@ -76,6 +81,15 @@ async function copyClicked(root, event) {
   }, 2000)
 }
 
+// Prompts come when they are opened: Python is told of which slots one is, and sends those cards anew with them.
+function want(root) {
+  const open = [...root.querySelectorAll("details[data-wanted][open]")].map((fold) => Number(fold.dataset.wanted))
+  const wanted = [...new Set(open)].sort((a, b) => a - b)
+  if (JSON.stringify(wanted) === root.wanted) return
+  root.wanted = JSON.stringify(wanted)
+  root.tell(wanted)
+}
+
 function told(data) {
   const text = new TextDecoder().decode(data)
   const end = text.indexOf("\n")
@@ -96,7 +110,7 @@ function parse(html) {
   return { seed: holder.content.querySelector(".seed"), cards }
 }
 
-export default function ({ data: bytes, parentElement }) {
+export default function ({ data: bytes, parentElement, setStateValue }) {
   const data = told(bytes)
   let root = parentElement.querySelector(".vpp")
   if (!root) {
@@ -105,20 +119,43 @@ export default function ({ data: bytes, parentElement }) {
     root.innerHTML = '<div class="above"></div><p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p>' +
       '<div class="deck"></div><div class="below"></div><span class="told sr" role="status"></span>'
     root.addEventListener("click", (event) => copyClicked(root, event))
+    root.wanted = "[]"
+    root.addEventListener("toggle", () => want(root), true)
     // What a reader opened stays open, also where a step has no such fold for a while.
     root.opened = new Set()
     // A click begun on a card must end on it: nothing is replaced while a button is down.
     root.addEventListener("pointerdown", () => (root.pressed = true))
-    const released = () => {
-      root.pressed = false
-      if (!root.isConnected) for (const end of ENDS) window.removeEventListener(end, released)
-    }
-    for (const end of ENDS) window.addEventListener(end, released)
+    listen(root)
     parentElement.append(root)
   }
+  root.tell = (wanted) => setStateValue("wanted", wanted)
+  root.data = data
+  draw(root)
+}
+
+// What was held back is drawn when the button is up, after its click, and when nothing is selected any more: a run
+// that has ended sends nothing again.
+function listen(root) {
+  const released = () => {
+    root.pressed = false
+    setTimeout(settle)
+  }
+  const settle = () => {
+    if (root.isConnected) return void (root.whole === null && !selectedNode() && draw(root))
+    for (const end of ENDS) window.removeEventListener(end, released)
+    document.removeEventListener("selectionchange", settle)
+  }
+  for (const end of ENDS) window.addEventListener(end, released)
+  document.addEventListener("selectionchange", settle)
+}
+
+function draw(root) {
+  const data = root.data
   around(root, ".above", data.head)
   around(root, ".below", data.foot)
-  if (root.pressed || (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck)) return
+  if (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck) return
+  root.whole = null
+  if (root.pressed) return
   const selected = selectedNode()
   const deck = root.querySelector(".deck")
   const isReading = isRead(deck, selected)

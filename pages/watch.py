@@ -1,7 +1,7 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple, cast
 
 import streamlit as st
@@ -29,7 +29,7 @@ from vpp.wording.steps import step_name, steps_done
 from vpp.wording.unread import unread_html
 from vpp.wording.words import capitalised, counted
 
-FOLLOW, SHOW_END = "Follow latest", "Show the end"
+FOLLOW, SHOW_END, DECK = "Follow latest", "Show the end", "watch.deck"
 
 
 def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
@@ -309,12 +309,12 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
     head = markup.heading(title, f"{bars} · underlined: added · struck: removed")
     cards = deck_of(run, snapshot, shown)
-    frame.deck(cards, deck_id=shown.deck_id, key="watch.deck", head=head, foot=mark_legend(config))
+    frame.deck(cards, deck_id=shown.deck_id, key=DECK, head=head, foot=mark_legend(config))
 
 
 def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     """The cards as HTML."""
-    started = snapshot.view.started
+    started, wanted = snapshot.view.started, frame.wanted(DECK, most=snapshot.spec.config.largest_size)
     seed_text = started.seed_text if started else ""
     return shared.drawn(
         run,
@@ -322,14 +322,15 @@ def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
         "deck",
         shown.newest,
         shown.step,
-        make=lambda: deck_html(cards_of(run, snapshot, shown), seed_text=seed_text),
+        wanted,
+        make=lambda: deck_html(cards_of(run, snapshot, shown, wanted), seed_text=seed_text),
     )
 
 
-def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> list[Card]:
-    """The first hypotheses, those of a step, or the last."""
+def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown, wanted: Collection[int]) -> list[Card]:
+    """The first hypotheses, those of a step, or the last, with the prompts of the slots that are wanted."""
     dataset = run.reader.dataset()
-    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, shared.Prompts(run, snapshot))
+    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, shared.Prompts(run, snapshot), wanted=wanted)
     if shown.newest is None:
         return maker.initial()
     return maker.final() if shown.step is None else maker.at(shown.step)

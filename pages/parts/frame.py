@@ -288,7 +288,14 @@ def deck(html: str, *, deck_id: str, key: str, head: str = "", foot: str = "", s
     head, foot: HTML above and below them. steady: whether it keeps the most room it has taken, so that nothing below
     moves up.
     """
-    _DECK(data=_deck_bytes(html, deck_id, head, foot, steady), key=key)
+    _DECK(data=_deck_bytes(html, deck_id, head, foot, steady), key=key, on_wanted_change=lambda: None)
+
+
+def wanted(key: str, *, most: int) -> tuple[int, ...]:
+    """The slots below `most` whose prompts are open in a deck, as the browser tells it."""
+    told = st.session_state.get(key, {}).get("wanted")
+    asked = {slot for slot in told if type(slot) is int} if isinstance(told, list) else set()
+    return tuple(slot for slot in range(most) if slot in asked)
 
 
 @lru_cache(maxsize=16)

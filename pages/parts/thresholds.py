@@ -4,8 +4,11 @@ import streamlit as st
 
 from vpp.wording import markup
 from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
+from vpp.wording.words import counted
 
 KEPT, ADDRESS = "thresholds", "thresholds"
+MOVED = "thresholds.moved"
+"""That a field was moved, which changes words all over the page."""
 ABOUT = (
     "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
     "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
@@ -31,25 +34,38 @@ def _write(at: Thresholds) -> None:
 
 
 def fold() -> None:
-    """A fold in which each is moved; its head says whether any is."""
-    at = chosen()
-    moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
-    with st.expander(f"Thresholds of the verdicts{f': {moved} moved' if moved else ''}", key="thresholds.fold"):
-        st.html(markup.block(markup.quiet(ABOUT)))
-        for first in range(0, len(MOVABLE), 2):
-            for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
-                with column:
-                    _field(movable, at)
-        st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
+    """A fold in which each is moved, and how many are. The fields are costly: they come as it opens."""
+
+    @st.fragment
+    def part() -> None:
+        if st.session_state.pop(MOVED, False):
+            st.rerun()
+        at = chosen()
+        moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
+        # Its head stays as it is: a fold with another one is another fold, whose fields lose what is typed in them.
+        with st.expander("Thresholds of the verdicts", key="thresholds.fold", on_change="rerun") as opened:
+            if opened.open:
+                _fields(at, moved=moved)
+        if moved:
+            st.html(markup.block(markup.caption(f"{counted(moved, 'threshold')} moved.")))
+
+    part()
+
+
+def _fields(at: Thresholds, *, moved: int) -> None:
+    st.html(markup.block(markup.quiet(ABOUT)))
+    for first in range(0, len(MOVABLE), 2):
+        for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
+            with column:
+                _field(movable, at)
+    st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
 
 
 def _field(movable: Movable, at: Thresholds) -> None:
+    numbers = (movable.least, movable.most, movable.shown(at), movable.step)
+    least, most, now, step = (_typed(movable, value) for value in numbers)
     key = f"thresholds.{movable.name}"
-    if key not in st.session_state:
-        st.session_state[key] = _typed(movable, movable.shown(at))
-    numbers = (movable.least, movable.most, movable.shown(DEFAULTS), movable.step)
-    least, most, default, step = (_typed(movable, value) for value in numbers)
-    st.number_input(movable.label, least, most, default, step=step, key=key, on_change=_move, args=(movable,))
+    st.number_input(movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,))
     st.html(markup.block(markup.caption(f"Default {movable.default}: {movable.why}")))
 
 
@@ -69,6 +85,6 @@ def _back() -> None:
 
 def _set(at: Thresholds) -> None:
     """In every field too: a value is brought to its steps, and may take another along."""
-    st.session_state[KEPT] = at
+    st.session_state[KEPT], st.session_state[MOVED] = at, True
     for movable in MOVABLE:
         st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

@@ -41,6 +41,7 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
     told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
     assert "6 test rows are too few to judge by" in told
+    opened_fold(app)
     app.number_input(key="thresholds.well_backed").set_value(90).run()
     app.number_input(key="thresholds.few_rows").set_value(6).run()
     moved = shown(app)
@@ -52,11 +53,20 @@ def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest,
     assert "thresholds" not in app.query_params
 
 
+def opened_fold(app: AppTest) -> None:
+    """Its fields are drawn once it is open."""
+    assert not [field for field in app.number_input if str(field.key).startswith("thresholds.")]
+    app.session_state["thresholds.fold"] = True
+    app.run()
+
+
 def test_moved_thresholds_are_kept_on_the_way_over_other_pages(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.labels(tmp_path), "disagreement")
+    opened_fold(app)
     app.number_input(key="thresholds.well_backed").set_value(90).run()
     app.switch_page("pages/report.py").run()
     app.switch_page("pages/disagreement.py").run()
+    opened_fold(app)
     assert app.number_input(key="thresholds.well_backed").value == 90
     assert value(shown(app), "Weakly backed") == "2 of 6"
 

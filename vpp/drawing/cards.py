@@ -5,7 +5,7 @@ A card of smc at step t shows the text that was weighed at t; a card of the othe
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,8 +37,10 @@ class Fold:
     sentence: str = ""
     """A hypothesis."""
     notes: tuple[str, ...] = ()
-    raw: tuple[tuple[str, str], ...] = ()
-    """(Title, text) of what was asked and answered, to the letter."""
+    raw: tuple[tuple[str, str | None], ...] = ()
+    """(Title, text) of what was asked and answered, to the letter; None for a prompt that comes when it is opened."""
+    slot: int | None = None
+    """Whose proposal its prompt asked for, where prompts come when they are opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ class Card:
 
 MOST_ROWS = 6
 """Rows named that contradict a proposal."""
+PROMPT = "the prompt"
 UNTOLD = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 NEW: tuple[Mark, str] = ("new", "new")
 AFRESH = "drawn afresh from the prior, without data"
@@ -88,8 +91,12 @@ class Asked(Protocol):
 class CardMaker:
     """Makes the cards of a run's steps."""
 
-    def __init__(self, view: RunView, config: Config, dataset: Dataset, prompts: Asked) -> None:
+    def __init__(
+        self, view: RunView, config: Config, dataset: Dataset, prompts: Asked, *, wanted: Collection[int] | None = None
+    ) -> None:
+        """wanted: slots whose prompts are told; None: all. They are the greater part of a deck, and seldom opened."""
         self._view = view
+        self._wanted = wanted
         self._config = config
         self._prompts = prompts
         self._targets = {row.id: row.target for row in (*dataset.train, *dataset.test)}
@@ -311,6 +318,7 @@ class CardMaker:
             sentence=self._said(proposed.proposal or proposed.parent),
             notes=self._notes(view, slot),
             raw=self._asked(view, slot),
+            slot=self._asks_for(slot),
         )
 
     def _judged(self, view: StepView, slot: int) -> tuple[Fold, ...]:
@@ -318,18 +326,18 @@ class CardMaker:
         proposed = view.proposed.get(slot)
         if proposed is None:
             return ()
-        asked = self._asked(view, slot)
+        asked, asks = self._asked(view, slot), self._asks_for(slot)
         if proposed.why in ("taken", "unchanged"):
             notes = shown_words(proposed, len(view.finished.batch) if view.finished else None)
             title = "what the optimizer was asked and answered"
-            return (Fold(name="asked", mark="", title=title, notes=notes, raw=asked),)
+            return (Fold(name="asked", mark="", title=title, notes=notes, raw=asked, slot=asks),)
         notes = self._notes(view, slot)
         if proposed.accepted:
-            return (Fold(name="why", mark="acc", title="why it was accepted", notes=notes, raw=asked),)
+            return (Fold(name="why", mark="acc", title="why it was accepted", notes=notes, raw=asked, slot=asks),)
         sentence = self._said(proposed.proposal) if proposed.proposal else ""
         title = "rejected proposal" if proposed.why == "likelihood" else "unreadable proposal"
         mark = _told_mark(proposed)
-        return (Fold(name="rejected", mark=mark, title=title, sentence=sentence, notes=notes, raw=asked),)
+        return (Fold(name="rejected", mark=mark, title=title, sentence=sentence, notes=notes, raw=asked, slot=asks),)
 
     def _notes(self, view: StepView, slot: int) -> tuple[str, ...]:
         """Where the proposal came from, the rows that speak against it, and the decision's arithmetic."""
@@ -364,10 +372,14 @@ class CardMaker:
             f"log α = {_signed(proposed.log_alpha)}, u = {proposed.u:.3f}",
         )
 
-    def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str], ...]:
+    def _asked(self, view: StepView, slot: int) -> tuple[tuple[str, str | None], ...]:
         """The prompt, rebuilt where the journal tells what was shown in it, and the raw answer."""
-        prompt = self._prompts.proposal(self._view, view.step, slot) or UNTOLD
-        return (("the prompt", prompt), *_answered(view.proposed[slot]))
+        is_told = self._wanted is None or slot in self._wanted
+        prompt = (self._prompts.proposal(self._view, view.step, slot) or UNTOLD) if is_told else None
+        return ((PROMPT, prompt), *_answered(view.proposed[slot]))
+
+    def _asks_for(self, slot: int) -> int | None:
+        return None if self._wanted is None else slot
 
     def _contradicting(self, view: StepView, slot: int) -> tuple[str, ...]:
         scored = view.proposals_scored.get(slot)

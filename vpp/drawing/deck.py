@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from vpp.drawing.cards import Card, Fold
+from vpp.drawing.cards import PROMPT, Card, Fold
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
 from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
@@ -65,7 +65,7 @@ def _parent(card: Card) -> str:
 def _fold(fold: Fold) -> str:
     sentence = f'<p class="hyp">{text(fold.sentence)}</p>' if fold.sentence else ""
     notes = "".join(f'<p class="cap">{text(note)}</p>' for note in fold.notes)
-    raw = "".join(_raw(fold.name, title, words) for title, words in fold.raw)
+    raw = "".join(_raw(fold, title, words) for title, words in fold.raw)
     kind = "" if fold.mark == "rej" else "par"
     return (
         f'<details class="{kind}" data-fold="{text(fold.name)}"><summary>{badge(fold.mark, fold.title)}</summary>'
@@ -73,10 +73,13 @@ def _fold(fold: Fold) -> str:
     )
 
 
-def _raw(name: str, title: str, words: str) -> str:
+def _raw(fold: Fold, title: str, words: str | None) -> str:
+    """What comes when it is opened is asked for by its slot, in `data-wanted` (assets/deck.js)."""
+    wanted = f' data-wanted="{fold.slot}"' if fold.slot is not None and title == PROMPT else ""
+    shown = '<p class="cap">One moment.</p>' if words is None else f'<pre class="raw">{text(words)}</pre>'
     return (
-        f'<details class="par" data-fold="{text(name)}-{text(title)}"><summary>{text(title)}</summary>'
-        f'<pre class="raw">{text(words)}</pre></details>'
+        f'<details class="par" data-fold="{text(fold.name)}-{text(title)}"{wanted}><summary>{text(title)}</summary>'
+        f"{shown}</details>"
     )
 
 

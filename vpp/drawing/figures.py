@@ -1,7 +1,7 @@
 """Charts of a run over its steps (Plotly). Axes keep their full range, so nothing rescales while a run moves."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,6 +32,8 @@ SAME_ESS = 0.05
 """Within which two of them read alike."""
 NEAR = 0.1
 """Part of an axis within which two of its numbers would touch."""
+SHORT = 4
+"""Characters of a tick's name that a margin has room for."""
 LABEL = 0.09
 """Part of an axis that a number beside its last point takes."""
 
@@ -53,10 +55,16 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Char
     last = max(1, view.total_steps - 1)
     every = max(1, round(last / 4))
     steps = [step for step in range(0, last, every) if last - step > every / 2]
-    # Room for a line of ticks is there: with `automargin` Plotly lays a chart out twice.
+    # Room for a line of ticks and short names is there: with `automargin` Plotly lays a chart out twice.
     chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last], automargin=False)
-    chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks)
+    are_wide = _are_wide(f"{tick:g}" for tick in ticks)
+    chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks, automargin=are_wide)
     return chart
+
+
+def _are_wide(names: Iterable[str]) -> bool:
+    """Whether an axis needs more room for the names of its ticks than a margin has."""
+    return any(len(name) > SHORT for name in names)
 
 
 def _line(colour: str, view: RunView) -> dict[str, Any]:
@@ -196,7 +204,8 @@ def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[St
     marks = {0.0: "0", limit: "K/2" if share == 0.5 else f"{share:g} K"}
     ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
     ticks = {**marks, **ends_apart}
-    chart.update_yaxes(tickvals=list(ticks), ticktext=[f"{name} " for name in ticks.values()])
+    names = [f"{name} " for name in ticks.values()]
+    chart.update_yaxes(tickvals=list(ticks), ticktext=names, automargin=_are_wide(names))
     chart.update_xaxes(range=[-0.6, _end_place(view) + LABEL * (_end_place(view) + 0.6)])
 
 
@@ -263,7 +272,7 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     low, high = min((*finite, 0.0)), max((*finite, 0.0))
     room = (high - low) * 0.2 or 1.0
     chart = _chart(view, mode, top=1, ticks=[])
-    chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4)
+    chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4, automargin=True)
     chart.add_scatter(
         x=[step for step, _, _ in found],
         y=[value for _, value, _ in found],
@@ -343,7 +352,8 @@ def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, na
     c = INK[mode]
     steps = sorted(batch_error)
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
-    chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g")
+    are_wide = name != "wrong" and _are_wide(f"{tick:.3g}" for tick in (top / 2, top))
+    chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g", automargin=are_wide)
     chart.add_scatter(
         x=steps,
         y=[batch_error[s] for s in steps],
