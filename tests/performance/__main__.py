@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from statistics import median
 
 import vpp
-from tests.performance.figures import Figure, table
+from tests.performance.figures import Figure, shown, table
 from tests.performance.page import PAGE, put
 from tests.performance.parts import PARTS, WHOLE_ALONE, measured
 
+SQUARES = 1_000_000
 PACKAGES = ("openai", "aiohttp", "streamlit", "diskcache")
 
 
@@ -28,24 +30,25 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="every part small, in under 3 minutes")
     parser.add_argument("--write", action="store_true", help=f"put the figures into {PAGE.name}")
     given = parser.parse_args(words)
-    began, found = time.monotonic(), {}
+    began, found, paces = time.monotonic(), {}, []
     for part in PARTS:
         if part.name not in (given.part or names) or (given.quick and part.name in WHOLE_ALONE):
             continue
+        paces.append(pace_ms())
         found[part.about] = measured(part, short=given.quick)
         for figure in found[part.about]:
             print(figure.line, flush=True)
-    seconds = time.monotonic() - began
-    print(f"\n{verdict([each for part in found.values() for each in part])} {machine()} {seconds / 60:.0f} minutes.")
+    on = f"{machine()} {pace_words([*paces, pace_ms()])} All of it took {(time.monotonic() - began) / 60:.0f} minutes."
+    print(f"\n{verdict([each for part in found.values() for each in part])} {on}")
     if given.write:
-        put("bench", "\n".join(section(found, seconds)))
+        put("bench", "\n".join(section(found, on)))
     return 1 if any(figure.holds is False for part in found.values() for figure in part) else 0
 
 
-def section(found: dict[str, list[Figure]], seconds: float) -> list[str]:
+def section(found: dict[str, list[Figure]], on: str) -> list[str]:
     """Markdown: the verdict, the machine, and a table a part."""
     every = [figure for part in found.values() for figure in part]
-    lines = [verdict(every), "", f"{machine()} All of it took {seconds / 60:.0f} minutes."]
+    lines = [verdict(every), "", on]
     for about, figures in found.items():
         lines += ["", f"### {about[0].upper()}{about[1:]}", "", *table(figures)]
     return lines
@@ -57,6 +60,21 @@ def verdict(figures: Sequence[Figure]) -> str:
     failed = [figure.name for figure in asked if not figure.holds]
     said = f"{len(asked) - len(failed)} of {len(asked)} targets hold."
     return f"{said} Not: {'; '.join(failed)}." if failed else said
+
+
+def pace_ms() -> float:
+    """Milliseconds of processor time of a fixed loop: a core that others share may be slower for a while."""
+    began, total = time.process_time(), 0
+    for number in range(SQUARES):
+        total += number * number
+    return 1000 * (time.process_time() - began)
+
+
+def pace_words(paces: Sequence[float]) -> str:
+    """A fixed loop's time before each part and after the last."""
+    spread = f"{shown(min(paces))} to {shown(max(paces))} between parts"
+    took = f"A loop of a million squares took {shown(median(paces))} ms of processor time ({spread})"
+    return f"{took}: processor times go by that."
 
 
 def machine() -> str:

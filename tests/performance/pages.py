@@ -28,9 +28,11 @@ from tests.watchers.server import taken
 PAGES = ("watch", "posterior", "disagreement", "compare", "report")
 LARGE = "20260104-0000-large-smc-0000"
 LIMIT_S, LIMIT_MB = 3.0, 500
-READ_S = 5
-"""How long the first page is read: the servers of a page are warmed side by side, and asked one after another."""
-WARMED = "by a warmed server and browser, which have shown the first page and a small run; neither has read this run"
+READ_S, LONG_READ_S = 5.0, 30.0
+"""The first page is read for so long, in which its server begins to import the rest, and until that is done."""
+RESTING = 0.1
+"""Of a core, that a server takes less of once it has."""
+WARMED = "by a server and a browser that have shown the first page and a small run, and have no imports left to do"
 WARM_S = 60.0
 """Within which a watcher has the whole page, and its server has imported what other pages need."""
 SETTLED = 12
@@ -78,6 +80,8 @@ def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int)
             folders = [folder / f"runs-{name}-{again}" for again in range(times)]
             shown = [stack.enter_context(_shown(run, runs, browser)) for runs in folders]
             time.sleep(READ_S)
+            for app, _, _ in shown:
+                rest(app)
             found = [opened(name, *each) for each in shown]
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(title, str(failure), target=LIMIT_S, sense="under")]
@@ -103,6 +107,13 @@ def _shown(run: Path, runs: Path, browser: Browser) -> Iterator[tuple[App, Page,
         page.goto(app.url)
         page.wait_for_selector(ENDED)
         yield app, page, small
+
+
+def rest(app: App) -> None:
+    """Until the server has imported what later pages need. Raises AssertionError where it goes on for long."""
+    deadline = time.monotonic() + LONG_READ_S
+    while unwatched(app, seconds=1.0, gone_s=0.0) > 1000 * RESTING:
+        assert time.monotonic() < deadline, f"the server does not rest within {LONG_READ_S:g} s"
 
 
 def opened(name: str, app: App, page: Page, small: str) -> Opened:
@@ -190,9 +201,9 @@ async def _refreshed(app: App, line: Line, seconds: float) -> float:
     return 1000 * spent / passed
 
 
-def unwatched(app: App, *, seconds: float) -> float:
+def unwatched(app: App, *, seconds: float, gone_s: float = GONE_S) -> float:
     """The server's CPU milliseconds a second once its watchers have gone."""
-    time.sleep(GONE_S)
+    time.sleep(gone_s)
     before, began = taken(app.pid).cpu_s, time.monotonic()
     time.sleep(seconds)
     return 1000 * (taken(app.pid).cpu_s - before) / (time.monotonic() - began)
