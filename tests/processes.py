@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from tests.llm.stub import Reply, Request, refusal, serving
@@ -281,25 +282,25 @@ def model() -> Iterator[Model]:
 @contextmanager
 def served_by_thread(served: M) -> Iterator[M]:
     """Serves it from a thread of its own."""
-    loop, ready, done = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    started: SimpleQueue[asyncio.AbstractEventLoop] = SimpleQueue()
+    done = asyncio.Event()
 
     async def serve() -> None:
         async with serving(served.behave) as stub:
             served.base_url = stub.base_url
-            ready.set()
+            started.put(asyncio.get_running_loop())
             await done.wait()
             served.hold_after = None
             await asyncio.sleep(0.05)
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
+    loop = started.get(timeout=10)
     try:
-        assert ready.wait(10)
         yield served
     finally:
         loop.call_soon_threadsafe(done.set)
         thread.join()
-        loop.close()
 
 
 @contextmanager

@@ -27,6 +27,8 @@ class Request:
 
 Behaviour = Callable[[Request], Awaitable[Reply | None]]
 """None cuts the connection without an answer."""
+TURNS = 6
+"""Of the loop, in which a connection that was accepted comes to be served, or one that was hung up ends."""
 
 
 def chat(content: str | None = "Output: 1", *, finish: str = "stop", **message: Any) -> Reply:
@@ -129,5 +131,12 @@ async def serving(behaviour: Behaviour) -> AsyncIterator[Stub]:
         yield stub
     finally:
         server.close()
+        await _turns()
         stub.hang_up()
+        await _turns()
         await server.wait_closed()
+
+
+async def _turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
