@@ -61,12 +61,13 @@ def script(*replies: Reply | None) -> Behaviour:
 
 
 class Stub:
-    """What was asked, and how many requests were under way at once."""
+    """What was asked, over how many connections, and how many requests were under way at once."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.requests: list[Request] = []
         self.under_way = self.most_under_way = 0
+        self.connections = 0
         self.base_url = ""
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -76,6 +77,7 @@ class Stub:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
+        self.connections += 1
         try:
             while (request := await _read(reader)) is not None:
                 reply = await self._answer(request)

@@ -19,6 +19,8 @@ from .test_endpoint import ask, run
 from .test_roles import RULE, endpoint_of, learner_at
 
 WITHIN_S = 30
+OPTIMIZER_S = 3.2
+"""What a large model takes to rewrite a hypothesis, and some."""
 
 
 async def until(happens: Callable[[], object], what: str) -> None:
@@ -27,6 +29,16 @@ async def until(happens: Callable[[], object], what: str) -> None:
     while not happens():
         assert time.monotonic() < end, f"not within {WITHIN_S} s: {what}"
         await asyncio.sleep(0.001)
+
+
+def test_a_connection_is_kept_while_an_optimizer_writes() -> None:
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint)
+        await asyncio.sleep(OPTIMIZER_S)
+        await ask(endpoint)
+        assert (len(stub.requests), stub.connections) == (2, 1)
+
+    run(script(chat()), use)
 
 
 def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,8 @@ DEMO_S = 240.0
 POINTS = (1, 5, 10)
 AT_ONCE = 2
 """Runs of the demo model at a time: no figure of theirs is a time."""
-RESUMED: tuple[Method, ...] = ("smc", "mh-prefetch")
+RESUMED: tuple[tuple[Method, bool], ...] = (("smc", False), ("mh-prefetch", True), ("mh-prefetch", False))
+"""Methods, and whether with the cache, as by default. SMC does not need it: a step is resumed from the journal."""
 
 
 def memory(folder: Path, *, seeds: int, words: tuple[str, ...] = ()) -> list[Figure]:
@@ -60,14 +61,16 @@ def saved_share(directory: Path) -> float:
     return 1 - float(last["usage"]["learner"]) / planned
 
 
-def resume(folder: Path, method: Method, *, steps: int, latency: Latency = STRESS) -> list[Figure]:
-    """A worker without a cache, killed where half of its steps are finished, and another that goes on."""
-    name = f"calls repeated when the finished half of a run is resumed ({NAMES[method]}, T = {steps}, no cache)"
-    target, ahead = (0, "") if method == "smc" else (None, "; what ran ahead of the last whole step is asked again")
+def resume(folder: Path, method: Method, *, cached: bool, steps: int, latency: Latency = STRESS) -> Figure:
+    """A worker that is killed where half of its steps are finished, and another that goes on."""
+    kept = "with the cache" if cached else "no cache"
+    name = f"calls repeated when the finished half of a run is resumed ({NAMES[method]}, T = {steps}, {kept})"
+    forgets = method != "smc" and not cached
+    target, ahead = (None, "; what ran ahead of the last whole step is asked again") if forgets else (0, "")
     try:
         with bench(folder) as desk, served(learner_s=latency.learner_s, optimizer_s=latency.optimizer_s) as stub:
             words = desk.words(method, steps=steps, base_url=stub.base_url)
-            killed = desk.start("killed", [*words, "--no-cache"])
+            killed = desk.start("killed", [*words, *([] if cached else ["--no-cache"])])
             killed.wait_for_step(steps // 2 - 1, within_s=120)
             killed.kill()
             before = stub.counts()
@@ -75,16 +78,10 @@ def resume(folder: Path, method: Method, *, steps: int, latency: Latency = STRES
             desk.launch(killed.place, ["resume", str(killed.place), "--quiet"]).finish(within_s=180)
             after = stub.counts()
     except WorkerFailed as failure:
-        return [unmeasured(name, str(failure), target=target)]
+        return unmeasured(name, str(failure), target=target)
     told = f"{before['calls']} calls before the kill, {before['dropped'] + after['dropped']} of them cut off unanswered"
-    return [
-        Figure(
-            name=name,
-            values=(after["repeated_bodies"],),
-            target=target,
-            note=f"{told}; {after['calls']} after it{ahead}",
-        ),
-    ]
+    note = f"{told}; {after['calls']} after it{ahead}"
+    return Figure(name=name, values=(after["repeated_bodies"],), target=target, note=note)
 
 
 def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:

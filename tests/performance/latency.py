@@ -6,10 +6,11 @@ run of T = 20: at T = 6 the first draw, a round of each role, weighs more.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.performance.figures import Figure, unmeasured
 from tests.performance.rounds import Latency, Method, capacity_s, critical_path_s, merged
@@ -22,6 +23,7 @@ TARGETS = {
     "real": {"smc": 1.15, "mh": 1.35, "mh-prefetch": 1.15, "vml": 1.03, "capacity": 1.10},
     "stress": {"smc": 1.45, "mh": 1.50, "mh-prefetch": 1.30, "vml": 1.10, "capacity": 1.20},
 }
+NONE: Mapping[str, float] = MappingProxyType({})
 LANES: tuple[tuple[Method, ...], ...] = (("smc", "vml"), ("mh", "mh-prefetch"))
 """What runs at a time, a lane after another, the longer first: VML is nearly idle, and MH's calls are spread. More at
 once would tell how they crowd two cores and one stub."""
@@ -125,9 +127,8 @@ def path(found: Measured, method: Method, *, target: float | None) -> Figure:
     return Figure(name=name, values=tuple(found.of_path(method)), target=target)
 
 
-def direct(found: Measured, *, has_targets: bool) -> list[Figure]:
-    """The ratios of the runs as they are, and each method beside its critical path."""
-    targets = TARGETS.get(found.latency.name, {}) if has_targets else {}
+def direct(found: Measured, *, targets: Mapping[str, float] = NONE) -> list[Figure]:
+    """The ratios of the runs as they are, and each method beside its critical path. targets: by method."""
     made = [
         ratio(
             found,
@@ -144,7 +145,7 @@ def direct(found: Measured, *, has_targets: bool) -> list[Figure]:
 def from_short(short: Measured, *, steps: int) -> list[Figure]:
     """What T = 6 says of T = 20."""
     targets, name = TARGETS[short.latency.name], short.latency.name
-    made = [
+    return [
         followed(
             short,
             method,
@@ -154,7 +155,6 @@ def from_short(short: Measured, *, steps: int) -> list[Figure]:
         )
         for method in ("smc", "mh", "mh-prefetch")
     ]
-    return [*made, path(short, "vml", target=targets["vml"])]
 
 
 def capacity(latency: Latency, folder: Path, *, steps: int, times: int, apart_s: float | None) -> Figure:

@@ -54,7 +54,9 @@ def kept(folder: Path, short: bool) -> list[Figure]:
     small = ("--particles", "3", "--epochs", "1") if short else ()
     found = own.memory(folder / "memory", seeds=1 if short else 3, words=small)
     steps = 2 if short else 4
-    return [*found, *(each for method in own.RESUMED for each in own.resume(folder / method, method, steps=steps))]
+    for method, cached in own.RESUMED:
+        found.append(own.resume(folder / f"{method}-{cached}", method, cached=cached, steps=steps))
+    return found
 
 
 def packs(folder: Path, short: bool) -> list[Figure]:
@@ -68,7 +70,7 @@ def stress(folder: Path, short: bool) -> list[Figure]:
     from tests.performance.rounds import STRESS
 
     found = own.runs(STRESS, folder, steps=2 if short else 20, times=1 if short else 3)
-    return own.direct(found, has_targets=not short)
+    return own.direct(found, targets={} if short else own.TARGETS["stress"])
 
 
 def real(folder: Path, short: bool) -> list[Figure]:
@@ -76,16 +78,18 @@ def real(folder: Path, short: bool) -> list[Figure]:
     from tests.performance.rounds import REAL
 
     if short:
-        return own.direct(own.runs(REAL, folder, steps=1, times=1, apart_s=1.0), has_targets=False)
+        return own.direct(own.runs(REAL, folder, steps=1, times=1, apart_s=1.0))
     six = own.runs(REAL, folder / "six", steps=6, times=3, apart_s=own.APART_S)
-    return [*own.from_short(six, steps=20), *own.direct(six, has_targets=False)]
+    vml = own.TARGETS["real"]["vml"]
+    return [*own.from_short(six, steps=20), *own.direct(six, targets={"vml": vml})]
 
 
 def confirmed(folder: Path, short: bool) -> list[Figure]:
     from tests.performance import latency as own
     from tests.performance.rounds import REAL
 
-    return own.direct(own.runs(REAL, folder, steps=20, times=1, apart_s=own.APART_S), has_targets=True)
+    found = own.runs(REAL, folder, steps=20, times=1, apart_s=own.APART_S)
+    return own.direct(found, targets=own.TARGETS["real"])
 
 
 def full(folder: Path, short: bool) -> list[Figure]:

@@ -47,7 +47,7 @@ def test_what_follows_for_more_steps_keeps_each_methods_excess():
     found = latency.Measured(REAL, 6, walls={"vml": [25 * 1.02] * 3, "smc": [29 * 1.04] * 3})
     figure = latency.followed(found, "smc", steps=20, name="x", target=1.15)
     assert figure.middle == pytest.approx(85 / 81 * 1.04 / 1.02)
-    direct = {figure.name: figure for figure in latency.direct(found, has_targets=True) if figure.values}
+    direct = {figure.name: figure for figure in latency.direct(found, targets=latency.TARGETS["real"]) if figure.values}
     assert direct["real: SMC / VML, wall clock, T = 6"].middle == pytest.approx(29 * 1.04 / (25 * 1.02))
     assert direct["real: VML, wall clock / its critical path, T = 6"].holds
 
@@ -99,3 +99,30 @@ def test_the_verdict_counts_targets_and_names_what_does_not_hold():
     assert "### Some things" in told
     assert "| b | 3 | one run | at most 2 | does not hold |" in told
     assert "1 of 2 targets hold. Not: b.\n\nTwo cores.\n" in told
+
+
+def test_what_was_asked_for_stands_first_a_dash_for_what_was_not_measured():
+    from tests.performance.headline import headline
+
+    found = latency.Measured(STRESS, 20, walls={"vml": [24.0, 25.0], "smc": [30.0, 30.0]})
+    told = headline(latency.direct(found, targets=latency.TARGETS["stress"]))
+    assert told[2] == "| SMC / VML | 15.8 | – | – | – | 1.23 | at most 1.45 |"
+    assert told[3].startswith("| MH plain / VML | 14.7 | – | – | – | not measured: it was not run |")
+    assert len(told) == 7
+    assert headline([Figure(name="another", values=(1.0,))]) == []
+
+
+def test_every_figure_that_was_asked_for_is_measured_under_its_name():
+    from tests.performance.headline import ROWS
+
+    def walls(steps):
+        return {method: [critical_path_s(method, steps, REAL)] for method in latency.METHODS}
+
+    made = [
+        *latency.direct(latency.Measured(REAL, 20, walls=walls(20))),
+        *latency.from_short(latency.Measured(REAL, 6, walls=walls(6)), steps=20),
+        *latency.direct(latency.Measured(REAL, 6, walls=walls(6))),
+        *latency.direct(latency.Measured(STRESS, 20, walls=walls(20))),
+    ]
+    names = {figure.name for figure in made}
+    assert {name for row in ROWS[:-1] for name in row[2:]} <= names

@@ -29,8 +29,12 @@ from vpp.settings import Config
 from vpp.wording.faults import cache_sentence
 
 IN_A_STEP = 20
-NOBODY = Surroundings(keys=Keys(), cache_dir=Path("cache"), slots_dir=Path("slots"), max_running=1)
 VML = ("--method", "vml")
+
+
+def nobody(folder: Path) -> Surroundings:
+    """Without a key; slots and cache in a folder."""
+    return Surroundings(keys=Keys(), cache_dir=folder / "cache", slots_dir=folder, max_running=1)
 
 
 @pytest.fixture
@@ -102,7 +106,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     assert "the disk is full" in listed
     journal, more = directory.journal.read_bytes(), fill(small_disk, "more")
     with pytest.raises(DiskRefused, match="the disk is full"):
-        work(directory, NOBODY)
+        work(directory, nobody(desk.folder))
     assert directory.journal.read_bytes() == journal
     filler.unlink()
     more.unlink()
@@ -120,7 +124,7 @@ def test_what_a_read_only_disk_cannot_record_is_told_by_who_looks(
     assert Desk(small_disk).state("run") == "interrupted"
     assert "(the disk is read-only): mount it for writing" in directory.obstacle("interrupted")
     with pytest.raises(DiskRefused, match="read-only"):
-        work(directory, NOBODY)
+        work(directory, nobody(desk.folder))
     with pytest.raises(DiskRefused, match="read-only"):
         directory.say("stop")
     remount(small_disk, "rw")
@@ -140,7 +144,7 @@ def test_a_folder_of_another_user_is_told_in_one_line(directory: RunDirectory) -
     if child == 0:
         os.setuid(65534)
         try:
-            work(directory, NOBODY)
+            work(directory, nobody(directory.path.parent))
         except DiskRefused as error:
             os.write(tell, f"{error}|{directory.obstacle('interrupted')}".encode())
         finally:
@@ -267,7 +271,7 @@ def test_the_end_is_written_where_the_ballast_was(small_disk: Path, monkeypatch:
 
     monkeypatch.setattr(worker._Worker, "_attempt", attempt)
     directory = made(small_disk / "run")
-    assert work(directory, replace(NOBODY, slots_dir=small_disk)).phase == "failed"
+    assert work(directory, nobody(small_disk)).phase == "failed"
     last = decode(directory.journal.read_bytes().splitlines()[-1]).event
     assert isinstance(last, RunFailed)
     assert last.reason == "disk"
@@ -315,7 +319,7 @@ def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
 
     monkeypatch.setattr(worker._Worker, "_attempt", attempt)
     synced.clear()
-    assert work(directory, replace(NOBODY, slots_dir=tmp_path, listener=listen)).phase == "finished"
+    assert work(directory, replace(nobody(tmp_path), listener=listen)).phase == "finished"
     begun, at_a_step, at_the_end = by_then
     assert begun[:3] == [".ballast", "run", begun[2]]
     assert begun[2].startswith(".run.json.")
