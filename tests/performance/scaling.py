@@ -93,7 +93,10 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
         least = min(values)
         return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
 
-    calls = "T x K x (M + B + 1) + 11 K: a step a buffer and a proposal, at the end the training and ten test rows"
+    calls = (
+        "about T x K x (M + B + 1) + 11 K: a buffer and a proposal a step, at the end all rows; "
+        "the first buffer is not full"
+    )
     cpu = "each call costs the same, above some hundredths of a second"
     wall = "a server without latency: the CPU is what one waits for"
     return (
@@ -131,8 +134,8 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
                 ("calls", "a run asks about the rows it was given, not about the table"),
                 ("wall_s", "from the first call on: the same run"),
                 ("cpu_s", "the same run"),
-                ("start_s", "the file is read and its columns judged, every cell of it"),
-                ("start_mb", "the whole table is held until the rows are drawn"),
+                ("start_s", "the file is read and every cell judged: a line above a constant, which is imports"),
+                ("start_mb", "the whole table is held until the rows are drawn: a line above imports too"),
                 ("kept_mb", "the rows of the run alone are kept"),
             ),
         ),
