@@ -129,7 +129,7 @@ def _asking() -> EndpointSpec:
             key=at_first("new.concurrency", usual.concurrency or None),
             persist_state="session",
             placeholder="as a round needs",
-            help="Left empty, as many as a round of the run needs: 1,024 to 4,096.",
+            help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
         )
         structured = two.selectbox(
             "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"

@@ -23,7 +23,7 @@ TARGETS = {
     "real": {"smc": 1.15, "mh": 1.35, "mh-prefetch": 1.15, "vml": 1.03, "capacity": 1.10},
     "stress": {"smc": 1.45, "mh": 1.50, "mh-prefetch": 1.30, "vml": 1.10, "capacity": 1.20},
 }
-NONE: Mapping[str, float] = MappingProxyType({})
+NO_TARGETS: Mapping[str, float] = MappingProxyType({})
 LANES: tuple[tuple[Method, ...], ...] = (("smc", "vml"), ("mh", "mh-prefetch"))
 """What runs at a time, a lane after another, the longer first: VML is nearly idle, and MH's calls are spread. More at
 once would tell how they crowd two cores and one stub."""
@@ -127,7 +127,7 @@ def path(found: Measured, method: Method, *, target: float | None) -> Figure:
     return Figure(name=name, values=tuple(found.of_path(method)), target=target)
 
 
-def direct(found: Measured, *, targets: Mapping[str, float] = NONE) -> list[Figure]:
+def direct(found: Measured, *, targets: Mapping[str, float] = NO_TARGETS) -> list[Figure]:
     """The ratios of the runs as they are, and each method beside its critical path. targets: by method."""
     made = [
         ratio(

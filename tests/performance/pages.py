@@ -159,8 +159,8 @@ def watching(made: Path, folder: Path, *, particles: int, every_s: float, times:
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(server, str(failure), target=limit, sense="under")]
     share = "" if particles == 50 else "; 80 ms a second are 8 % of a core, the target of a watcher's share"
-    each = "" if every_s >= STEP_S else "; each refresh brings a step, which is the costliest kind"
-    note = f"without what the server takes when nobody watches, {idle:.0f} ms a second{share}{each}"
+    dense = "" if every_s >= STEP_S else "; each refresh brings a step, which is the costliest kind"
+    note = f"without what the server takes when nobody watches, {idle:.0f} ms a second{share}{dense}"
     spent_on_it = tuple(each - idle for each in found)
     return [
         Figure(name=server, values=spent_on_it, unit="ms", target=limit, sense="under", note=note),
