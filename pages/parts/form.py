@@ -178,7 +178,7 @@ def prepare() -> Asked:
     with method_part:
         about_tau(config, dataset)
     endpoint = model()
-    templates = choose_templates(dataset, prior=config.prior)
+    templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo)
     prices, cap = budget.choose_budget(endpoint)
     return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
 
@@ -192,7 +192,9 @@ def prepare_again(again: Again) -> Asked:
     except VppError as error:
         refuse("These rows cannot be used as chosen", error)
     endpoint = again.completed(model())
-    templates = choose_templates(again.dataset, prior=config.prior, earlier=again.spec.templates)
+    templates = choose_templates(
+        again.dataset, prior=config.prior, is_demo=endpoint.is_demo, earlier=again.spec.templates
+    )
     prices, cap = budget.choose_budget(endpoint)
     return Asked(
         dataset=again.dataset,

@@ -6,11 +6,12 @@ import streamlit as st
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError, VppError
-from vpp.llm.choices import DEFAULT, GALLERY, ROLES, Role
+from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import prompt_tokens
-from vpp.llm.gallery import check_templates, gallery_text, name_of, template_of
+from vpp.llm.gallery import check_templates, name_of, set_texts, template_of
 from vpp.llm.learner import learner_messages
 from vpp.llm.prompts import seed_sentence
+from vpp.runs.prompts import as_text
 from vpp.wording import markup
 
 FIELD = "new.templates"
@@ -24,21 +25,25 @@ TITLES: dict[Role, str] = {
 Texts = dict[Role, str | None]
 
 
-def choose_templates(dataset: Dataset, *, prior: str, earlier: Mapping[Role, str | None] | None = None) -> Texts:
-    """The text a role, None for the default. earlier: of the run that is started again."""
+def choose_templates(
+    dataset: Dataset, *, prior: str, is_demo: bool, earlier: Mapping[Role, str | None] | None = None
+) -> Texts:
+    """The text of each role's template, None for the set `paper`. earlier: of the run that is started again."""
     with st.expander("Prompts"):
-        offered = [KEPT, *GALLERY, OWN] if earlier and not _shared_name(earlier) else [*GALLERY, OWN]
-        first = (_shared_name(earlier) or KEPT) if earlier else DEFAULT
+        offered = [KEPT, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
+        first = (_shared_name(earlier) or KEPT) if earlier else AUTO
         if st.session_state.get(FIELD) not in offered:
             st.session_state[FIELD] = first
         chosen = st.selectbox("Templates", offered, key=FIELD, persist_state="session")
         try:
-            texts = dict(earlier or {}) if chosen == KEPT else _own() if chosen == OWN else _shipped(chosen)
+            named = chosen_templates(chosen, is_demo=is_demo, preset=st.session_state.get("new.preset", ""))
+            texts = dict(earlier or {}) if chosen == KEPT else _own() if chosen == OWN else set_texts(named)
             warnings = check_templates(texts)
         except VppError as error:
             st.html(markup.block(markup.state("This template cannot be used", str(error), failed=True)))
             st.stop()
-        about = [GALLERY[chosen]] if chosen in GALLERY else []
+        about = [AUTO_WORDS] if chosen == AUTO else []
+        about += [GALLERY[named]] if named in GALLERY else []
         st.html(markup.block(*map(markup.caption, (*about, *warnings))))
         _preview(texts, dataset, prior)
     return texts
@@ -48,10 +53,6 @@ def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
     """The set of the gallery that all of them are from."""
     names = {name_of(text, role) for role, text in texts.items()}
     return names.pop() if len(names) == 1 else None
-
-
-def _shipped(name: str) -> Texts:
-    return {role: gallery_text(name, role) for role in ROLES}
 
 
 def _own() -> Texts:
@@ -78,5 +79,5 @@ def _preview(texts: Texts, dataset: Dataset, prior: str) -> None:
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
     asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1])
-    filled.code(asked[0]["content"], language=None, wrap_lines=True)
+    filled.code(as_text(asked), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

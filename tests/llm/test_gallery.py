@@ -9,12 +9,12 @@ from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PackQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_pack, parse_rule
-from vpp.llm.choices import GALLERY, ROLES, Role
+from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.gallery import check_templates, gallery_text, name_of, shipped
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.prompts import render_input, seed_sentence
 from vpp.llm.templates import LENGTH_LIMIT, Template
 from vpp.llm.wire import Message
 from vpp.problem import Prediction
@@ -22,7 +22,7 @@ from vpp.problem import Prediction
 from .tables import LINE, PARITY
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
-STYLES = {"default": "text", "terse": "brief", "json": "json"}
+STYLES = {"examples": "shown", "paper": "text", "terse": "brief", "json": "json"}
 
 
 def prompts_of(name: str) -> OptimizerPrompts:
@@ -49,16 +49,16 @@ def test_a_shipped_template_is_whole_and_known_by_its_text(name: str, role: Role
     assert name_of(gallery_text(name, role), role) == name
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_a_row_in_the_asked_form(name: str) -> None:
     messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train[:1])
     assert isinstance(read_prompt(messages[0]["content"]), LearnerQuestion)
     answered = said(messages)
     assert parse_label(answered, PARITY.classes).value == "1"
-    assert answered.startswith({"default": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name])
+    assert answered.startswith({"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name])
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_several_rows_in_the_asked_form(name: str) -> None:
     messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train)
     assert isinstance(read_prompt(messages[0]["content"]), PackQuestion)
@@ -67,13 +67,13 @@ def test_the_demo_model_answers_about_several_rows_in_the_asked_form(name: str) 
     assert [bool(read[number].explanation) for number in (1, 2, 3)] == [name != "terse"] * 3
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", DEMO_READS)
 def test_a_number_is_answered_in_the_asked_form(name: str) -> None:
     messages = learner_messages(shipped("learner", name), LINE, "y = 2 * x + 1", LINE.train[:1])
     assert parse_number(said(messages)).value is not None
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
     prompts = prompts_of(name)
     wrong = [Prediction(row=row.id, value="0") for row in PARITY.train]
@@ -81,8 +81,8 @@ def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
     assert isinstance(read_prompt(about_batch[0]["content"]), OptimizerQuestion)
     assert isinstance(read_prompt(about_columns[0]["content"]), PriorQuestion)
     plain = {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
-    in_default = prompts_of("default")
-    usual = (in_default.about_batch(RULE, PARITY.train, wrong), in_default.about_columns())
+    in_paper = prompts_of("paper")
+    usual = (in_paper.about_batch(RULE, PARITY.train, wrong), in_paper.about_columns())
     assert plain == {parse_rule(said(asked)).value for asked in usual}
     assert None not in plain
 
@@ -130,5 +130,57 @@ def test_any_of_the_forms_of_answer_will_do(slot: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="take one of default, terse, json"):
+    with pytest.raises(InputError, match="take one of examples, paper, terse, json"):
         shipped("learner", "curt")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "is_demo", "preset", "name"),
+    [
+        (AUTO, False, "recommended", EXAMPLES),
+        (AUTO, True, "recommended", PAPER),
+        (AUTO, False, "paper", PAPER),
+        ("json", True, "paper", "json"),
+    ],
+)
+def test_auto_takes_worked_examples_for_a_language_model_alone(
+    chosen: str, is_demo: bool, preset: str, name: str
+) -> None:
+    assert chosen_templates(chosen, is_demo=is_demo, preset=preset) == name
+
+
+def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:
+    system, *examples, asked = learner_messages(shipped("learner", EXAMPLES), PARITY, RULE, PARITY.train[:1])
+    assert system["role"] == "system"
+    assert [turn["role"] for turn in examples] == ["user", "assistant"] * (len(examples) // 2)
+    assert asked["content"].endswith(f"Row:\n{render_input(PARITY.train[0])}")
+    assert f"Rule: {RULE}\n" in asked["content"]
+
+
+def test_every_worked_answer_is_read_as_it_is_meant() -> None:
+    learner, optimizer, prior = (shipped(role, EXAMPLES) for role in ROLES)
+    answers = [turn["content"] for turn in learner.opening if turn["role"] == "assistant"]
+    assert [parse_number(text).value for text in answers if "11.5" in text] == [11.5]
+    labels = ("bare", "cold", "hot", "loud", "lush", "mild", "quiet")
+    assert None not in [parse_label(text, labels).value for text in answers if "11.5" not in text]
+    rules = [t["content"] for one in (optimizer, prior) for t in one.opening if t["role"] == "assistant"]
+    assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)
+
+
+def test_the_optimizer_is_shown_rows_by_output_and_what_the_rule_got_wrong() -> None:
+    prompts = prompts_of(EXAMPLES)
+    given = [Prediction(row=row.id, value="0") for row in PARITY.train]
+    asked = prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given)[-1]["content"]
+    rows, mistakes = asked.split("Current rule: ")
+    outputs = [line.rpartition(" -> ")[2] for line in rows.splitlines() if " -> " in line]
+    assert outputs == sorted(row.target for row in PARITY.train)
+    assert mistakes.splitlines()[0] == RULE
+    assert mistakes.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
+
+
+def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
+    prompts = prompts_of(EXAMPLES)
+    given = [Prediction(row=row.id, value="0") for row in PARITY.train]
+    asked = prompts.about_batch(prompts.seed_text, PARITY.train, given)[-1]["content"]
+    assert asked.endswith("Current rule: none yet\nIts mistakes:\nnone yet")
+    assert prompts.seed_text not in asked

@@ -40,12 +40,12 @@ async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tup
 
 
 def learner_at(endpoint: Endpoint, dataset: Dataset = PARITY, **options: Any) -> LlmLearner:
-    template = Template.shipped("learner")
+    template = Template.shipped("learner", "paper")
     return LlmLearner(endpoint, template, dataset, seed=9, max_tokens=64, counters=endpoint.counters, **options)
 
 
 def optimizer_prompts(dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> OptimizerPrompts:
-    refining, drawing = Template.shipped("optimizer"), Template.shipped("prior")
+    refining, drawing = Template.shipped("optimizer", "paper"), Template.shipped("prior", "paper")
     return OptimizerPrompts(dataset=dataset, refining=refining, drawing=drawing, seed_text=seed_text)
 
 

@@ -94,7 +94,7 @@ class Obedient:
 def predictions(chat: Obedient, kind: str, dataset: Dataset, **options: int) -> list[object]:
     learner = LlmLearner(
         chat,
-        Template.shipped("learner"),
+        Template.shipped("learner", "paper"),
         dataset,
         seed=0,
         max_tokens=9,

@@ -7,22 +7,22 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.llm.choices import Role
-from vpp.llm.templates import SLOTS, Template, keep_inside_fence
+from vpp.llm.templates import NEEDED, Template, keep_inside_fence
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
 
 @pytest.mark.parametrize("role", ["learner", "optimizer", "prior"])
 def test_the_shipped_templates_are_whole(role: Role) -> None:
-    template = Template.shipped(role)
-    slots = {*SLOTS[role], "answer_form"}
+    template = Template.shipped(role, "paper")
+    slots = {needed[0] for needed in NEEDED[role]} | {"answer_form"}
     filled = template.fill(**{name: f"<{name}>" for name in slots})
     assert all(filled.count(f"<{name}>") == 1 for name in slots)
     assert "{" not in filled
 
 
 def test_the_learners_fixed_text_and_rule_come_before_the_input() -> None:
-    text = Template.shipped("learner").text
+    text = Template.shipped("learner", "paper").text
     assert text.index("{hypothesis}") < text.index("{input}") < text.index("{answer_form}")
 
 
@@ -80,3 +80,34 @@ def test_pieces_around_a_slot_are_the_prompt_without_it(hypothesis: str, value: 
     assert len(pieces) == 3
     whole = template.fill(hypothesis=hypothesis, input=value, answer_form="f")
     assert keep_inside_fence(value).join(pieces) == whole
+
+
+TURNS = (
+    "--- system\nBe {{brief}}.\n--- user\nRow: 1\n--- assistant\nOutput: a\n--- user\n{rule}\n{input}{answer_form}\n"
+)
+
+
+def test_a_template_can_hold_several_turns() -> None:
+    template = Template(TURNS, role="learner")
+    assert [(turn["role"], turn["content"]) for turn in template.opening] == [
+        ("system", "Be {brief}."),
+        ("user", "Row: 1"),
+        ("assistant", "Output: a"),
+    ]
+    assert template.fill(rule="r", input="i", answer_form="") == "r\ni"
+    assert template.examples == "Row: 1\n\nOutput: a"
+    assert template.instructions == "Be {brief}.\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Hello\n" + TURNS, "has text before its first turn"),
+        (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),
+        (TURNS.replace("Row: 1", "Row: {input}"), "has a slot in an earlier turn (user)"),
+        (TURNS.replace("{rule}", ""), "lacks {hypothesis}"),
+    ],
+)
+def test_turns_in_the_wrong_order_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Template(text, role="learner")

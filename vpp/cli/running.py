@@ -16,7 +16,7 @@ from vpp.data.recast import with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.llm.budget import NO_CAP
-from vpp.llm.choices import GALLERY, ROLES, Role
+from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
 from vpp.llm.gallery import check_templates, gallery_text
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec
@@ -67,8 +67,9 @@ def _given(options: Namespace) -> dict[str, Any]:
 
 
 def _templates(options: Namespace) -> dict[Role, str | None]:
-    """The text a role, None for the default. Raises InputError for a file that cannot be read."""
-    return {role: _template(getattr(options, f"{role}_template") or options.templates, role) for role in ROLES}
+    """The text of each role's template, None for the set `paper`. Raises InputError for a file that cannot be read."""
+    usual = chosen_templates(options.templates, is_demo=endpoint_of(options).is_demo, preset=options.preset)
+    return {role: _template(getattr(options, f"{role}_template") or usual, role) for role in ROLES}
 
 
 def _template(said: str, role: Role) -> str | None:

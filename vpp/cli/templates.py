@@ -2,13 +2,19 @@
 
 from argparse import ArgumentParser
 
-from vpp.llm.choices import DEFAULT, GALLERY
+from vpp.llm.choices import AUTO, GALLERY, TEMPLATES
 
 
 def template_options(parser: ArgumentParser) -> None:
     """What the models are asked with."""
     group = parser.add_argument_group(f"prompts (NAME: {', '.join(GALLERY)})")
-    group.add_argument("--templates", metavar="NAME", default=DEFAULT, choices=GALLERY, help="of every role (default)")
+    group.add_argument(
+        "--templates",
+        metavar="NAME",
+        default=AUTO,
+        choices=TEMPLATES,
+        help=f"the set for every role, or {AUTO} (default): worked examples for a language model",
+    )
     for role, about in (
         ("learner", "asks for a row's output; a NAME, or a file of your own"),
         ("optimizer", "asks for the next hypothesis"),

@@ -14,6 +14,8 @@ from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
 from vpp.library.posterior import Posterior
+from vpp.llm.choices import AUTO, chosen_templates
+from vpp.llm.gallery import set_texts
 from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
@@ -40,6 +42,7 @@ def fit(
     split: str = "random",
     endpoint: EndpointSpec | str = "demo",
     preset_name: Preset = "recommended",
+    templates: str = AUTO,
     name: str = "",
     read_as: ReadAs = AS_FOUND,
     **config: Any,
@@ -48,8 +51,8 @@ def fit(
 
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
     to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, the
-    base URL of an OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of
-    `settings.Config`.
+    base URL of an OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. templates: a set of the
+    gallery, or "auto". config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()
@@ -65,7 +68,17 @@ def fit(
         test_size=test_size,
         split=SplitRule.read(split),
     )
-    preparation = Preparation(dataset=dataset, config=settings, endpoint=_endpoint(endpoint, environment), name=name)
+    server = _endpoint(endpoint, environment)
+    texts = set_texts(chosen_templates(templates, is_demo=server.is_demo, preset=preset_name))
+    preparation = Preparation(
+        dataset=dataset,
+        config=settings,
+        endpoint=server,
+        name=name,
+        learner_template=texts["learner"],
+        optimizer_template=texts["optimizer"],
+        prior_template=texts["prior"],
+    )
     directory = preparation.create(environment.runs_dir)
     launch(directory, keys=surroundings.keys())
     _wait(directory)

@@ -342,7 +342,7 @@ async def _learner(endpoint: Endpoint, trial: Trial) -> Finding:
     dataset, name = toy(), "learner prompt"
     learner = LlmLearner(
         endpoint,
-        Template.shipped("learner"),
+        Template.shipped("learner", "paper"),
         dataset,
         seed=0,
         max_tokens=trial.learner_max_tokens,
@@ -368,7 +368,10 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
     dataset, name = toy(), "optimizer prompt"
     text = seed_sentence(dataset)
     prompts = OptimizerPrompts(
-        dataset=dataset, refining=Template.shipped("optimizer"), drawing=Template.shipped("prior"), seed_text=text
+        dataset=dataset,
+        refining=Template.shipped("optimizer", "paper"),
+        drawing=Template.shipped("prior", "paper"),
+        seed_text=text,
     )
     optimizer = LlmOptimizer(endpoint, prompts, max_tokens=trial.optimizer_max_tokens, counters=Counters())
     wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]

@@ -5,13 +5,30 @@ from typing import Literal
 Role = Literal["learner", "optimizer", "prior"]
 ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
 """Whose templates there are."""
-DEFAULT = "default"
+AUTO = "auto"
+PAPER = "paper"
+EXAMPLES = "examples"
 GALLERY: dict[str, str] = {
-    DEFAULT: "Says what each part is for, and asks for a short explanation before the answer.",
+    EXAMPLES: "Shows worked examples on made-up tables as chat turns. Models from about 1.5B parameters follow these.",
+    PAPER: "One message laid out as in the paper, with a short explanation before the answer. For large models.",
     "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
     "json": "Asks for one JSON object: for models that were trained to answer so.",
 }
 """Templates that come with the package: name -> what it is like."""
+TEMPLATES = (AUTO, *GALLERY)
+"""What a person can choose."""
+DEMO_READS = (PAPER, "terse", "json")
+"""Sets that the demo model reads: it follows no worked examples."""
+AUTO_WORDS = "Worked examples for a language model; the paper's layout for the demo model and the preset paper."
+
+
+def chosen_templates(name: str, *, is_demo: bool, preset: str) -> str:
+    """The set of the gallery that a choice stands for."""
+    if name != AUTO:
+        return name
+    return PAPER if is_demo or preset == PAPER else EXAMPLES
+
+
 EFFORTS = ("none", "low", "medium", "high")
 """How much a thinking model is to think."""
 PREFETCH = ("auto", "on", "off")

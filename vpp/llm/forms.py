@@ -3,6 +3,7 @@
 text     an explanation or reasoning, then the answer, a heading each: `{answer_form}`
 brief    the answer alone under its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
+shown    as text, by the template's worked examples alone: `{answer_form_shown}` adds words only about several rows
 """
 
 import json
@@ -19,8 +20,13 @@ from vpp.llm.prompts import (
     prior_answer_form,
 )
 
-Style = Literal["text", "brief", "json"]
-FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_brief": "brief", "answer_form_json": "json"}
+Style = Literal["text", "brief", "json", "shown"]
+FORM_SLOTS: Mapping[str, Style] = {
+    "answer_form": "text",
+    "answer_form_brief": "brief",
+    "answer_form_json": "json",
+    "answer_form_shown": "shown",
+}
 
 _ASKED = "Answer in exactly this form:"
 _ASKED_JSON = "Answer in exactly this form (one JSON object and nothing else):"
@@ -34,6 +40,8 @@ _WHOLE = "the whole rule, complete in itself"
 
 def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
     """How the learner is to answer about so many inputs."""
+    if style == "shown":
+        return "" if count == 1 else f"\n\n{pack_answer_form(dataset, count)}"
     if style == "text":
         return learner_answer_form(dataset) if count == 1 else pack_answer_form(dataset, count)
     made = _learner_json if style == "json" else _learner_brief
@@ -56,6 +64,8 @@ def _learner_json(dataset: Dataset, count: int) -> str:
 
 def optimizer_form(style: Style) -> str:
     """How the optimizer is to answer about a batch."""
+    if style == "shown":
+        return ""
     if style == "text":
         return optimizer_answer_form()
     return _rule_form(style, "a few sentences on what the current rule gets right and wrong")
@@ -63,6 +73,8 @@ def optimizer_form(style: Style) -> str:
 
 def prior_form(style: Style) -> str:
     """How the optimizer is to answer where no row is shown."""
+    if style == "shown":
+        return ""
     if style == "text":
         return prior_answer_form()
     return _rule_form(style, "a few sentences on why such a rule could hold")

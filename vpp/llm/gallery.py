@@ -3,26 +3,31 @@
 from functools import cache
 
 from vpp.errors import InputError
-from vpp.llm.choices import DEFAULT, GALLERY, ROLES, Role
+from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
 from vpp.llm.templates import Template
 
 
 @cache
-def shipped(role: Role, name: str = DEFAULT) -> Template:
+def shipped(role: Role, name: str = PAPER) -> Template:
     """A role's template out of the gallery. Raises InputError for a name that is not in it."""
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
-    return Template.shipped(role, "" if name == DEFAULT else name)
+    return Template.shipped(role, name)
 
 
 def template_of(text: str | None, *, role: Role) -> Template:
-    """The user's own text, or the default template. Raises InputError."""
+    """The user's own text, or the template of the set `paper`. Raises InputError."""
     return shipped(role) if text is None else Template(text, role=role)
 
 
 def gallery_text(name: str, role: Role) -> str | None:
-    """What a run's record holds for a name: the template's text, None for the default."""
-    return None if name == DEFAULT else shipped(role, name).text
+    """What a run's record holds for a name: the template's text, None for the set `paper`."""
+    return None if name == PAPER else shipped(role, name).text
+
+
+def set_texts(name: str) -> dict[Role, str | None]:
+    """What a run's record holds for a set of the gallery, by role."""
+    return {role: gallery_text(name, role) for role in ROLES}
 
 
 def name_of(text: str | None, role: Role) -> str | None:

@@ -11,7 +11,7 @@ from vpp.hypothesis import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_of_cut, whole_lines
 from vpp.llm.counters import Counters
-from vpp.llm.prompts import render_input, render_inputs, units
+from vpp.llm.prompts import outputs_of, render_input, render_inputs, rule_of, units
 from vpp.llm.structure import Structure, answer_form, structure
 from vpp.llm.templates import Template, keep_inside_fence
 from vpp.llm.wire import Completion, Message
@@ -115,7 +115,7 @@ class LlmLearner:
         return _around_input(self._template, self._dataset, hypothesis, count, self._structured)
 
     def _messages(self, pieces: tuple[str, ...], rows: Sequence[Row]) -> list[Message]:
-        return [question(_shown(rows, self._units).join(pieces))]
+        return [*self._template.opening, question(_shown(rows, self._units).join(pieces))]
 
     def _need(self, identity: str, rows: Iterable[int]) -> None:
         """What was asked ahead counts from now on; for one who asks ahead too, from when his own turn comes."""
@@ -274,7 +274,7 @@ def learner_messages(
 ) -> list[Message]:
     """What is first asked about a row, or about several at once, each under its number from 1."""
     pieces = _around_input(template, dataset, hypothesis, len(rows), structured)
-    return [question(_shown(rows, units(dataset)).join(pieces))]
+    return [*template.opening, question(_shown(rows, units(dataset)).join(pieces))]
 
 
 def _around_input(
@@ -282,7 +282,13 @@ def _around_input(
 ) -> tuple[str, ...]:
     """The question about so many rows in pieces, between which they stand."""
     form = answer_form(structured, template.style, dataset, count)
-    return template.around("input", hypothesis=hypothesis, answer_form=form)
+    return template.around(
+        "input",
+        hypothesis=hypothesis,
+        rule=rule_of(dataset, hypothesis),
+        outputs=outputs_of(dataset),
+        answer_form=form,
+    )
 
 
 def _shown(rows: Sequence[Row], units: Mapping[str, str]) -> str:

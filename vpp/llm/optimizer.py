@@ -13,11 +13,16 @@ from vpp.llm.conversation import ASKS, Chat, answer, complaint, cut_off_words, q
 from vpp.llm.counters import Counters
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.prompts import (
+    NO_RULE,
     optimizer_task,
+    outputs_of,
     render_columns,
     render_inputs,
+    render_mistakes,
     render_predictions,
+    render_rows,
     render_targets,
+    rule_of,
     seed_sentence,
     units,
 )
@@ -50,14 +55,18 @@ class OptimizerPrompts:
     ) -> list[Message]:
         """Earlier exchanges, oldest first, then the question about a batch."""
         earlier = [message for exchange in history for message in self._exchanged(exchange)]
-        return [*earlier, question(self._batch_prompt(hypothesis, rows, predictions))]
+        return [*self.refining.opening, *earlier, question(self._batch_prompt(hypothesis, rows, predictions))]
 
     def about_columns(self) -> list[Message]:
         """The question that shows no row."""
         prompt = self.drawing.fill(
-            hypothesis=self.seed_text, columns=render_columns(self.dataset), answer_form=prior_form(self.drawing.style)
+            hypothesis=self.seed_text,
+            rule=rule_of(self.dataset, self.seed_text),
+            columns=render_columns(self.dataset),
+            outputs=self._outputs,
+            answer_form=prior_form(self.drawing.style),
         )
-        return [question(prompt)]
+        return [*self.drawing.opening, question(prompt)]
 
     def _exchanged(self, exchange: Exchange) -> list[Message]:
         """What was asked then, without what went before it, and the answer."""
@@ -65,13 +74,19 @@ class OptimizerPrompts:
         return [question(asked), answer(exchange.raw)]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> str:
-        inputs, targets = _shown(tuple(rows), self._units)
+        inputs, targets, labelled = _shown(tuple(rows), self._units)
+        rule = rule_of(self.dataset, hypothesis)
+        is_begun = rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
+            rule=rule,
             inputs=inputs,
+            rows=labelled,
             predictions=render_predictions(predictions),
+            mistakes=render_mistakes(rows, predictions, dict(self._units)) if is_begun else NO_RULE,
             targets=targets,
             task=self._task,
+            outputs=self._outputs,
             answer_form=optimizer_form(self.refining.style),
         )
 
@@ -83,11 +98,15 @@ class OptimizerPrompts:
     def _task(self) -> str:
         return optimizer_task(self.dataset)
 
+    @cached_property
+    def _outputs(self) -> str:
+        return outputs_of(self.dataset)
+
 
 @lru_cache(maxsize=16)
-def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """Inputs and targets of a batch, which every particle of a step is shown alike."""
-    return render_inputs(rows, dict(units)), render_targets(rows)
+def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str, str]:
+    """Inputs, targets, and both a line a row, of a batch that every particle of a step is shown alike."""
+    return render_inputs(rows, dict(units)), render_targets(rows), render_rows(rows, dict(units))
 
 
 class LlmOptimizer:

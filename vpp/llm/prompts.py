@@ -10,6 +10,7 @@ from vpp.problem import Prediction
 
 MISSING = "missing"
 NO_ANSWER = "no answer"
+NO_RULE = "none yet"
 NO_UNITS: Mapping[str, str] = {}
 
 
@@ -56,6 +57,45 @@ def render_targets(rows: Sequence[Row]) -> str:
 def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
     shown = [absent if value is None else render_value(value) for value in values]
     return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
+
+
+def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Each row's input and correct output in one line, equal outputs together, so that they can be compared."""
+    return "\n".join(_labelled(row, units) for row in sorted(rows, key=_by_target))
+
+
+def _by_target(row: Row) -> tuple[bool, Value]:
+    return (False, 0.0) if row.target is None else (True, row.target)
+
+
+def _labelled(row: Row, units: Mapping[str, str]) -> str:
+    return f"{_in_one_line(row, units)} -> {MISSING if row.target is None else render_value(row.target)}"
+
+
+def _in_one_line(row: Row, units: Mapping[str, str]) -> str:
+    return render_input(row, units).replace("\n", ", ")
+
+
+def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS) -> str:
+    """The rows whose answer differs from the correct output, with both; a number differs at any distance."""
+    wrong = [
+        f"{_labelled(row, units)} (the rule gave {NO_ANSWER if given.value is None else render_value(given.value)})"
+        for row, given in zip(rows, predictions, strict=True)
+        if given.value != row.target
+    ]
+    return "\n".join(wrong) or "none"
+
+
+def outputs_of(dataset: Dataset) -> str:
+    """The values that an output can have."""
+    if dataset.task == "classification":
+        return "one of: " + ", ".join(map(one_line, dataset.classes))
+    return answer_kind(dataset)
+
+
+def rule_of(dataset: Dataset, hypothesis: str) -> str:
+    """The hypothesis without the sentence that every hypothesis begins with; `NO_RULE` where nothing is left."""
+    return hypothesis.removeprefix(seed_sentence(dataset)).strip() or NO_RULE
 
 
 def learner_answer_form(dataset: Dataset) -> str:

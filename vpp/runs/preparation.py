@@ -1,6 +1,6 @@
 """From a table and options to a run on disk, ready for a worker: the one path of command line, app and library."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +11,8 @@ from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
 from vpp.llm.budget import NO_CAP, Cap
-from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
-from vpp.llm.gallery import check_templates
+from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
+from vpp.llm.gallery import check_templates, name_of
 from vpp.llm.gate import Gate
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
@@ -50,6 +50,7 @@ class Preparation:
         check_start(self.start, self.config)
         check_budget(self.prices, self.cap, self.endpoint)
         check_templates(self.spec().templates)
+        check_demo_templates(self.endpoint, self.spec().templates)
         if length := self.endpoint.context_length:
             check_rooms(self.spec(), self.dataset, rooms_of(self.endpoint, length, length))
 
@@ -82,6 +83,13 @@ class Preparation:
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
     """The dataset without its rows, and how many there are."""
     return {**spec(dataset), "n_train": len(dataset.train), "n_test": len(dataset.test)}
+
+
+def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:
+    """Raises InputError for a set of the gallery that the demo model does not read."""
+    names = {name_of(text, role) for role, text in texts.items()}
+    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
+        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
 
 
 def check_size(dataset: Dataset, batch_size: int) -> None:

@@ -62,11 +62,11 @@ class PromptMaker:
 
 
 def as_text(messages: Sequence[Message]) -> str:
-    """A conversation to read: the question, and where there is more, each part under a plain heading."""
+    """A conversation to read: the question, and where there is more, each turn under a plain heading."""
     *earlier, question = messages
     if not earlier:
         return question["content"]
-    headings = {"user": "Earlier question", "assistant": "Earlier answer"}
+    headings = {"system": "Instructions", "user": "Earlier question", "assistant": "Earlier answer"}
     parts = [(headings[message["role"]], message["content"]) for message in earlier]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
 

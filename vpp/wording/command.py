@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from vpp.data.tasks import TASKS, generate
-from vpp.llm.choices import DEFAULT
+from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.gallery import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
@@ -204,7 +204,8 @@ def _own_templates(spec: RunSpec) -> list[str]:
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Those out of the gallery."""
+    """Options for the roles whose set of the gallery is not the one that `auto` gives."""
+    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended")
     for role, text in spec.templates.items():
-        if (name := name_of(text, role)) not in (None, DEFAULT):
+        if (name := name_of(text, role)) not in (None, usual):
             yield f"--{role}-template={name}"
