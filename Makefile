@@ -6,6 +6,9 @@ SAYING = "Setting up $(VENV), once: pip installs in silence, for some minutes; a
 SERVERS_DIR ?= .servers
 SERVERS = $(abspath $(SERVERS_DIR))
 
+MODELS_DIR ?= .models
+MODELS = $(abspath $(MODELS_DIR))
+
 TOOLS = .servers/tools
 RIVALS = .rivals
 PIN = $(abspath $(TOOLS))/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-config \
@@ -15,7 +18,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
+.PHONY: run test test-servers models test-models axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -25,6 +28,11 @@ test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every
 
 test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json ## whole runs against vLLM, transformers serve and LiteLLM, set up in SERVERS_DIR (.servers): 7 GB once
 	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers
+
+models: $(MODELS)/models.done ## get small language models and a llama.cpp server for them, set up in MODELS_DIR (.models): 1.8 GB once
+
+test-models: $(VENV)/dev.done $(MODELS)/models.done ## whole runs on a real language model, on two cores under 45 minutes
+	MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/models
 
 test-ray: $(RIVALS)/ray.done ## sweeps on a Ray of this machine, set up in .rivals: 1.5 GB once
 	$(RIVALS)/ray/bin/python -m pytest tests/sweeps/test_ray.py
@@ -89,7 +97,7 @@ pictures: $(VENV)/dev.done ## photograph the app: docs/pictures, and every page 
 	$(BIN)/python -m tests.pictures
 
 clean: ## remove what was set up; runs stay
-	rm -rf $(VENV) .servers .rivals tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .servers .rivals .models tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
@@ -126,7 +134,13 @@ $(SERVERS)/%.done: tests/servers/%.txt
 	touch $@
 
 $(SERVERS)/tiny/config.json: tests/servers/tiny_model.py | $(SERVERS)/tf.done
-	$(SERVERS)/tf/bin/python $< $(SERVERS)/tiny vpp/llm/templates/*.txt assets/examples/penguins.csv
+	$(SERVERS)/tf/bin/python $< $(SERVERS)/tiny vpp/llm/templates/*/*.txt assets/examples/penguins.csv
+
+$(MODELS)/models.done: tests/models/weights.py tests/models/server.txt
+	$(PYTHON) -m venv $(MODELS)/venv
+	$(MODELS)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r tests/models/server.txt
+	$(PYTHON) -m tests.models.weights $(MODELS)
+	touch $@
 
 $(RIVALS)/%.done: tests/performance/rivals/%.txt
 	rm -rf $(RIVALS)/$*

@@ -7,6 +7,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.refusals import DOES_NOT_FIT, refusal_of
+from vpp.llm.single_flight import SingleFlight
 from vpp.llm.sockets import affordable
 from vpp.llm.structure import Structure, is_kept
 from vpp.llm.window import USUAL_AT_ONCE, Window
@@ -144,6 +146,7 @@ class Endpoint:
         self.counters.narrow(self, self._window.limit, self._narrowed_by())
         self._gate = asyncio.Event()
         self._gate.set()
+        self._under_way: SingleFlight[Completion] = SingleFlight()
         self._successes = 0
         self._has_answered = False
         self._client: Client | None = None
@@ -205,12 +208,19 @@ class Endpoint:
         }
         key = self._cache_key(messages, options)
         completion = await self._cache.get(key) if self._cache else None
-        if completion is None:
+        if completion is None and self._cache:
+            completion, is_joined = await self._under_way.run(key, partial(self._ask_and_keep, key, messages, options))
+            completion = replace(completion, cached=True) if is_joined else completion
+        elif completion is None:
             completion = await self._ask(messages, options)
-            if self._cache and completion.text:
-                self._cache.put(key, completion)
         self._has_answered = True
         self._count(completion, structured)
+        return completion
+
+    async def _ask_and_keep(self, key: str, messages: Messages, options: dict[str, Any]) -> Completion:
+        completion = await self._ask(messages, options)
+        if self._cache and completion.text:
+            self._cache.put(key, completion)
         return completion
 
     async def models(self) -> list[ServedModel]:
