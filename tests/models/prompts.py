@@ -1,0 +1,274 @@
+"""Measures sets of templates on a real model: `python -m tests.models.prompts --base-url URL --model NAME`.
+
+A set's learner applies known rules to known rows; its optimizer proposes from batches and rewrites one rule ten times.
+Every answer of the model can be kept with `--save FILE`, a JSON object a line.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.models.rules import ROWS, TABLES, Rule, Table
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.table import Table as Csv
+from vpp.llm.conversation import Chat
+from vpp.llm.counters import Counters
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.gallery import shipped
+from vpp.llm.learner import LlmLearner
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.structure import Structure
+from vpp.llm.wire import Completion, Messages
+from vpp.problem import Prediction, Proposal
+
+BATCH = 10
+"""Rows that a proposal is made from."""
+REWRITES = 10
+COLUMNS = (
+    "templates",
+    "read at once",
+    "fidelity",
+    "rules",
+    "unchanged",
+    "cut off",
+    "words after 10 rewrites",
+    "prompt tokens",
+    "answer tokens",
+    "s a call",
+)
+LEARNER_TOKENS, OPTIMIZER_TOKENS = 128, 256
+"""Limits of an answer: what runs past them is counted as cut off."""
+
+
+@dataclass
+class Recorder:
+    """Passes calls on to an endpoint and keeps every answer."""
+
+    endpoint: Chat
+    about: dict[str, Any] = field(default_factory=dict)
+    """What is noted with the next answers: role, templates, table."""
+    answers: list[tuple[dict[str, Any], Completion]] = field(default_factory=list)
+
+    async def complete(
+        self,
+        messages: Messages,
+        *,
+        temperature: float,
+        seed: int,
+        max_tokens: int,
+        structured: Structure | None = None,
+    ) -> Completion:
+        about = dict(self.about)
+        completion = await self.endpoint.complete(
+            messages, temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
+        )
+        self.answers.append((about, completion))
+        return completion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerFigures:
+    """How well one rule was followed."""
+
+    rule: Rule
+    rows: int
+    at_once: int
+    """Answers that could be read at the first attempt."""
+    right: int
+    """Answers that are what the rule gives."""
+
+
+def dataset_of(table: Table, rule: Rule, n: int) -> Dataset:
+    """The table with the rule's outputs as its target, all rows for training."""
+    csv = Csv.read(table.csv(rule, n).encode(), name=table.name)
+    return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.0)
+
+
+async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, structured: str) -> LearnerFigures:
+    """Applies one rule to `n` rows with one set of templates."""
+    dataset = dataset_of(table, rule, n)
+    attempts: list[int] = []
+
+    def note(_: str, prediction: Prediction, asked: int) -> None:
+        attempts.append(asked if prediction.value is not None else 99)
+
+    learner = LlmLearner(
+        chat,
+        shipped("learner", name),
+        dataset,
+        seed=0,
+        max_tokens=LEARNER_TOKENS,
+        counters=Counters(),
+        on_answer=note,
+        structured=structured,
+    )
+    predictions = await learner.predict(f"{seed_sentence(dataset)} {rule.text}", dataset.train)
+    right = sum(given.value == row.target for given, row in zip(predictions, dataset.train, strict=True))
+    return LearnerFigures(rule=rule, rows=n, at_once=sum(asked == 1 for asked in attempts), right=right)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalFigures:
+    """What came of asking for rules."""
+
+    proposals: tuple[Proposal, ...]
+    parents: tuple[str, ...]
+    """The rule that each was to improve."""
+    lengths: tuple[int, ...]
+    """Words of a rule after each of its rewrites."""
+
+
+def optimizer_of(chat: Chat, name: str, dataset: Dataset) -> LlmOptimizer:
+    """An optimizer with one set of templates."""
+    prompts = OptimizerPrompts(
+        dataset=dataset,
+        refining=shipped("optimizer", name),
+        drawing=shipped("prior", name),
+        seed_text=seed_sentence(dataset),
+    )
+    return LlmOptimizer(chat, prompts, max_tokens=OPTIMIZER_TOKENS, counters=Counters())
+
+
+async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigures:
+    """First hypotheses and rewrites of wrong rules, half and half, for the table's first rule; then a chain."""
+    truth, *others = table.rules
+    dataset = dataset_of(table, truth, ROWS)
+    optimizer, seed_text = optimizer_of(chat, name, dataset), seed_sentence(dataset)
+    asked, parents = [], []
+    for number in range(n):
+        rows = dataset.train[number % 3 * BATCH :][:BATCH]
+        wrong = others[number % len(others)]
+        parent = seed_text if number % 2 else f"{seed_text} {wrong.text}"
+        given = [Prediction(row=row.id, value=wrong.gives(dict(row.inputs))) for row in rows]
+        temperature = 0.3 + 0.9 * number / max(1, n - 1)
+        parents.append(parent)
+        asked.append(optimizer.propose(parent, rows, given, temperature=temperature, seed=number))
+    proposals = await asyncio.gather(*asked)
+    return ProposalFigures(
+        proposals=tuple(proposals), parents=tuple(parents), lengths=await rewrite(optimizer, dataset)
+    )
+
+
+async def rewrite(optimizer: LlmOptimizer, dataset: Dataset) -> tuple[int, ...]:
+    """Words of one rule over successive rewrites. Two answers of each batch are made wrong: no learner is asked."""
+    rng = random.Random(0)
+    seed_text = seed_sentence(dataset)
+    text, lengths = seed_text, []
+    for number in range(REWRITES):
+        rows = rng.sample(dataset.train, BATCH)
+        labels = dataset.classes
+        given = [
+            Prediction(
+                row=row.id, value=next(label for label in labels if label != row.target) if at < 2 else row.target
+            )
+            for at, row in enumerate(rows)
+        ]
+        proposal = await optimizer.propose(text, rows, given, temperature=0.7, seed=number)
+        text = proposal.text or text
+        lengths.append(len(text.removeprefix(seed_text).split()))
+    return tuple(lengths)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share with one decimal."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+async def measure(options: argparse.Namespace) -> None:
+    """Prints a table row for each set of templates, and what each rule came to."""
+    endpoint = Endpoint(
+        base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
+    )
+    recorder = Recorder(endpoint)
+    print(
+        "| templates | read at once | fidelity | rules | unchanged | cut off | words after 10 rewrites | prompt tokens | answer tokens | s a call |"
+    )
+    print("|---" * len(COLUMNS) + "|")
+    lines: list[str] = []
+    try:
+        for name in options.templates:
+            first, started = len(recorder.answers), time.monotonic()
+            figures = []
+            for table in TABLES:
+                recorder.about = {"role": "learner", "model": options.model, "templates": name, "table": table.name}
+                recorder.about["labels"] = table.labels
+                for rule in table.rules[: options.rules]:
+                    figures.append(await follow(recorder, name, table, rule, options.rows, options.structured))
+            asked = recorder.answers[first:]
+            seconds = (time.monotonic() - started) / max(1, len(asked))
+            proposed = []
+            for table in TABLES if options.proposals else ():
+                recorder.about = {**recorder.about, "role": "optimizer", "table": table.name, "labels": table.labels}
+                proposed.append(await propose(recorder, name, table, options.proposals))
+            print(summary(name, figures, proposed, asked, recorder.answers[first + len(asked) :], seconds), flush=True)
+            lines += [f"{name}: {f.right}/{f.rows}, read {f.at_once}: {f.rule.text}" for f in figures]
+            lines += [f"{name}: {p.text or f'refused: {p.reason}'}" for one in proposed for p in one.proposals]
+    finally:
+        await endpoint.aclose()
+        save(recorder, options.save)
+    print("\n".join(lines))
+
+
+def summary(
+    name: str,
+    figures: Sequence[LearnerFigures],
+    proposed: Sequence[ProposalFigures],
+    learner: Sequence[tuple[dict[str, Any], Completion]],
+    optimizer: Sequence[tuple[dict[str, Any], Completion]],
+    seconds: float,
+) -> str:
+    """One line of the table."""
+    rows = sum(f.rows for f in figures)
+    pairs = [(p, parent) for one in proposed for p, parent in zip(one.proposals, one.parents, strict=True)]
+    prompt = sum(c.prompt_tokens for _, c in learner) // max(1, len(learner))
+    answer = sum(c.completion_tokens for _, c in learner) / max(1, len(learner))
+    cells = [
+        name,
+        percent(sum(f.at_once for f in figures), rows),
+        percent(sum(f.right for f in figures), rows),
+        percent(sum(p.text is not None for p, _ in pairs), len(pairs)),
+        percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
+        str(sum(c.cut_off for _, c in (*learner, *optimizer))),
+        ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
+        str(prompt),
+        f"{answer:.1f}",
+        f"{seconds:.2f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def save(recorder: Recorder, path: Path | None) -> None:
+    """Adds every answer to a file, a JSON object a line."""
+    if path is None:
+        return
+    with path.open("a", encoding="utf-8") as file:
+        for about, completion in recorder.answers:
+            record = {**about, "answer": completion.text, "cut_off": completion.cut_off}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.models.prompts", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--templates", nargs="+", default=["examples", "paper", "terse", "json"])
+    parser.add_argument("--rows", type=int, default=ROWS, help="rows a rule")
+    parser.add_argument("--rules", type=int, default=None, help="rules a table, its first (all)")
+    parser.add_argument("--proposals", type=int, default=10, help="a table")
+    parser.add_argument("--structured", default="off")
+    parser.add_argument("--concurrency", type=int, default=8)
+    parser.add_argument("--save", type=Path, default=None, help="a file that every answer is added to")
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    asyncio.run(measure(options_of()))
