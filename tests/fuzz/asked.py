@@ -14,17 +14,16 @@ from vpp.errors import InputError
 from vpp.llm import wire as protocol
 from vpp.llm.answers import (
     EXPLANATION_LIMIT,
-    RULE_LIMIT,
     Parsed,
     parse_label,
     parse_number,
     parse_pack,
-    parse_rule,
 )
 from vpp.llm.cache import _from_json, _to_json
 from vpp.llm.choices import ROLES
 from vpp.llm.fields import named_fields
 from vpp.llm.gauges import load_words, read_load
+from vpp.llm.rules import RULE_LIMIT, parse_rule
 from vpp.llm.structure import is_kept, structure
 from vpp.llm.templates import SLOTS, Template
 from vpp.llm.wire import (

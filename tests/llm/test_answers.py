@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from vpp.data.labels import look_alike, shown_label, why_unreadable
 from vpp.data.lines import cut_thinking
-from vpp.llm.answers import RULE_LIMIT, parse_label, parse_number, parse_pack, parse_rule
+from vpp.llm.answers import parse_label, parse_number, parse_pack
+from vpp.llm.rules import RULE_LIMIT, parse_rule
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
@@ -91,7 +92,7 @@ def test_json_keeps_its_explanation() -> None:
     ("written", "value"),
     [
         ("1 234", 1234.0),
-        ("1\u202f234,5", None),
+        ("1\u202f234,5", 1234.5),
         ("12,34", None),
         ("12,34,567", 1234567.0),
         ("1,234,567", 1234567.0),
@@ -114,9 +115,9 @@ def test_json_keeps_its_explanation() -> None:
         ("the answer is 7.3", 7.3),
         ("the answer to row 3 is 7.3", None),
         ("7.3 or 8", None),
-        ("7.3 (rounded)", None),
+        ("7.3 (rounded)", 7.3),
         ("1/3", None),
-        ("3 + 4 = 7", None),
+        ("3 + 4 = 7", 7.0),
         ("nan", None),
         ("Infinity", None),
         ("-∞", None),
@@ -372,6 +373,17 @@ UNITS = (
     (" because", "Output: "),
     ("\u200b", ""),
     (" ", "Output: 1"),
+    ("Input:\n", ""),
+    ("a 1. Rule: ", "Input:"),
+    ("user\n", ""),
+    ("<|im_start|>", ""),
+    ("<reasoning>\n", ""),
+    ("</reasoning>", ""),
+    ("label: 1\n", ""),
+    ("=", "Output: "),
+    ("x = ", "Output: "),
+    ("so ", "Output: "),
+    ("The output is 1 so ", ""),
 )
 SHORT, LONG = 20_000, 200_000
 
@@ -439,6 +451,38 @@ def test_a_written_rule_is_read_back(rule: str) -> None:
     if "`" in rule or "think>" in rule:
         return
     assert parse_rule(f"Reasoning: it fails on row 3.\nNew rule: {rule}").value == rule
+
+
+def test_a_rule_ends_where_the_model_repeats_the_question() -> None:
+    text = "New rule: If x > 3, output 1.\n\nRows:\nx: 5 -> 1\nCurrent rule: If x > 3, output 1.\nNew rule: Output 0."
+    assert parse_rule(text).value == "If x > 3, output 1."
+    assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
+
+
+def test_a_rule_ends_with_the_turn_of_the_chat() -> None:
+    text = "New rule: If x > 3, output 1.<|im_end|>\n<|im_start|>user\nNew rule: Output 0."
+    assert parse_rule(text).value == "If x > 3, output 1."
+
+
+def test_an_inferred_label_keeps_the_text_that_asserts_it() -> None:
+    parsed = parse_label("The bill is long.\nSo it is a Gentoo.", SPECIES)
+    assert (parsed.value, parsed.inferred, parsed.reason) == ("Gentoo", True, None)
+    assert parsed.explanation == "The bill is long. So it is a Gentoo."
+
+
+def test_a_label_under_its_heading_is_not_inferred() -> None:
+    assert parse_label("So it is a Gentoo.\nOutput: Gentoo", SPECIES).inferred is False
+
+
+@given(st.sampled_from(SPECIES), st.sampled_from(SPECIES), st.booleans())
+def test_a_second_label_anywhere_leaves_an_explanation_unread(asserted: str, other: str, is_first: bool) -> None:
+    sentences = [f"The output is {asserted}.", f"It has no trait of {other}."]
+    parsed = parse_label(" ".join(sentences if is_first else sentences[::-1]), SPECIES)
+    assert parsed.value == (asserted if asserted == other else None)
+
+
+def test_an_explanation_of_any_length_is_read_quickly() -> None:
+    assert parse_label("x is even. " * 50_000 + "So it is a Gentoo.", SPECIES).value is None
 
 
 def test_thinking_is_cut() -> None:

@@ -23,6 +23,7 @@ def test_an_awkward_answer_is_read_or_refused_with_its_reason(case: dict[str, An
     assert parsed.value == case.get("value")
     assert case.get("reason", "") in (parsed.reason or "")
     assert (parsed.reason is None) == ("reason" not in case)
+    assert parsed.inferred == case.get("inferred", False)
 
 
 def test_enough_answers_are_collected() -> None:

@@ -8,13 +8,14 @@ import pytest
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PackQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
-from vpp.llm.answers import parse_label, parse_number, parse_pack, parse_rule
+from vpp.llm.answers import parse_label, parse_number, parse_pack
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.gallery import check_templates, gallery_text, name_of, shipped
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input, seed_sentence
+from vpp.llm.rules import parse_rule
 from vpp.llm.templates import LENGTH_LIMIT, Template
 from vpp.llm.wire import Message
 from vpp.problem import Prediction

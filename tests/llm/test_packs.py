@@ -76,6 +76,16 @@ def test_each_answer_has_its_own_explanation_and_reason() -> None:
     assert read[2].reason == "'a duck' is none of the labels Adelie, Chinstrap, Gentoo"
 
 
+def test_an_answer_ends_with_the_turn_of_the_chat() -> None:
+    text = "Output [1]: Gentoo\nOutput [2]: Adelie<|im_end|>\n<|im_start|>user\nOutput [1]: Adelie"
+    assert values(text) == ["Gentoo", "Adelie"]
+
+
+def test_a_sentence_under_a_number_is_read_as_inferred() -> None:
+    read = labels("Output [1]: The penguin is a Gentoo.\nOutput [2]: Adelie")
+    assert (read[1].value, read[1].inferred, read[2].inferred) == ("Gentoo", True, False)
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30), st.randoms())
 def test_numbers_answered_as_asked_are_read_back_in_any_order(numbers: list[float], random: object) -> None:
     lines = [f"Explanation [{at}]: so\nOutput [{at}]: {number!r}" for at, number in enumerate(numbers, 1)]

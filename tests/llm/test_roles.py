@@ -252,6 +252,16 @@ def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
     with_learner(script(chat("Output: maybe"), chat()), use, on_answer=lambda h, p, n: attempts.append(n))
 
 
+def test_a_label_read_from_an_explanation_is_counted_and_not_asked_for_again() -> None:
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+        assert prediction.value == "1"
+        assert prediction.explanation == "The sum is 8, so the output is 1."
+        assert counters.snapshot() == Usage(learner=1, inferred=1, prompt_tokens=7, completion_tokens=3)
+
+    with_learner(script(chat("The sum is 8, so the output is 1.")), use)
+
+
 def test_after_two_re_asks_the_learner_abstains() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])

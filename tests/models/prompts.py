@@ -188,9 +188,7 @@ async def measure(options: argparse.Namespace) -> None:
         base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
     )
     recorder = Recorder(endpoint)
-    print(
-        "| templates | read at once | fidelity | rules | unchanged | cut off | words after 10 rewrites | prompt tokens | answer tokens | s a call |"
-    )
+    print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")
     lines: list[str] = []
     try:

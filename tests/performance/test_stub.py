@@ -8,7 +8,8 @@ from statistics import mean
 import pytest
 
 from tests.performance.stub import Connection, Options, Stub, jitter, role_of, served
-from vpp.llm.answers import parse_label, parse_rule
+from vpp.llm.answers import parse_label
+from vpp.llm.rules import parse_rule
 from vpp.llm.templates import Template
 
 LABELS = "Labels:\n- café\n- no\n\nAnswer in exactly this form:\nOutput: one of the labels"

@@ -8,10 +8,13 @@ import pytest
 from tests.reporting.builders import YES_NO, drawn, run, scored, started
 from vpp.cli.summary import summary
 from vpp.inference.plan import plan
+from vpp.reporting.markdown_record import calls
 from vpp.runs.directory import State
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.usage import Usage
+from vpp.wording.caveats import caveats
 from vpp.wording.obeying import heard
 from vpp.wording.progress import metrics
 
@@ -25,11 +28,30 @@ def test_calls_asked_ahead_are_told_beside_those_needed(tmp_path: Path) -> None:
     reader = run(tmp_path, started(MH, YES_NO), *drawn("one", "two"), config=MH, endpoint=SERVER)
     snapshot = replace(reader.refresh(), usage=Usage(learner=30, ahead=500, ahead_unused=450))
     snapshot.view.usage = snapshot.usage
-    calls = metrics(snapshot, None)[-1]
+    metric = metrics(snapshot, None)[-1]
     most = plan(MH, n_train=len(YES_NO.train), n_test=len(YES_NO.test)).calls
-    assert (calls.value, calls.scale) == ("30", f"needed, of {most} at most")
-    assert f" {ASKED_AHEAD}. " in f"{calls.words} "
+    assert (metric.value, metric.scale) == ("30", f"needed, of {most} at most")
+    assert f" {ASKED_AHEAD}. " in f"{metric.words} "
     assert f"30 calls, 0 from the cache; {ASKED_AHEAD}" in summary(reader.directory, snapshot.view).splitlines()[0]
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, ""), (1, "1 label"), (1200, "1,200 labels")])
+def test_labels_read_from_explanations_are_shown_everywhere_once_there_are_any(
+    tmp_path: Path, count: int, words: str
+) -> None:
+    reader = run(tmp_path, started(SMC, YES_NO), *drawn("one", "two"), config=SMC, endpoint=SERVER)
+    snapshot = replace(reader.refresh(), usage=Usage(learner=2000, inferred=count))
+    snapshot.view.usage = snapshot.usage
+    assert result(reader.directory, snapshot.view)["calls"]["inferred"] == count
+    shown = (
+        (metrics(snapshot, None)[-1].words, f"{words} read from explanations; 0 tokens"),
+        (summary(reader.directory, snapshot.view), f"\n{words} read from explanations without an Output: line"),
+        (" ".join(caveats(snapshot, YES_NO)), f"The parser took {words} from explanations"),
+        ("".join(calls(snapshot)), f"| labels read from an explanation | {count:,} |"),
+    )
+    for text, expected in shown:
+        assert (expected in text) == (count > 0)
+        assert ("explanation" in text) == (count > 0)
 
 
 def test_where_nothing_is_proposed_yet_nothing_is_counted(tmp_path: Path) -> None:

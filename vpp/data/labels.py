@@ -5,13 +5,13 @@ its markup; as the number it writes; without a word such as `Class` before it.
 """
 
 import math
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from vpp.data.layers import peel, unsaid
 from vpp.data.lines import cut_thinking, one_line, without_invisible
-from vpp.data.numerals import read_float
+from vpp.data.numerals import compatible, read_float
+from vpp.data.turns import cut_turns
 
 
 def match_label(value: str, classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,6 +39,8 @@ def why_unreadable(classes: Sequence[str]) -> str | None:
             return "a label is blank"
         if cut_thinking(shown) != shown:
             return f"the label {_short(label)} reads as the mark of a model's thoughts"
+        if cut_turns(shown) != shown:
+            return f"the label {_short(label)} contains a mark that begins or ends a turn of a chat"
         others = [other for other in match_label(shown, known) if other != label]
         if others:
             return f"the labels {_short(label)} and {_short(others[0])} look the same in a prompt"
@@ -62,7 +64,7 @@ def shown_label(label: str) -> str:
 
 
 def _squashed(label: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", without_invisible(label)).casefold().split())
+    return " ".join(compatible(without_invisible(label)).casefold().split())
 
 
 def _bare(label: str) -> str:

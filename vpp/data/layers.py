@@ -7,7 +7,8 @@ _WRAPPED = re.compile(
       | "(?P<double>.+)" | '(?P<single>.+)' | “(?P<curly>.+)” | ‘(?P<curled>.+)’ | «(?P<angled>.+)» | 「(?P<corner>.+)」
       | \$\$(?P<display>[^$]+)\$\$ | \$(?P<dollar>[^$]+)\$ | \\\((?P<math>.+)\\\) | \\\[(?P<shown>.+)\\\]
       | \[(?P<square>.+)\] | \((?P<round>.+)\)
-      | <(?P<tag>[A-Za-z]\w{0,9})>(?P<tagged>.+)</(?P=tag)> | (?P<ended>.+?)<\|[^|<>]{1,30}\|>
+      | <(?P<tag>(?!(?:del|strike|s|sub|sup)>)[A-Za-z]\w{0,9})>(?P<tagged>.+)</(?P=tag)>
+      | (?P<ended>.+?)<\|[^|<>]{1,30}\|>
       | (?P<before>.+)(?:<br[ ]?/?>|</?s>|</?p>|<eos>|<end_of_turn>) | <(?P<less>.+)>
       | \\boxed\s?\{(?P<boxed>.+)\} | \\(?:text|textbf|mathrm|mathbf)\{(?P<text>.+)\}
       | (?P<stopped>.+)[.,;!。] | (?:[=≈~:→]|\\approx\b)(?P<told>.+)

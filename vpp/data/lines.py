@@ -11,13 +11,17 @@ _ESCAPED = re.compile(rf"{_CONTROL}|\\(?=[nrtu\\]|{_CONTROL})")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]")
 _THOUGHT_ENDS = re.compile(
-    r"</think(?:ing)?>|</thought>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
+    r"</think(?:ing)?>|</thought>|</scratchpad>|</seed:think>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    r"|<\|channel\|>final<\|message\|>"
 )
 _THOUGHT_BEGINS = re.compile(
-    r"""^[ \t]*+ (?: <think(?:ing)?> | <thought> | \[THINK\] | ◁think▷
+    r"""^[ \t]*+ (?: <think(?:ing)?> | <thought> | <scratchpad> | <seed:think> | \[THINK\] | ◁think▷
         | <\|begin_of_thought\|> | <\|channel\|>analysis<\|message\|> )""",
     re.MULTILINE | re.VERBOSE,
 )
+_REASON_ENDS = re.compile(r"</(?:reasoning|reflection)>")
+_REASON_BEGINS = re.compile(r"^[ \t]*+<(?:reasoning|reflection)>", re.MULTILINE)
+"""Parts of an answer that may also follow it, so only one that is left open is unfinished thinking."""
 _THOUGHT_SIGNS = ("<", "[", "◁")
 """How each of these marks begins."""
 
@@ -42,5 +46,11 @@ def cut_thinking(text: str) -> str:
     """`text` without what was thought aloud: all up to the last end of it, all from a line that leaves one open."""
     if not any(sign in text for sign in _THOUGHT_SIGNS):
         return text
-    end = max((found.end() for found in _THOUGHT_ENDS.finditer(text)), default=0)
-    return _THOUGHT_BEGINS.split(text[end:], maxsplit=1)[0]
+    answer = _THOUGHT_BEGINS.split(text[_last_end(_THOUGHT_ENDS, text) :], maxsplit=1)[0]
+    left_open = _REASON_BEGINS.search(answer, _last_end(_REASON_ENDS, answer))
+    return answer[: left_open.start()] if left_open else answer
+
+
+def _last_end(pattern: re.Pattern[str], text: str) -> int:
+    """End of the last match; 0 without one."""
+    return max((found.end() for found in pattern.finditer(text)), default=0)

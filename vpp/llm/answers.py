@@ -1,29 +1,25 @@
-r"""Reads what a model answered: a label, a number, or a new rule. Pure text in, a value or a reason out; never raises.
+r"""Reads what a learner answered: a label or a number. Pure text in, a value or a reason out; never raises.
 
-A learner's answer is looked for in its `Output:` lines, then in JSON `{"output": …}`, in `<output>…</output>`, in
-`\boxed{}`, then under other names (`Label: …`, `Ausgabe: …`, `{"answer": …}`), then in an answer of one line: in each
-form the last that can be read wins. All of it is linear in the text's length; of each form only the last 20 are tried.
+A value is looked for in the `Output:` lines, then in JSON `{"output": …}`, in `<output>…</output>`, in `\boxed{}`,
+then under other names (`Label: …`, `Ausgabe: …`, `{"answer": …}`), then in an answer of one line: in each form the last
+that can be read wins. Where none of these gives a label, one that the explanation asserts is read. What follows the
+answer's own turn, or the heading of a next example, is ignored. All of it is linear in the text's length.
 An answer about several inputs is looked for in the lines `Output [2]: …` that carry each input's number.
 """
 
-import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from vpp.data.labels import match_label
-from vpp.data.layers import peel, unsaid
-from vpp.data.lines import cut_thinking
-from vpp.data.numerals import read_float
+from vpp.llm.asserted import asserted_label, mentioned_labels
+from vpp.llm.scanning import CANDIDATES, answer_text, json_values, last, latest, without_fences
+from vpp.llm.values import Unreadable, label_in, number_in
 
-RULE_LIMIT = 8_000
-"""Characters of a rule."""
 EXPLANATION_LIMIT = 600
 VALUE_LIMIT = 2_100
 """Characters of an answer's value: a label as long as a prompt shows it."""
-CANDIDATES = 20
 
 T = TypeVar("T")
 
@@ -36,16 +32,25 @@ class Parsed(Generic[T]):
     explanation: str = ""
     reason: str | None = None
     """Why nothing could be read."""
+    inferred: bool = False
+    """Whether the value is a label that the explanation asserts, in an answer without a readable `Output:` line."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
-    """The one known class that the answer gives; a label inside a sentence is none."""
-    return _parse(text, lambda value: _label(value, classes))
+    """The one known class that the answer gives, or else the one that its explanation asserts."""
+    parsed = _parse(text, lambda value: label_in(value, classes))
+    if parsed.value is not None:
+        return parsed
+    answer = answer_text(text).strip()
+    label = _inferred(answer, classes)
+    if label is None:
+        return parsed
+    return Parsed(value=label, explanation=parsed.explanation or _shown(answer), inferred=True)
 
 
 def parse_number(text: str, *, unit: str = "") -> Parsed[float]:
     """The finite number that the answer gives, alone or with the target's own unit."""
-    return _parse(text, lambda value: _number(value, unit))
+    return _parse(text, lambda value: number_in(value, unit))
 
 
 P = TypeVar("P", bound=Parsed[Any])
@@ -57,7 +62,7 @@ def parse_pack(text: str, numbers: Iterable[int], parse: Callable[[str], P]) -> 
     An `Output:` that stands under no number is nobody's, unless one input alone was asked about and no number is named.
     """
     asked = tuple(numbers)
-    answer = _answer(text)
+    answer = answer_text(text)
     marks = _marks(answer)
     if len(asked) == 1 and all(mark.number is None for mark in marks):
         return {asked[0]: parse(text)}
@@ -70,41 +75,37 @@ def parse_pack(text: str, numbers: Iterable[int], parse: Callable[[str], P]) -> 
     }
 
 
-def parse_rule(text: str) -> Parsed[str]:
-    """The text after the last `New rule:` heading, or else in JSON `{"new_rule": …}`, without code fences."""
-    answer = _answer(text)
-    heading = _last(_RULE_HEADING.finditer(answer))
-    given = answer[heading.end() :] if heading else next(_json_values(answer, _JSON_RULE), None)
-    if given is None:
-        return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
-    rule = _plain(given)
-    if not rule:
-        return Parsed(reason="nothing follows 'New rule:'")
-    if len(rule) > RULE_LIMIT:
-        return Parsed(reason=f"the new rule has {len(rule)} characters, at most {RULE_LIMIT} are taken")
-    return Parsed(value=rule)
-
-
-def _answer(text: str) -> str:
-    return cut_thinking(text).replace("\r\n", "\n").replace("\r", "\n")
-
-
-class _Unreadable(Exception):
-    """A value that is not what was asked for; its text says why."""
-
-
 def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
-    answer = _answer(text).strip()
+    """The value before the heading of the first next example that follows one; else the value of the whole answer."""
+    answer = answer_text(text).strip()
     if not answer:
         return Parsed(reason="the answer is empty")
+    for heading in islice(_NEXT_EXAMPLE.finditer(answer), CANDIDATES):
+        parsed = _parse_one(answer[: heading.start()].rstrip(), read)
+        if parsed.value is not None:
+            return parsed
+    return _parse_one(answer, read)
+
+
+def _parse_one(answer: str, read: Callable[[str], T]) -> Parsed[T]:
     reason = None
-    outputs = _latest(_OUTPUT.finditer(answer))
+    outputs = latest(_OUTPUT.finditer(answer))
     for value in _candidates(answer, outputs):
         try:
             return Parsed(value=read(value), explanation=_explanation(answer, outputs))
-        except _Unreadable as fault:
+        except Unreadable as fault:
             reason = reason or str(fault)
     return Parsed(explanation=_explanation(answer, outputs), reason=reason or "there is no 'Output:' line")
+
+
+def _inferred(answer: str, classes: tuple[str, ...]) -> str | None:
+    """The label that the explanation asserts, unless the answer refuses or an output in it names something else."""
+    outputs = latest(_OUTPUT.finditer(answer))
+    if _is_refused(answer, outputs) or _JSON_OUTPUT.search(answer):
+        return None
+    label = asserted_label(answer, classes)
+    given = [value for headed in outputs if (value := headed["value"].strip("`$*_ \t"))]
+    return label if all(label in mentioned_labels(value, classes) for value in given) else None
 
 
 # --- where an answer's value may stand ---------------------------------------------------------------------------
@@ -123,40 +124,96 @@ _OTHER_HEADING = re.compile(
         {_COLON} (?P<value> .*+ )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+_NEXT_EXAMPLE = re.compile(
+    rf"""^ {_LEAD} (?: (?:the|a|new|next|another|test|current|your|here[ ]is[ ]another) [ ] )?
+        (?: (?:input|row|rule|example|question|query|instruction|human|user|task|sample|problem|test[ ]case)
+            (?: [ ]? [#\[(]{{0,2}} \d{{1,6}} [\])]? )? {_COLON}
+          | example [ ] \d{{1,6}} [*_` \t]{{0,6}} $
+          | (?<=[#][ ]) (?:instruction|input|question|example) s? [ \t]{{0,4}} $ )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+"""The heading under which a model that writes on invents another example."""
+_FIELD = re.compile(
+    r"""[ \t>*_\-•]{0,12}
+        (?! (?:explanation|reason|reasoning|analysis|thought|note|step|confidence|output|final|because
+            |erklärung|begründung|explication|explicación|explicação|spiegazione|объяснение|解释|説明) \b )
+        [^\s:：=][^:：=\n]{0,60} [:：=] [ \t]{0,4} (?=\S) [^\n]{1,79} (?<![.!?。])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A line of an input: a column's name and its cell."""
+_FIELD_LIMIT = 200
+"""Characters of a line that may be one."""
+_REFUSAL = re.compile(
+    r"""\b (?: i(?:['’]m|[ ]am)[ ](?:very[ ])?(?:sorry|unable|unsure|not[ ](?:able|sure|certain)) | unable[ ]to
+        | (?:can[ ]?not|can['’]t|could[ ]not|couldn['’]t) [ ] (?:be[ ])?
+          (?:say|tell|answer|determine|apply|predict|decide|classify|provide|give|assist|help|infer|conclude|know)
+        | (?:do[ ]not|don['’]t)[ ]know | (?:not[ ]enough|insufficient)[ ]information ) """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_VALUE = re.compile(
+    r"[^\w]*(?:i )?(?:can ?not|can['’]t|unknown|undetermined|undefined|uncertain|unsure|none|null|n/?a|no|not)\b",
+    re.I,
+)
+_UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
+"""`- 5` may be a list, and `x = 5` may repeat the input; below `Output:`, or without it, neither is read."""
 _TAGGED = re.compile(r"<(?P<tag>output|answer|label)>(?P<value>[^<]{1,2100})</(?P=tag)>", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed[ ]{0,4}(?=\{)")
 _BOX_LIMIT = 400
 """Characters of a box."""
 _NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
-_AFTERTHOUGHT = re.compile(r"[ \t][*_`(]{0,3}(?:explanation|reasoning|because)\b.*+", re.IGNORECASE)
+_AFTERTHOUGHT = re.compile(
+    r"""[ \t] (?: [*_`(]{0,3} (?:explanation|reasoning|because|based[ ]on|according[ ]to)
+        | [*_`]{0,3} \( (?:rounded|since|calculated|computed|as[ ](?:the|per)|(?:by|per|from|following)[ ]the[ ]rule) )
+        \b .*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _JSON_OUTPUT = re.compile(r'"output"\s*+:\s*+', re.IGNORECASE)
 _JSON_OTHER = re.compile(r'"(?:answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
 _JSON_NUMBER = re.compile(r'"number"\s*+:\s*+"?(?P<number>\d{1,6})', re.IGNORECASE)
-_JSON_RULE = re.compile(r'"(?:new|revised|updated|improved)[ _](?:rule|hypothesis)"\s*+:\s*+', re.IGNORECASE)
 _JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
-_JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
 _LITERAL = re.compile(r"'output'[ ]{0,4}:[ ]{0,4}(?:'(?P<text>[^'\n]{1,2100})'|(?P<bare>[^',{}\[\]\n]{1,400}))", re.I)
 
 
-def _candidates(answer: str, outputs: Iterable[re.Match[str]]) -> Iterator[str]:
+def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
     """Values in the order of trust. outputs: the last `Output:` lines, the last first."""
     yield from _headed(answer, outputs)
-    yield from _json_values(answer, _JSON_OUTPUT)
-    yield from ((found["text"] or found["bare"]) for found in _latest(_LITERAL.finditer(answer)))
-    yield from (tagged["value"] for tagged in _latest(_TAGGED.finditer(answer)))
+    yield from json_values(answer, _JSON_OUTPUT)
+    yield from ((found["text"] or found["bare"]) for found in latest(_LITERAL.finditer(answer)))
+    yield from (tagged["value"] for tagged in latest(_TAGGED.finditer(answer)))
     yield from _boxed(answer)
-    yield from (headed["value"][:VALUE_LIMIT] for headed in _latest(_OTHER_HEADING.finditer(answer)))
-    yield from _json_values(answer, _JSON_OTHER)
-    whole = _plain(answer)
-    if "\n" not in whole and len(whole) <= VALUE_LIMIT:
+    if not _is_refused(answer, outputs):
+        yield from _under_other_names(answer)
+    whole = without_fences(answer)
+    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not _UNSURE_ALONE.fullmatch(whole):
         yield whole
 
 
-def _headed(answer: str, outputs: Iterable[re.Match[str]]) -> Iterator[str]:
+def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
+    """Whether the answer says that it gives none."""
+    return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
+
+
+def _under_other_names(answer: str) -> Iterator[str]:
+    for headed in latest(_OTHER_HEADING.finditer(answer)):
+        if not _is_echoed(answer, headed):
+            yield headed["value"][:VALUE_LIMIT]
+    yield from json_values(answer, _JSON_OTHER)
+
+
+def _is_echoed(answer: str, headed: re.Match[str]) -> bool:
+    """Whether the line before or after it is a column's too, so that it repeats an input with such a column."""
+    before = answer[max(0, headed.start() - _FIELD_LIMIT) : max(0, headed.start() - 1)].rpartition("\n")[2]
+    after = answer[headed.end() + 1 : headed.end() + _FIELD_LIMIT].partition("\n")[0]
+    return any(_FIELD.fullmatch(line.rstrip()) for line in (before, after))
+
+
+def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
     """What stands after each `Output:`, on its line or, where that is bare, on the next."""
     for headed in outputs:
         value = headed["value"].strip()
         below = None if value.strip("`$") else _NEXT_LINE.match(answer, headed.end("value"))
+        if below and _UNSURE_ALONE.fullmatch(below["value"]):
+            continue
         given = (below["value"] if below else value)[:VALUE_LIMIT]
         yield given
         if afterthought := _AFTERTHOUGHT.search(given):
@@ -165,32 +222,13 @@ def _headed(answer: str, outputs: Iterable[re.Match[str]]) -> Iterator[str]:
 
 def _boxed(answer: str) -> Iterator[str]:
     r"""What stands in each `\boxed{…}`, braces in it included."""
-    for box in _latest(_BOXED.finditer(answer)):
+    for box in latest(_BOXED.finditer(answer)):
         depth = 0
         for place in range(box.end(), min(len(answer), box.end() + _BOX_LIMIT)):
             depth += {"{": 1, "}": -1}.get(answer[place], 0)
             if depth == 0:
                 yield answer[box.end() + 1 : place]
                 break
-
-
-def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[str]:
-    for key in _latest(name.finditer(answer)):
-        try:
-            value, _ = _JSON.raw_decode(answer, key.end())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, bool | str):
-            yield str(value)
-
-
-def _latest(found: Iterable[re.Match[str]]) -> list[re.Match[str]]:
-    """The last matches, the last first."""
-    return list(found)[: -CANDIDATES - 1 : -1]
-
-
-def _last(found: Iterable[re.Match[str]]) -> re.Match[str] | None:
-    return next(iter(_latest(found)), None)
 
 
 _EXPLANATION = re.compile(r"^[ \t>#*_\-`]{0,12}explanation[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}", re.I | re.M)
@@ -200,12 +238,10 @@ def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     """What follows the last `Explanation:`, or stands before the last `Output:`."""
     output = outputs[0] if outputs else None
     before = answer[: output.start()] if output else answer
-    heading = _last(_EXPLANATION.finditer(before))
+    heading = last(_EXPLANATION.finditer(before))
     if heading:
-        said = before[heading.end() :]
-    else:
-        said = before if output else next(_json_values(answer, _JSON_EXPLANATION), "")
-    return _shown(said)
+        return _shown(before[heading.end() :])
+    return _shown(before if output else next(json_values(answer, _JSON_EXPLANATION), ""))
 
 
 def _shown(said: str) -> str:
@@ -279,8 +315,8 @@ def _parse_objects(answer: str, asked: Sequence[int], parse: Callable[[str], P])
     for match, end in reversed(list(zip(found, ends, strict=True))):
         number, said = int(match["number"]), answer[match.end() : end]
         if number in asked and len(outputs.get(number, ())) < CANDIDATES:
-            outputs.setdefault(number, []).extend(_json_values(said, _JSON_OUTPUT))
-            explanations.setdefault(number, []).extend(_json_values(said, _JSON_EXPLANATION))
+            outputs.setdefault(number, []).extend(json_values(said, _JSON_OUTPUT))
+            explanations.setdefault(number, []).extend(json_values(said, _JSON_EXPLANATION))
     return {n: _parse_numbered(n, outputs.get(n, ()), explanations.get(n, ()), parse) for n in asked}
 
 
@@ -288,90 +324,6 @@ def _value_in(said: str) -> str:
     """The first line, or the next where that is bare."""
     value, _, _ = said.strip(" \t").partition("\n")
     below = None if value.strip("`$* ") else _NEXT_LINE.match(said)
+    if below and _UNSURE_ALONE.fullmatch(below["value"]):
+        return ""
     return (below["value"] if below else value)[:VALUE_LIMIT]
-
-
-# --- labels and numbers --------------------------------------------------------------------------------------------
-
-
-def _label(value: str, classes: tuple[str, ...]) -> str:
-    """The class that `value` names. Raises _Unreadable."""
-    named = match_label(value, classes)
-    if not named:
-        raise _Unreadable(f"{_quoted(value)} is none of the labels {_listed(classes)}")
-    if len(named) > 1:
-        raise _Unreadable(f"{_quoted(value)} could be any of the labels {_listed(named)}")
-    return named[0]
-
-
-def _number(value: str, unit: str) -> float:
-    """The number that `value` writes. Raises _Unreadable."""
-    layers = peel(value)
-    for layer in (*layers, *unsaid(layers)):
-        number = _read_with(layer, unit)
-        if number is not None:
-            return _finite(number, value)
-    raise _Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
-
-
-def _read_with(layer: str, unit: str) -> float | None:
-    """The number of a layer, a word of doubt before it and its unit left aside."""
-    bare = _HEDGE.sub("", layer)
-    found = read_float(bare)
-    if found is None and unit:
-        stripped = bare.removesuffix(unit).removeprefix(unit).strip()
-        signed = re.sub(rf"^([+\-−]){re.escape(unit)}\s*", r"\1", bare)
-        found = next((n for n in map(read_float, (stripped, signed)) if n is not None), None)
-    return found
-
-
-_HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+", re.ASCII)
-_WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII)
-
-
-def _why(value: str) -> str:
-    """How a value that was nearly one can become one."""
-    layer = peel(value)[-1]
-    if _DECIMAL_COMMA.fullmatch(layer):
-        return ": write a point before the decimals"
-    return " alone: write nothing after it" if _WITH_WORDS.fullmatch(layer) else ""
-
-
-def _finite(number: float, value: str) -> float:
-    if not math.isfinite(number):
-        raise _Unreadable(f"{_quoted(value)} is not a finite number")
-    return number
-
-
-def _listed(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(_shortened(label, 40) for label in labels[:10])
-    return f"{shown}, …" if len(labels) > 10 else shown
-
-
-def _quoted(value: str) -> str:
-    return f"'{_shortened(value.strip(), 80)}'"
-
-
-def _shortened(text: str, limit: int) -> str:
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else line[:limit] + "…"
-
-
-# --- rules --------------------------------------------------------------------------------------------------------
-
-_RULE_HEADING = re.compile(
-    r"""(?: ^ [ \t>#*_\-`]{0,12} (?:\d{1,2}[.)][ \t]{1,4})? [*_`]{0,3} | (?<=[.!?]) [ \t]{1,4} [*_`]{0,3} )
-        (?:the[ ])?(?:new|revised|updated|improved) [ ]
-        (?:rule|hypothesis|pattern[ ]descriptions?|model[ ]descriptions?)
-        (?: [*_`]{0,3} [ \t]{0,4} [:：] [*_`]{0,3} | [*_`: \t]{0,8} $ )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-_FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[\w-]{0,20}[ \t]*+$\n?", re.MULTILINE)
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def _plain(rule: str) -> str:
-    """`rule` without code fences and control characters."""
-    bare = _UNPRINTABLE.sub("", _FENCE.sub("", rule)).strip()
-    return bare.removeprefix("```").removesuffix("```").strip()

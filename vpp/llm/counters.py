@@ -10,7 +10,7 @@ from vpp.usage import Narrowing, Usage, open_account
 MOST_KINDS = 20
 """Kinds of fault that are told apart, and refused fields that are named."""
 OTHER = "something else"
-NEEDED = frozenset({"learner", "optimizer", "cached", "unparsable", "prompt_tokens", "completion_tokens"})
+NEEDED = frozenset({"learner", "optimizer", "cached", "unparsable", "inferred", "prompt_tokens", "completion_tokens"})
 """Counts of calls needed: where a call is made ahead of its turn, they wait for it."""
 GUESSED = NEEDED | {"failed"}
 """The same of a guess."""

@@ -226,6 +226,8 @@ class LlmLearner:
             except PromptTooLong as refusal:
                 return self._without_room(rows, given, refusal)
             read = self._read(completion, left, of=len(rows))
+            if inferred := sum(one.inferred for one in read.values()):
+                self._counters.add(inferred=inferred)
             given |= {number: (_prediction(row, read[number], completion), attempt) for number, row in left.items()}
             left = {number: row for number, row in left.items() if read[number].value is None}
             if not left:

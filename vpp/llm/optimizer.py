@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
-from vpp.llm.answers import Parsed, parse_rule
+from vpp.llm.answers import Parsed
 from vpp.llm.context import fits, most_that_fit
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, cut_off_words, question
 from vpp.llm.counters import Counters
@@ -26,6 +26,7 @@ from vpp.llm.prompts import (
     seed_sentence,
     units,
 )
+from vpp.llm.rules import parse_rule
 from vpp.llm.templates import Template
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Exchange, Prediction, Proposal

@@ -111,6 +111,7 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("asked ahead of need", integer(usage.ahead), "on a guess; counted above only where needed"),
         ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
+        *_inferred(usage.inferred),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
         *_spent(snapshot),
@@ -123,6 +124,12 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         yield markdown_table(("odd replies, retries included", "how many"), rows, right=(1,))
     if refused := refused_sentence(usage):
         yield markdown_text(refused)
+
+
+def _inferred(count: int) -> Iterator[tuple[str, str, str]]:
+    """Row for labels read from explanations, where there are any."""
+    if count:
+        yield "labels read from an explanation", integer(count), "the answer had no `Output:` line"
 
 
 def _spent(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:

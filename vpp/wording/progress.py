@@ -28,6 +28,7 @@ from vpp.wording.words import (
     ahead_words,
     cached_words,
     capitalised,
+    counted,
     fixed,
     in_words,
     integer,
@@ -306,6 +307,8 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     """Calls are not counted by step; is_whole: a step is shown, and the count is the whole run's."""
     usage = snapshot.usage
     read = "1 answer was not readable" if usage.unparsable == 1 else f"{integer(usage.unparsable)} not readable"
+    if usage.inferred:
+        read += f", {counted(usage.inferred, 'label')} read from explanations"
     spec, rows = snapshot.spec, snapshot.spec.dataset
     at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], is_continued=spec.is_continued)
     tokens = usage.prompt_tokens + usage.completion_tokens
