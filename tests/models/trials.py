@@ -1,0 +1,138 @@
+"""Whole runs on a real model beside simple models: `python -m tests.models.trials --base-url URL --model NAME`.
+
+Each row of the table is one method on one table: balanced accuracy on the table's own test rows, mean and each seed.
+VML is the best on the training rows of as many single runs as one smc run's calls pay for.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from vpp.inspection.baselines import baselines
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+from vpp.runs.session import load_dataset
+
+TABLES = Path(__file__).parent / "tables"
+"""HypoBench's admission tables (ChicagoHAI/HypoBench-code), MIT licence, (c) 2025 Chicago Human+AI Lab."""
+NAMES = ("admission_base", "admission_distractor_3", "admission_depth_2", "admission_noise_10")
+SIZE = ("--train-size", "40", "--test-size", "60", "--particles", "8", "--epochs", "1")
+"""40 training rows and batches of 10: four steps."""
+MOST_PATHS = 12
+"""Single VML runs at most, however little one takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One finished run."""
+
+    table: str
+    method: str
+    seed: int
+    result: dict[str, Any]
+    """What `--json` ends with."""
+    heaviest: str
+    """The heaviest hypothesis, without the sentence that all begin with."""
+
+    @property
+    def calls(self) -> int:
+        """Calls of both roles."""
+        return int(self.result["calls"]["learner"] + self.result["calls"]["optimizer"])
+
+    @property
+    def test(self) -> float:
+        """Balanced accuracy on the test rows."""
+        return float(self.result["scores"]["test"]["balanced_accuracy"])
+
+    @property
+    def train(self) -> float:
+        """Balanced accuracy on the training rows."""
+        return float(self.result["scores"]["train"]["balanced_accuracy"])
+
+
+def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str]) -> Trial:
+    """Runs one method once, or reads the run that a folder holds already. Raises SystemExit where it fails."""
+    where = folder / f"{table}-{method}-{seed}"
+    data = (str(TABLES / f"{table}_train.csv"), "--test", str(TABLES / f"{table}_test.csv"))
+    command = [sys.executable, "-m", "vpp", "run", *data, "--method", method, "--seed", str(seed), *SIZE, *server]
+    if where.exists():
+        command = [sys.executable, "-m", "vpp", "resume", str(where)]
+    else:
+        command += ["--run-dir", str(where)]
+    done = subprocess.run([*command, "--json", "--quiet"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{table}, {method}, seed {seed}: {done.stderr}")
+    view = RunReader(RunDirectory(where)).refresh().view
+    _, state = max(zip(view.weights, view.population, strict=True), key=lambda pair: pair[0])
+    heaviest = view.texts[state.hypothesis]
+    seed_text = view.started.seed_text if view.started else ""
+    return Trial(
+        table=table, method=method, seed=seed, result=json.loads(done.stdout), heaviest=heaviest.removeprefix(seed_text)
+    )
+
+
+def best_of_vml(folder: Path, table: str, calls: int, server: Sequence[str], *, first_seed: int) -> Trial:
+    """The best on the training rows of as many VML runs as `calls` pay for, one at least."""
+    paths = []
+    while len(paths) < MOST_PATHS and (not paths or sum(path.calls for path in paths) < calls):
+        paths.append(run(folder, table, "vml", first_seed + len(paths), server))
+    return max(paths, key=lambda path: path.train)
+
+
+def simple(folder: Path, table: str) -> dict[str, float]:
+    """Balanced accuracy of the constant and of the tree of depth 2, on the rows of the first smc run."""
+    directory = RunDirectory(folder / f"{table}-smc-0")
+    models = baselines(load_dataset(directory, directory.spec())).models
+    return {m.name: m.score.labels.balanced.value for m in models if m.score.labels is not None}
+
+
+def line(table: str, method: str, trials: Sequence[Trial]) -> str:
+    """One row of the table."""
+    seeds = ", ".join(f"{trial.test:.3f}" for trial in trials)
+    minutes = mean(trial.result["wall_s"] for trial in trials) / 60
+    calls = mean(trial.calls for trial in trials)
+    return f"| {table} | {method} | {mean(t.test for t in trials):.3f} | {seeds} | {calls:.0f} | {minutes:.1f} |"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Prints the tables. A folder that holds finished runs is gone on with."""
+    parser = argparse.ArgumentParser(prog="python -m tests.models.trials")
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--folder", type=Path, required=True, help="where the runs are kept")
+    parser.add_argument("--tables", nargs="+", default=list(NAMES))
+    parser.add_argument("--methods", nargs="+", default=["smc", "vml", "mh"])
+    parser.add_argument("--seeds", type=int, default=3)
+    options, more = parser.parse_known_args(words)
+    server = ("--base-url", options.base_url, "--model", options.model, "--timeout", "900", *more)
+    print("| table | method | balanced accuracy | by seed | calls | minutes |\n|---|---|---|---|---|---|")
+    heaviest: list[str] = []
+    for table in options.tables:
+        smc = [run(options.folder, table, "smc", seed, server) for seed in range(options.seeds)]
+        print(line(table, "smc", smc), flush=True)
+        shown = list(smc)
+        if "vml" in options.methods:
+            vml = [
+                best_of_vml(options.folder, table, one.calls, server, first_seed=MOST_PATHS * seed)
+                for seed, one in enumerate(smc)
+            ]
+            print(line(table, "best of vml", vml), flush=True)
+            shown += vml
+        if "mh" in options.methods:
+            mh = [run(options.folder, table, "mh", 0, server)]
+            print(line(table, "mh", mh), flush=True)
+            shown += mh
+        for name, value in simple(options.folder, table).items():
+            print(f"| {table} | {name} | {value:.3f} | | | |", flush=True)
+        heaviest += [f"{t.table}, {t.method}, seed {t.seed}: {t.heaviest}" for t in shown]
+    print("\n".join(heaviest))
+
+
+if __name__ == "__main__":
+    main()
