@@ -34,6 +34,8 @@ class Usage:
     """Extra attempts after a failed one; not in `learner` or `optimizer`."""
     unparsable: int = 0
     """Answers that could not be read."""
+    refused: int = 0
+    """Proposals refused because they are no rule for this table."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)

@@ -17,7 +17,7 @@ from vpp.wording.escaping import one_line
 from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.faults import cache_sentence, is_key_refused
 from vpp.wording.unread import unread_sentence
-from vpp.wording.words import EQUAL, ahead_words, cached_words, number, percent, seconds
+from vpp.wording.words import EQUAL, ahead_words, cached_words, number, percent, refused_proposals, seconds
 
 
 def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
@@ -49,6 +49,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"uncertain: {uncertain['points']} of {uncertain['of']} test rows")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
+    if refused := refused_proposals(view.usage.refused):
+        lines.append(f"{refused} as no rule for this table")
     if kept := cache_sentence(view.usage):
         lines.append(kept)
     if view.population:

@@ -41,6 +41,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "cached": usage.cached,
             "failed": usage.failed,
             "unparsable": usage.unparsable,
+            "refused": usage.refused,
             "remembered": remembered(view),
         },
         "spent": _spent(spec, view),

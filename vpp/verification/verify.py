@@ -28,7 +28,10 @@ BEYOND = (
     "the order of slots within a phase: calls finish in any order",
 )
 """What no journal can show."""
-KEPT = ("learner", "optimizer", "cached", "failed", "retried", "unparsable", "prompt_tokens", "completion_tokens")
+KEPT = (
+    "learner", "optimizer", "cached", "failed", "retried", "unparsable", "refused", "prompt_tokens",
+    "completion_tokens",
+)  # fmt: skip
 """A resume goes back to what they were."""
 SPENT = ("sent", "cost")
 """What was sent and paid is never taken back."""
