@@ -19,6 +19,7 @@ from vpp.wording import markup
 from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
 from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.progress import nothing_yet
+from vpp.wording.support import support_sentence
 from vpp.wording.unread import unread_html
 
 REFRESH_S = 3.0
@@ -31,6 +32,7 @@ class Made(NamedTuple):
     of: tuple[str, float | None]
     ideas: Ideas | None
     near: Nearness | None
+    support: str
 
 
 def page(run: frame.OpenRun) -> None:
@@ -83,20 +85,21 @@ def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
         return Made(*kept)
     dataset = run.reader.dataset()
     ideas = merge_ideas(snapshot.view, dataset)
-    found = Made(of, ideas, nearness(ideas, dataset) if ideas else None)
+    near = nearness(ideas, dataset) if ideas else None
+    found = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
     st.session_state["posterior.made"] = found
     return found
 
 
 def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     """As of the last whole step."""
-    ideas = made(run, snapshot).ideas
+    _, ideas, _, support = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
         frame.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    said = f"{shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
-    st.html(markup.block(unread_html(snapshot.view), markup.saying(said), *at_a_glance(run, config)))
+    said = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
+    st.html(markup.block(unread_html(snapshot.view), markup.saying(said.strip()), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
     head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
     st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))

@@ -61,7 +61,7 @@ class ParticleDrawn:
     raw: str
     """The optimizer's raw answer; empty where nothing was asked."""
     reason: str | None = None
-    """Why the answer could not be read."""
+    """Why the answer could not be read, or was refused."""
     step: int = INITIAL_STEP
     """-1 for the initial population; the step at whose end a growing population took the particle in."""
     origin: Literal["drawn", "continued"] = "drawn"
@@ -70,6 +70,8 @@ class ParticleDrawn:
     """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
     thoughts: str = ""
     """The first 2,000 characters of what a thinking model thought."""
+    refused: bool = False
+    """Whether the last text could be read, but is no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ class Proposed:
     why: Literal["likelihood", "taken", "unchanged", "unparsable"]
     """What decided: Eq. 9; the method takes every proposal; the text is the parent's; no text could be read."""
     reason: str | None = None
-    """Why no text could be read."""
+    """Why no text could be read, or why it was refused."""
     log_likelihood: float | None = None
     """Of the parent on the decision's rows; null where none was needed."""
     log_likelihood_proposal: float | None = None
@@ -166,6 +168,8 @@ class Proposed:
     """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
     thoughts: str = ""
     """The first 2,000 characters of what a thinking model thought."""
+    refused: bool = False
+    """Whether the last text could be read, but is no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

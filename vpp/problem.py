@@ -42,7 +42,9 @@ class Proposal:
     temperature: float
     seed: int
     reason: str | None = None
-    """Why it could not be read."""
+    """Why it could not be read, or was refused."""
+    refused: bool = False
+    """Whether it could be read, but is no rule for this table."""
     shown: int | None = None
     """Rows of the batch that were shown, its first, and no earlier exchange, where there was no room for all."""
     thoughts: str = ""

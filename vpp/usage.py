@@ -36,6 +36,8 @@ class Usage:
     """Answers that could not be read."""
     inferred: int = 0
     """Labels read from an explanation because the answer had no `Output:` line."""
+    refused: int = 0
+    """Proposals refused because they are no rule for this table."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)

@@ -392,6 +392,41 @@ def test_an_unreadable_proposal_is_asked_for_again_with_another_seed(unreadable:
     with_optimizer(script(unreadable, chat("New rule: Output 1.")), use)
 
 
+PLACEHOLDER = chat("New rule: the whole new rule, complete in itself, and nothing after it")
+
+
+def test_a_text_that_is_no_rule_is_asked_for_again_with_its_reason() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        proposal = await propose(optimizer)
+        assert (proposal.text, proposal.reason, proposal.refused) == (f"{SEED_TEXT} Output 1.", None, False)
+        again = stub.bodies[1]["messages"][2]["content"]
+        assert again.startswith("That is not a rule for this table: it repeats the instructions")
+        assert (counters.snapshot().refused, counters.snapshot().unparsable) == (1, 0)
+        assert counters.planned == 1
+
+    with_optimizer(script(PLACEHOLDER, chat("New rule: Output 1.")), use)
+
+
+def test_after_two_refusals_there_is_no_proposal_and_the_reason_is_kept() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        for proposal in (await propose(optimizer), await optimizer.draw(temperature=1.0, seed=7)):
+            assert (proposal.text, proposal.refused) == (None, True)
+            assert "it repeats the instructions" in (proposal.reason or "")
+        assert counters.snapshot().refused == 6
+
+    with_optimizer(script(*[PLACEHOLDER] * 6), use)
+
+
+def test_keeping_the_parent_is_no_fault_whatever_it_says() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        parent = f"{SEED_TEXT} Make it so."
+        proposal = await optimizer.propose(parent, PARITY.train, PREDICTIONS, temperature=0.7, seed=40)
+        assert proposal.text == parent
+        assert counters.snapshot().refused == 0
+
+    with_optimizer(script(chat("New rule: Make it so.")), use)
+
+
 def test_after_two_re_asks_there_is_no_proposal() -> None:
     async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
         proposal = await propose(optimizer)

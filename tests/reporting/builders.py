@@ -64,6 +64,7 @@ def dataset(train: Sequence[Value], test: Sequence[Value], *, name: str = "a", t
 
 YES_NO = dataset(["yes", "no", "yes", "no"], ["yes", "no", "no"])
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0])
+USAGE = Usage(learner=30, optimizer=6, cached=4, unparsable=2)
 
 
 def started(config: Config, data: Dataset, *, steps: int = 2, model: str = "demo") -> RunStarted:
@@ -164,8 +165,7 @@ def evaluated(
 
 
 def view_of(*events: Event) -> RunView:
-    usage = Usage(learner=30, optimizer=6, cached=4, unparsable=2)
-    return fold(Record(at=float(i), usage=usage, answers=0, event=event) for i, event in enumerate(events))
+    return fold(Record(at=float(i), usage=USAGE, answers=0, event=event) for i, event in enumerate(events))
 
 
 def run(
@@ -174,13 +174,13 @@ def run(
     data: Dataset = YES_NO,
     config: Config | None = None,
     endpoint: EndpointSpec = DEMO,
+    usage: Usage = USAGE,
     **spec: Any,
 ) -> RunReader:
     """A run on disk with these events, no worker holding it."""
     directory = RunDirectory(folder / "20260110-1432-toy-smc-7f3a")
     given = RunSpec(name="toy", config=config or Config(particles=2), endpoint=endpoint, dataset=dataset_spec(data))
     directory.create(replace(given, **spec), rows_csv(data))
-    usage = Usage(learner=30, optimizer=6, cached=4, unparsable=2)
     records = (Record(at=1_767_970_000.0, usage=usage, answers=0, event=event) for event in events)
     directory.journal.write_bytes(b"".join(map(encode, records)))
     return RunReader(directory)

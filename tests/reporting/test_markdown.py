@@ -83,7 +83,9 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     report = plain(report_markdown(run(tmp_path, *smc_run())))
     assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
     assert report.startswith("# toy\n")
-    assert "**One idea holds 75 % of the weight, and the weighted vote gets 2 of 3 test rows right.**" in report
+    useless = "No better than always answering the most frequent training label"
+    assert f"**{useless}: the prediction gets 2 of 3 test rows right, that label 2." in report
+    assert "One idea holds 75 % of the weight, and the weighted vote gets 2 of 3 test rows right.**" in report
     assert (
         "| Test accuracy, weighted vote | 66.7 % | 2 of 3: with 3 rows, that means 21 % to 94 %. (Wilson, 95 %) |"
         in report
@@ -212,7 +214,8 @@ def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
         evaluated(YES_NO, {"only": ["no"] * 3}, slots=("only",), step=-1),
     ]
     report = report_markdown(run(tmp_path, *events, config=config))
-    assert "**There is one hypothesis, and it gets 2 of 3 test rows right.**" in report
+    assert " There is one hypothesis, and it gets 2 of 3 test rows right.**" in report
+    assert "Collapsed" not in report
     assert "There is one hypothesis and no posterior" in report
     assert "it cannot disagree with itself" in report
 

@@ -32,6 +32,7 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
         "failed",
         "unparsable",
         "inferred",
+        "refused",
         "remembered",
     }
     assert result["calls"]["cached"] == 0

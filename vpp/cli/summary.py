@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from vpp.cli.surroundings import environment
+from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
+from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
@@ -16,8 +18,9 @@ from vpp.runs.view import RunView
 from vpp.wording.escaping import one_line
 from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.faults import cache_sentence, is_key_refused
+from vpp.wording.support import support_sentence
 from vpp.wording.unread import unread_sentence
-from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, seconds
+from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_proposals, seconds
 
 
 def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
@@ -34,14 +37,16 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
     if ahead := ahead_words(view.usage.ahead_unused):
         calls += f"; {ahead}"
-    lines = [*filter(None, [unread_sentence(view)]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
+    dataset = _dataset(directory)
+    support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
+    lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     if metric["test"] is not None:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
         )
     if beside := _beside(outcome["scores"]["test"]):
         lines.append(f"test {beside}")
-    lines += _baseline(directory, view)
+    lines += _baseline(dataset, view)
     if directory.spec().endpoint.is_demo and view.usage.calls:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
@@ -51,6 +56,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:
         lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
+    if refused := refused_proposals(view.usage.refused):
+        lines.append(f"{refused} as no rule for this table")
     if kept := cache_sentence(view.usage):
         lines.append(kept)
     if view.population:
@@ -96,14 +103,18 @@ def _shown(metric: str, value: float | None) -> str:
     return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else miss_words(float(value))
 
 
-def _baseline(directory: RunDirectory, view: RunView) -> Iterator[str]:
+def _dataset(directory: RunDirectory) -> Dataset | None:
+    """The run's rows; None where they cannot be read any more."""
+    try:
+        return load_dataset(directory, directory.spec())
+    except (RunError, DataError):
+        return None
+
+
+def _baseline(dataset: Dataset | None, view: RunView) -> Iterator[str]:
     """What one answer to every test row would have come to."""
     test = view.evaluated.get("test")
-    if test is None:
-        return
-    try:
-        dataset = load_dataset(directory, directory.spec())
-    except (RunError, DataError):
+    if test is None or dataset is None:
         return
     constant = baseline(rows_of(test, dataset), dataset)
     if isinstance(constant.answer, str):

@@ -265,7 +265,7 @@ class CardMaker:
         if proposed.why == "unchanged":
             return "kept word for word"
         if proposed.why == "unparsable":
-            return "kept: the proposal could not be read"
+            return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
         if not proposed.accepted:
             return REJECTED_AFRESH if _is_fresh(proposed) else "kept: the proposal was rejected"
         return f"{self._how(proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
@@ -297,7 +297,7 @@ class CardMaker:
             "likelihood": f"{'accepted' if proposed.accepted else rejected} at step {view.step}",
             "taken": f"taken unseen at step {view.step}",
             "unchanged": f"unchanged at step {view.step}",
-            "unparsable": f"proposal unreadable at step {view.step}",
+            "unparsable": f"proposal {_unused(proposed)} at step {view.step}",
         }[proposed.why]
         return ((_told_mark(proposed), words), *(_afresh(proposed) if proposed.accepted else ()))
 
@@ -335,7 +335,7 @@ class CardMaker:
         if proposed.accepted:
             return (Fold(name="why", mark="acc", title="why it was accepted", notes=notes, raw=asked, slot=asks),)
         sentence = self._said(proposed.proposal) if proposed.proposal else ""
-        title = "rejected proposal" if proposed.why == "likelihood" else "unreadable proposal"
+        title = "rejected proposal" if proposed.why == "likelihood" else f"{_unused(proposed)} proposal"
         mark = _told_mark(proposed)
         return (Fold(name="rejected", mark=mark, title=title, sentence=sentence, notes=notes, raw=asked, slot=asks),)
 
@@ -494,7 +494,14 @@ def _signed(value: float | None) -> str:
 
 
 def _reason(proposed: Proposed) -> tuple[str, ...]:
-    return (proposed.reason,) if proposed.reason else ()
+    if not proposed.reason:
+        return ()
+    return (f"refused: {proposed.reason}" if proposed.refused else proposed.reason,)
+
+
+def _unused(proposed: Proposed) -> str:
+    """Why there was no text to decide on, in a word."""
+    return "refused" if proposed.refused else "unreadable"
 
 
 def _answered(told: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:

@@ -135,7 +135,7 @@ def points_sentence(n: int, n_rows: int, *, is_label: bool) -> str:
 def cost_html(runs: Mapping[int, Candidate]) -> str:
     """What each run took."""
     head = (
-        "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable",
+        "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable", "refused",
         "tokens in", "tokens out", "rounds", "time",
     )  # fmt: skip
     return CUE + table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
@@ -145,8 +145,8 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
     usage, view = run.snapshot.usage, run.view
     done = 0 if view.last_step is None else view.last_step + 1
     counts = (
-        usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.prompt_tokens,
-        usage.completion_tokens, rounds(run.snapshot.spec, view),
+        usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.refused,
+        usage.prompt_tokens, usage.completion_tokens, rounds(run.snapshot.spec, view),
     )  # fmt: skip
     return (code, f"{done} of {view.total_steps}", *map(integer, counts), seconds(view.wall_s))
 

@@ -82,7 +82,7 @@ def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Ma
 
 
 def _entry(entry: RuledOut, seed_text: str, survivors: Mapping[str, int]) -> str:
-    mark, words = NOT_DRAWN if lives_on(entry, survivors) else MARKS[entry.reason]
+    mark, words = NOT_DRAWN if lives_on(entry, survivors) else _mark(entry)
     key = hypothesis_id(f"{entry.reason}\n{entry.why_unread}\n{entry.text}")
     captions = "".join(f'<p class="cap">{text(line)}</p>' for line in (_when(entry), past_words(entry)) if line)
     stands = "".join(f'<p class="cap">{text(line)}</p>' for line in _stands(entry, survivors))
@@ -90,6 +90,11 @@ def _entry(entry: RuledOut, seed_text: str, survivors: Mapping[str, int]) -> str
         f'<article class="out" data-key="{key}" aria-label="{text(words)}"><div>{badge(mark, words)}{captions}</div>'
         f'<div>{_said(entry, seed_text)}{stands}</div><div class="why">{"".join(_why(entry))}</div></article>'
     )
+
+
+def _mark(entry: RuledOut) -> tuple[Mark, str]:
+    mark, words = MARKS[entry.reason]
+    return mark, "refused" if entry.newest.is_refused else words
 
 
 def _said(entry: RuledOut, seed_text: str) -> str:
@@ -154,7 +159,8 @@ def _stands(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
 def _why(entry: RuledOut) -> Iterator[str]:
     newest = entry.newest
     if entry.reason == "unparsable":
-        yield f"<p>No hypothesis could be read: {text(entry.why_unread or 'no reason is recorded')}.</p>"
+        what = "Refused as no rule for this table" if newest.is_refused else "No hypothesis could be read"
+        yield f"<p>{what}: {text(entry.why_unread or 'no reason is recorded')}.</p>"
     contradictions = newest.contradictions
     if contradictions:
         yield f"<p>{text(contradicted(newest, contradictions))}</p>"

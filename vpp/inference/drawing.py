@@ -99,6 +99,7 @@ async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Propos
         step=step,
         shown=proposal.shown,
         thoughts=proposal.thoughts,
+        refused=proposal.refused,
     )
     return Outcome(slot=slot, particle=Particle(text=text, parent=slot), events=(event,))
 

@@ -67,6 +67,7 @@ class Candidate:
             origin=self.origin,
             shown=self.proposal.shown,
             thoughts=self.proposal.thoughts,
+            refused=self.proposal.refused,
         )
 
 

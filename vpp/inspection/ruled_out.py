@@ -67,6 +67,8 @@ class Occasion:
     """Resampled away: of the heaviest particle of the population that was redrawn, on the same rows."""
     alike: tuple[int, ...] = ()
     """Resampled away: particles of the redrawn population that answer as it does on all rows scored."""
+    is_refused: bool = False
+    """Whether the text could be read, but is no rule for this table."""
     case: "Case | None" = field(default=None, repr=False, compare=False)
     """What rows said of it; None where none were asked."""
 
@@ -242,15 +244,15 @@ def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 
 def unparsable(view: RunView) -> tuple[RuledOut, ...]:
-    """The optimizer's answers in which no hypothesis could be read, newest first."""
+    """The optimizer's answers in which no hypothesis could be read, or that were refused, newest first."""
     newcomers = (d for step in view.steps.values() for d in step.joined.values())
     drawn = [
-        (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,)))
+        (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,), is_refused=d.refused))
         for d in (*view.drawn.values(), *newcomers)
         if d.reason is not None
     ]
     proposed = [
-        (p.raw, p.reason, Occasion(step=p.step, particles=(p.particle,)))
+        (p.raw, p.reason, Occasion(step=p.step, particles=(p.particle,), is_refused=p.refused))
         for p in view.proposals
         if p.why == "unparsable"
     ]

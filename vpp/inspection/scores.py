@@ -10,7 +10,7 @@ from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, num
 from vpp.posterior.prediction import Value, average
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
-from vpp.runs.averages import averages
+from vpp.runs.averages import averages, constant_answer
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -108,8 +108,5 @@ class Baseline:
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
     """rows: those to be answered, at least one."""
-    targets = [row.target for row in dataset.train if row.target is not None]
-    answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
-    if answer is None:
-        raise ValueError("no training row has a target")
+    answer = constant_answer(dataset)
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))

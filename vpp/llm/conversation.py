@@ -41,10 +41,10 @@ def answer(raw: str) -> Message:
     return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
 
 
-def complaint(raw: str, reason: str | None) -> list[Message]:
-    """The unreadable answer and what is wrong with it, as the conversation goes on."""
-    fault = f"That answer could not be read: {reason}. Answer again, in exactly the asked form."
-    return [answer(raw), question(fault)]
+def complaint(raw: str, reason: str | None, *, refused: bool = False) -> list[Message]:
+    """The answer and what is wrong with it, as the conversation goes on; refused: it was read, but is no rule."""
+    fault = "That is not a rule for this table" if refused else "That answer could not be read"
+    return [answer(raw), question(f"{fault}: {reason}. Answer again, in exactly the asked form.")]
 
 
 def whole_lines(completion: Completion) -> str:

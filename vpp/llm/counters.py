@@ -10,7 +10,9 @@ from vpp.usage import Narrowing, Usage, open_account
 MOST_KINDS = 20
 """Kinds of fault that are told apart, and refused fields that are named."""
 OTHER = "something else"
-NEEDED = frozenset({"learner", "optimizer", "cached", "unparsable", "inferred", "prompt_tokens", "completion_tokens"})
+NEEDED = frozenset(
+    {"learner", "optimizer", "cached", "unparsable", "inferred", "refused", "prompt_tokens", "completion_tokens"}
+)
 """Counts of calls needed: where a call is made ahead of its turn, they wait for it."""
 GUESSED = NEEDED | {"failed"}
 """The same of a guess."""
@@ -50,8 +52,8 @@ class Counters:
 
     @property
     def planned(self) -> int:
-        """Of these, those that a plan foresees, at least: one more is asked for each answer that could not be read."""
-        return max(0, self.calls - int(self._counts["unparsable"]))
+        """Of these, those that a plan foresees, at least: an answer unreadable or refused is asked for once more."""
+        return max(0, self.calls - int(self._counts["unparsable"] + self._counts["refused"]))
 
     @property
     def cost(self) -> float:

@@ -12,6 +12,7 @@ from vpp.llm.context import fits, most_that_fit
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, cut_off_words, question
 from vpp.llm.counters import Counters
 from vpp.llm.forms import optimizer_form, prior_form
+from vpp.llm.guards import Guard
 from vpp.llm.prompts import (
     NO_RULE,
     optimizer_task,
@@ -91,6 +92,25 @@ class OptimizerPrompts:
             answer_form=optimizer_form(self.refining.style),
         )
 
+    @property
+    def instructions(self) -> str:
+        """All fixed words of both prompts: templates, task and answer forms."""
+        refining, drawing = self.refining, self.drawing
+        forms = optimizer_form(refining.style), prior_form(drawing.style)
+        return "\n".join((refining.instructions, drawing.instructions, self._task, *forms))
+
+    @property
+    def examples(self) -> str:
+        """The worked examples of both prompts; empty where there are none."""
+        return f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
+
+    @cached_property
+    def guard(self) -> Guard:
+        """Refuses proposals that are no rule for this table."""
+        return Guard(
+            dataset=self.dataset, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
+        )
+
     @cached_property
     def _units(self) -> tuple[tuple[str, str], ...]:
         return tuple(units(self.dataset).items())
@@ -147,7 +167,7 @@ class LlmOptimizer:
         messages, shown = self._fitting(hypothesis, rows, predictions, history)
         while True:
             try:
-                proposal = await self._ask(messages, temperature=temperature, seed=seed)
+                proposal = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
                 return replace(proposal, shown=shown)
             except PromptTooLong as refusal:
                 self._counters.add(unparsable=1)
@@ -181,10 +201,11 @@ class LlmOptimizer:
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """A hypothesis from the seed sentence and the columns alone. Raises EndpointError."""
-        return await self._ask(self._prompts.about_columns(), temperature=temperature, seed=seed)
+        parent = self._prompts.seed_text
+        return await self._ask(self._prompts.about_columns(), parent=parent, temperature=temperature, seed=seed)
 
-    async def _ask(self, messages: list[Message], *, temperature: float, seed: int) -> Proposal:
-        """The first answer that can be read; a re-ask is sent `seed` plus its number, where there is room for it."""
+    async def _ask(self, messages: list[Message], *, parent: str, temperature: float, seed: int) -> Proposal:
+        """The first answer that is a rule; a re-ask is sent `seed` plus its number, where there is room for it."""
         for attempt in range(ASKS):
             try:
                 completion = await self._endpoint.complete(
@@ -195,23 +216,29 @@ class LlmOptimizer:
                     raise
                 break
             self._counters.add(optimizer=1)
-            parsed = self._parse(completion)
-            given = Proposal(
-                text=parsed.value,
-                raw=completion.text,
-                temperature=temperature,
-                seed=seed,
-                reason=parsed.reason,
-                thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
-            )
-            if parsed.value is not None:
+            given = self._read(completion, parent, temperature=temperature, seed=seed)
+            if given.text is not None:
                 break
-            self._counters.add(unparsable=1)
-            messages = [*messages, *complaint(completion.text, parsed.reason)]
+            self._counters.add(**{"refused" if given.refused else "unparsable": 1})
+            messages = [*messages, *complaint(completion.text, given.reason, refused=given.refused)]
         return given
 
+    def _read(self, completion: Completion, parent: str, *, temperature: float, seed: int) -> Proposal:
+        """What the answer proposes, or why it is unreadable or no rule for this table."""
+        parsed = self._parse(completion)
+        fault = None if parsed.value is None else self._prompts.guard.fault(parsed.value, parent=parent)
+        return Proposal(
+            text=None if parsed.value is None or fault else f"{self._prompts.seed_text} {parsed.value}",
+            raw=completion.text,
+            temperature=temperature,
+            seed=seed,
+            reason=fault or parsed.reason,
+            refused=fault is not None,
+            thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
+        )
+
     def _parse(self, completion: Completion) -> Parsed[str]:
-        """The whole hypothesis: the seed sentence, once, and what the model wrote."""
+        """What the model wrote as its rule, without copies of the seed text at its start."""
         if completion.cut_off:
             return Parsed(value=None, reason=cut_off_words(completion))
         parsed = parse_rule(completion.text)
@@ -220,7 +247,7 @@ class LlmOptimizer:
         body = self._lead.sub("", parsed.value, count=1).strip()
         if not body:
             return Parsed(value=None, reason="the new rule only repeats its first sentence")
-        return replace(parsed, value=f"{self._prompts.seed_text} {body}")
+        return replace(parsed, value=body)
 
 
 def _lead_pattern(seed_text: str, sentence: str) -> re.Pattern[str]:

@@ -73,7 +73,8 @@ def _still_held(out: RuledOut) -> str:
 
 def _why(out: RuledOut) -> str:
     if out.reason == "unparsable":
-        return f"No hypothesis could be read: {markdown_text(out.why_unread or 'no reason is recorded')}."
+        what = "Refused as no rule for this table" if out.newest.is_refused else "No hypothesis could be read"
+        return f"{what}: {markdown_text(out.why_unread or 'no reason is recorded')}."
     arithmetic = _weight_before if out.reason == "resampled away" else _decision
     return f"{arithmetic(out.newest)} {_contradicted(out.newest)}".strip()
 

@@ -76,7 +76,8 @@ class Soundness:
     def fault(self, event: Event, usage: Usage, answers: int) -> str:
         """Why the record cannot stand where it does, in a few words; empty where it can, and then it counts."""
         self._load()
-        counts = (usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.sent, answers)
+        calls = (usage.learner, usage.optimizer, usage.cached, usage.failed)
+        counts = (*calls, usage.unparsable, usage.refused, usage.sent, answers)
         if not (min(counts) >= 0 and 0 <= usage.cost < math.inf):
             return "it counts below zero"
         why = undefined(event) or _first(self._faults, event)

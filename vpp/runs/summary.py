@@ -1,7 +1,7 @@
 """What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
@@ -11,7 +11,7 @@ from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
-from vpp.runs.averages import averages
+from vpp.runs.averages import averages, constant_answer
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
@@ -35,6 +35,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "test": _number(test),
         },
         "scores": {"train": _scores(dataset, train), "test": _scores(dataset, test)},
+        **_against_baseline(dataset, test if dataset and dataset.test else train),
         "calls": {
             "learner": usage.learner,
             "optimizer": usage.optimizer,
@@ -42,6 +43,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "failed": usage.failed,
             "unparsable": usage.unparsable,
             "inferred": usage.inferred,
+            "refused": usage.refused,
             "remembered": remembered(view),
         },
         "spent": _spent(spec, view),
@@ -145,6 +147,26 @@ def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, A
     }
 
 
+def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
+    """What one constant answer reaches on the rows, and whether the averaged prediction is strictly better."""
+    if dataset is None or evaluated is None or not evaluated.rows:
+        return {"baseline": None, "beats_baseline": None}
+    answer, targets = constant_answer(dataset), _targets(dataset, evaluated)
+    constant = _metric(dataset, evaluated, [answer] * len(targets), targets)
+    own = _metric(dataset, evaluated, averages(evaluated), targets)
+    beats = own > constant if evaluated.metric == "accuracy" else own < constant
+    return {
+        "baseline": {"answer": answer, "rows": evaluated.split, "value": _json(constant)},
+        "beats_baseline": beats,
+    }
+
+
+def _metric(dataset: Dataset, evaluated: Evaluated, answers: Sequence[Value | None], targets: Sequence[Value]) -> float:
+    if evaluated.metric == "accuracy":
+        return accuracy(answers, targets)
+    return mean_squared_error(answers, targets, abstention_error=dataset.target_range)
+
+
 def _estimate(name: str, found: Estimate | None) -> dict[str, float | str | None]:
     error = found.standard_error if found else None
     return {
@@ -163,11 +185,7 @@ def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | 
     if evaluated is None:
         return None
     targets = _targets(dataset, evaluated)
-    if evaluated.metric == "accuracy":
-        return [accuracy(answers, targets) for answers in evaluated.predictions]
-    return [
-        mean_squared_error(answers, targets, abstention_error=dataset.target_range) for answers in evaluated.predictions
-    ]
+    return [_metric(dataset, evaluated, answers, targets) for answers in evaluated.predictions]
 
 
 def picked(test: list[float] | None, train: list[float] | None, *, is_error: bool) -> dict[str, float | str | None]:

@@ -36,6 +36,7 @@ KEPT = (
     "retried",
     "unparsable",
     "inferred",
+    "refused",
     "prompt_tokens",
     "completion_tokens",
 )

@@ -19,6 +19,7 @@ from vpp.settings import Config
 from vpp.wording.estimates import error_text, r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.sizes import sizes_told
+from vpp.wording.support import support_sentence
 from vpp.wording.unread import unread_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_cure, voices_sentence
 from vpp.wording.words import (
@@ -54,12 +55,13 @@ class Measure:
 
 
 def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
-    """What came out, in one sentence."""
+    """What came out, in one sentence; before it, why to distrust it, where there is a reason."""
     if ideas is None:
         return "No population is whole yet: there is nothing to report but what was asked for."
     test = view.evaluated.get("test")
     outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
-    return f"{unread_sentence(view)} {_leading(ideas, config)}, and {outcome}.".lstrip()
+    first = (unread_sentence(view), support_sentence(view, dataset, ideas))
+    return " ".join(filter(None, (*first, f"{_leading(ideas, config)}, and {outcome}.")))
 
 
 _UNTESTED = "the test rows are not evaluated yet"

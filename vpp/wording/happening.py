@@ -47,7 +47,8 @@ def _beginning(view: RunView, config: Config) -> str:
         return f"{capitalised(_many(len(drawn)))} were taken over from the earlier run."
     how = "without data" if config.initial == "prior" else "from the first batch"
     texts, unread = len({each.hypothesis for each in drawn}), sum(each.reason is not None for each in drawn)
-    bare = f" Of {in_words(unread)}, no answer could be read: the seed sentence stands." if unread else ""
+    read = "read as a rule for this table" if any(each.refused for each in drawn) else "read"
+    bare = f" Of {in_words(unread)}, no answer could be {read}: the seed sentence stands." if unread else ""
     return f"The optimizer wrote {_first(len(drawn))} {how}, {_different(texts, len(drawn))}.{bare}"
 
 
@@ -146,7 +147,7 @@ def _one(proposed: Proposed, config: Config, *, n_particles: int) -> str:
         "likelihood": f"the proposal for {it}{afresh} was {'accepted' if proposed.accepted else 'rejected'}{early}",
         "taken": f"{it} was rewritten, and the change taken unseen",
         "unchanged": f"{it} was left word for word",
-        "unparsable": f"the proposal for {it} could not be read, so it stands as it was",
+        "unparsable": f"the proposal for {it} {_not_used([proposed])}, so it stands as it was",
     }[proposed.why]
 
 
@@ -157,13 +158,15 @@ def _judged(made: Sequence[Proposed], of: int, awaited: int) -> str:
     if unchanged == of:
         return f"{_all(of)} proposals left their text word for word"
     if unread == of:
+        if any(p.refused for p in made):
+            return f"{_all(of)} proposals {_not_used(made)}"
         return "neither proposal could be read" if of == 2 else f"none of {in_words(of)} proposals could be read"
     whose = "its" if unchanged == 1 else "their"
     cut = sum(p.unanswered > 0 for p in judged)
     rest = [
         *([f"{_rejections(cut)} certain before all rows were answered"] if cut else []),
         *([f"{in_words(unchanged)} left {whose} text word for word"] if unchanged else []),
-        *([f"{in_words(unread)} could not be read"] if unread else []),
+        *([f"{in_words(unread)} {_not_used(made)}"] if unread else []),
         *_awaited(awaited),
     ]
     return "; ".join(filter(None, (_decided(judged, yet=awaited > 0), ", ".join(rest))))
@@ -196,6 +199,16 @@ def _not_judged(made: Collection[Proposed]) -> tuple[int, int]:
     return unchanged, unread
 
 
+def _not_used(made: Collection[Proposed]) -> str:
+    """What became of the proposals that gave no text."""
+    unread = [p for p in made if p.why == "unparsable"]
+    refused = sum(p.refused for p in unread)
+    if not refused:
+        return "could not be read"
+    were = f"{_were(len(unread))} refused as no rule for this table"
+    return were if refused == len(unread) else f"could not be read or {were}"
+
+
 def _awaited(n: int) -> Iterator[str]:
     if n:
         yield f"{in_words(n)} still awaited"
@@ -223,7 +236,7 @@ def _rest(made: Collection[Proposed]) -> Iterator[str]:
     if unchanged:
         yield f"{in_words(unchanged)} left word for word"
     if unread:
-        yield f"{in_words(unread)} unreadable"
+        yield f"{in_words(unread)} {'unreadable or refused' if any(p.refused for p in made) else 'unreadable'}"
 
 
 def _restarted(fresh: Sequence[Proposed]) -> str:

@@ -220,7 +220,9 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
     were = "it was" if unchanged == 1 else "they were"
-    rest = f"{integer(unchanged)} left as {were}, {integer(unreadable)} unreadable."
+    refused = sum(p.refused for p in proposals)
+    none = f", {integer(refused)} refused as no rule" if refused else ""
+    rest = f"{integer(unchanged)} left as {were}, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
@@ -313,7 +315,8 @@ def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], is_continued=spec.is_continued)
     tokens = usage.prompt_tokens + usage.completion_tokens
     cached = cached_words(usage.cached, of=usage.calls)
-    told = f"{cached}, {integer(usage.failed)} failed, {read}; {integer(tokens)} tokens."
+    refused = f", {integer(usage.refused)} refused as no rule" if usage.refused else ""
+    told = f"{cached}, {integer(usage.failed)} failed, {read}{refused}; {integer(tokens)} tokens."
     words = f"Whole run: {told}" if is_whole else capitalised(told)
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
     ahead = ahead_words(usage.ahead_unused)

@@ -28,10 +28,12 @@ def unread_html(view: RunView) -> str:
 
 
 def _unread(view: RunView) -> str:
-    if not view.usage.unparsable:
+    if not (view.usage.unparsable or view.usage.refused):
         return ""
-    parts = [*_answers(view), *_proposals(view)]
-    return capitalised(f"{' and '.join(parts)} could not be read") if parts else ""
+    answers, proposals = tuple(_answers(view)), tuple(_proposals(view))
+    refused = " or were refused as no rule" if proposals and any(p.refused for p in view.proposals) else ""
+    parts = [*answers, *proposals]
+    return capitalised(f"{' and '.join(parts)} could not be read{refused}") if parts else ""
 
 
 def _answers(view: RunView) -> Iterator[str]:

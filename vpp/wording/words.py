@@ -57,6 +57,11 @@ def ahead_words(unused: int) -> str:
     return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
 
 
+def refused_proposals(n: int) -> str:
+    """`12 proposals were refused`; empty where there is none."""
+    return f"{counted(n, 'proposal')} {'was' if n == 1 else 'were'} refused" if n else ""
+
+
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
     """To `digits` significant digits, and below a milliard never fewer than the whole ones: `1.234`, `12,346`, `3e−9`.
 

@@ -1,0 +1,98 @@
+"""Refused proposals are told apart from unreadable ones wherever either is shown."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.drawing.test_cards import maker, words
+from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
+from vpp.cli.summary import summary
+from vpp.drawing.ledger import ruled_out_html
+from vpp.events import Event
+from vpp.inspection.ruled_out import ruled_out
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.reader import RunReader
+from vpp.runs.summary import result
+from vpp.settings import Config
+from vpp.wording.happening import happened
+from vpp.wording.progress import metrics
+from vpp.wording.unread import unread_sentence
+
+A = f"{SEED} Always yes."
+REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
+CONFIG = Config(particles=6, epochs=1, batch_size=4, mutate="filtered")
+
+
+def no_text(slot: int, reason: str, *, refused: bool) -> Event:
+    return proposed(0, slot, A, None, why="unparsable", reason=reason, refused=refused, log_alpha=None, u=None,
+                    log_likelihood=None, log_likelihood_proposal=None, raw="Sorry.")  # fmt: skip
+
+
+def made(folder: Path, *, refused: int, unreadable: int) -> RunReader:
+    """Six particles with one text; the proposals for the first were refused, those for the next unreadable."""
+    proposals = [no_text(k, REASON, refused=True) for k in range(refused)]
+    proposals += [no_text(refused + k, "the answer is empty", refused=False) for k in range(unreadable)]
+    texts = [A] * 6
+    scores = [scored(0, k, A, {0: "yes", 1: "no"}) for k in range(6)]
+    events = (started(CONFIG, YES_NO, steps=1), *drawn(*texts), *scores, *proposals, finished(0, texts))
+    return run(folder, *events, config=CONFIG, usage=replace(USAGE, refused=3 * refused))
+
+
+def test_a_card_says_that_its_proposal_was_refused_and_why(tmp_path: Path) -> None:
+    cards = maker(made(tmp_path, refused=1, unreadable=1)).at(0)
+    refused, unreadable = (words([card for card in cards if card.slot == slot]) for slot in (0, 1))
+    assert f"refused: {REASON}" in refused
+    assert "unreadable" not in refused
+    assert "refused" not in unreadable
+    assert "the answer is empty" in unreadable
+
+
+def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
+    reader = made(tmp_path, refused=2, unreadable=1)
+    snapshot = reader.refresh()
+    strip = " ".join(metric.words for metric in metrics(snapshot, None))
+    assert "1 unreadable, 2 refused as no rule." in strip
+    assert "2 not readable, 6 refused as no rule;" in strip
+    assert "6 proposals were refused as no rule for this table" in summary(reader.directory, snapshot.view)
+    assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
+    report = report_markdown(reader, simple_models=False)
+    assert "6 proposals were refused as no rule for this table, and asked for again." in report
+    assert "| proposals refused | 6 |" in report
+    assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
+
+
+def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
+    reader = made(tmp_path, refused=0, unreadable=2)
+    snapshot = reader.refresh()
+    assert "refused" not in " ".join(metric.words for metric in metrics(snapshot, None))
+    assert "refused" not in summary(reader.directory, snapshot.view)
+    assert "refused" not in happened(snapshot.view, 0, CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("refused", "unreadable", "told"),
+    [
+        (6, 0, "all six proposals were refused as no rule for this table"),
+        (2, 0, "two were refused as no rule for this table"),
+        (2, 2, "four could not be read or were refused as no rule for this table"),
+        (0, 2, "two could not be read"),
+    ],
+)
+def test_what_happened_in_a_step_names_what_was_refused(
+    tmp_path: Path, refused: int, unreadable: int, told: str
+) -> None:
+    view = made(tmp_path, refused=refused, unreadable=unreadable).refresh().view
+    assert told in happened(view, 0, CONFIG).lower()
+
+
+def test_the_ledger_marks_a_refused_text_as_refused(tmp_path: Path) -> None:
+    reader = made(tmp_path, refused=1, unreadable=0)
+    told = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
+    assert 'aria-label="refused"' in told
+    assert "Refused as no rule for this table: it gives" in told
+
+
+def test_a_run_whose_proposals_were_all_refused_is_mostly_unread(tmp_path: Path) -> None:
+    view = made(tmp_path, refused=6, unreadable=0).refresh().view
+    assert unread_sentence(view).startswith("All 6 proposals could not be read or were refused as no rule")

@@ -1,0 +1,129 @@
+"""A run that found nothing says so first: in its headline, in the command line's summary and in its JSON."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
+from vpp.cli.summary import summary
+from vpp.data.dataset import Dataset
+from vpp.inspection.ideas import merge_ideas
+from vpp.posterior.prediction import Value
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.reader import RunReader
+from vpp.runs.summary import result
+from vpp.settings import Config
+from vpp.wording.support import support_sentence
+
+A, B = f"{SEED} Always yes.", f"{SEED} Yes if a is above 3, else no."
+LABELS = dataset(["yes", "no", "yes", "no", "no"], ["yes", "no", "no", "yes"])
+NUMBERS = dataset([0.0, 2.0, 4.0], [1.0, 3.0])
+Answers = dict[str, Sequence[Value | None]]
+
+
+def ended(
+    folder: Path, data: Dataset, *, test: Answers | None, train: Answers, weights: tuple[float, ...] = (0.5, 0.5)
+) -> RunReader:
+    """A run of one step whose two particles, A and B, gave these answers in the end."""
+    config = Config(particles=2, epochs=1, batch_size=8)
+    ends = [
+        *([evaluated(data, test, slots=(A, B), weights=weights, step=0)] if test else []),
+        evaluated(data, train, slots=(A, B), weights=weights, split="train", step=0),
+    ]
+    events = (started(config, data, steps=1), *drawn(A, B), finished(0, (A, B), weights=weights), *ends)
+    return run(folder, *events, data=data, config=config)
+
+
+def said(reader: RunReader) -> str:
+    view, data = reader.refresh().view, reader.dataset()
+    return support_sentence(view, data, merge_ideas(view, data)).replace("\xa0", " ")
+
+
+def beats(reader: RunReader) -> object:
+    return result(reader.directory, reader.refresh().view)["beats_baseline"]
+
+
+RIGHT: Answers = {A: ("yes", "no", "yes", "no", "no"), B: ("yes", "no", "yes", "no", "no")}
+NO: Answers = dict.fromkeys((A, B), ("no",) * 5)
+NO_ON_TEST: Answers = dict.fromkeys((A, B), ("no",) * 4)
+
+
+def test_a_prediction_no_better_than_the_most_frequent_label_is_told_everywhere(tmp_path: Path) -> None:
+    reader = ended(tmp_path, LABELS, test=NO_ON_TEST, train=RIGHT)
+    told = (
+        "No better than always answering the most frequent training label: "
+        "the prediction gets 2 of 4 test rows right, that label 2."
+    )
+    assert said(reader) == told
+    assert f"**{told}" in report_markdown(reader, simple_models=False).replace("\xa0", " ")
+    assert summary(reader.directory, reader.refresh().view).replace("\xa0", " ").startswith(f"{told}\n")
+    found = result(reader.directory, reader.refresh().view)
+    assert found["baseline"] == {"answer": "no", "rows": "test", "value": 0.5}
+    assert found["beats_baseline"] is False
+
+
+def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Path) -> None:
+    reader = ended(
+        tmp_path,
+        LABELS,
+        test={A: ("yes", "no", "no", "yes"), B: ("no",) * 4},
+        train={A: ("yes",) * 5, B: RIGHT[B]},
+        weights=(0.97, 0.03),
+    )
+    assert said(reader) == (
+        "Collapsed on a hypothesis that the rows do not support: it holds 97 % of the weight "
+        "and gets 2 of 5 training rows right, the most frequent training label 3."
+    )
+    assert beats(reader) is True
+
+
+@pytest.mark.parametrize("weights", [(0.9, 0.1), (0.03, 0.97)])
+def test_weight_that_is_shared_or_lies_on_a_supported_text_is_no_collapse(
+    tmp_path: Path, weights: tuple[float, float]
+) -> None:
+    right = ("yes", "no", "no", "yes")
+    reader = ended(tmp_path, LABELS, test={A: right, B: right}, train={A: ("yes",) * 5, B: RIGHT[B]}, weights=weights)
+    assert said(reader) == ""
+
+
+def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -> None:
+    """The mean, 2, is off by one on both test rows, and by 2, 0, 2 on the training rows."""
+    off: Answers = dict.fromkeys((A, B), (3.0, 1.0))
+    reader = ended(tmp_path, NUMBERS, test=off, train=dict.fromkeys((A, B), (4.0, 2.0, 0.0)))
+    assert said(reader) == (
+        "No better than always predicting the mean of the training targets: "
+        "mean squared error 4 on 2 test rows, against 1. "
+        "Collapsed on a hypothesis that the rows do not support: it holds all of the weight, "
+        "with a mean squared error of 10.67 on 3 training rows, their mean 2.667."
+    )
+    assert beats(reader) is False
+
+
+def test_a_table_without_test_rows_is_judged_on_its_training_rows(tmp_path: Path) -> None:
+    bare = dataset(["yes", "no", "no"], [])
+    no: Answers = dict.fromkeys((A, B), ("no",) * 3)
+    reader = ended(tmp_path, bare, test=None, train=no)
+    assert said(reader).startswith(
+        "No better than always answering the most frequent training label: "
+        "the prediction gets 2 of 3 training rows right, that label 2."
+    )
+    assert result(reader.directory, reader.refresh().view)["baseline"]["rows"] == "train"
+
+
+def test_a_prediction_without_an_error_is_not_called_useless(tmp_path: Path) -> None:
+    same = dataset(["yes", "no", "no"], ["no", "no"])
+    reader = ended(
+        tmp_path, same, test=dict.fromkeys((A, B), ("no",) * 2), train=dict.fromkeys((A, B), ("yes", "no", "no"))
+    )
+    assert said(reader) == ""
+
+
+def test_runs_that_found_something_and_runs_not_yet_evaluated_say_nothing(tmp_path: Path) -> None:
+    for name, made in (("labels", inspected.labels), ("numbers", inspected.numbers)):
+        (tmp_path / name).mkdir()
+        reader = made(tmp_path / name)
+        assert (said(reader), beats(reader)) == ("", True)
+    early = run(tmp_path)
+    assert (said(early), beats(early)) == ("", None)

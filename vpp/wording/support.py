@@ -1,0 +1,47 @@
+"""Sentences for a run that found nothing: no better than a constant answer, or collapsed on an unsupported text."""
+
+from collections.abc import Iterator
+
+from vpp.data.dataset import Dataset
+from vpp.inspection.ideas import Ideas
+from vpp.inspection.support import Against, Collapse, collapse, predicted
+from vpp.runs.view import RunView
+from vpp.wording.words import counted, integer, number, percent
+
+_ROWS = {"test": "test row", "train": "training row"}
+
+
+def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
+    """What the headline of such a run begins with, with both figures; empty for every other run."""
+    return " ".join(_sentences(view, dataset, ideas))
+
+
+def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+    whole = predicted(view, dataset)
+    if whole is not None and whole.is_beaten:
+        yield _no_better(whole)
+    if (found := collapse(view, dataset, ideas)) is not None:
+        yield _collapsed(found)
+
+
+def _no_better(against: Against) -> str:
+    own, constant = against.own, against.constant
+    rows = counted(own.n, _ROWS[against.split])
+    if own.n_correct is not None and constant.n_correct is not None:
+        figures = (
+            f"the prediction gets {integer(own.n_correct)} of {rows} right, that label {integer(constant.n_correct)}"
+        )
+        return f"No better than always answering the most frequent training label: {figures}."
+    figures = f"mean squared error {number(own.error)} on {rows}, against {number(constant.error)}"
+    return f"No better than always predicting the mean of the training targets: {figures}."
+
+
+def _collapsed(found: Collapse) -> str:
+    own, constant = found.against.own, found.against.constant
+    held = "all" if found.weight > 1 - 1e-9 else percent(found.weight)
+    said = f"Collapsed on a hypothesis that the rows do not support: it holds {held} of the weight"
+    rows = counted(own.n, _ROWS[found.against.split])
+    if own.n_correct is not None and constant.n_correct is not None:
+        right = f"gets {integer(own.n_correct)} of {rows} right"
+        return f"{said} and {right}, the most frequent training label {integer(constant.n_correct)}."
+    return f"{said}, with a mean squared error of {number(own.error)} on {rows}, their mean {number(constant.error)}."
