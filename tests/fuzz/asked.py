@@ -165,7 +165,7 @@ def templates(data: bytes) -> None:
 
 def template_seeds() -> Iterator[bytes]:
     for place, role in enumerate(ROLES):
-        yield bytes([place, *[14] * 6]) + stretching.PLAIN + Template.shipped(role).text.encode()
+        yield bytes([place, *[14] * 6]) + stretching.PLAIN + Template.shipped(role, "paper").text.encode()
         slots = " ".join(f"{{{name}}}" for name in sorted(SLOTS[role]))
         for form in ("answer_form", "answer_form_json"):
             text = f"{slots} {{{{x}}}} {{{form}}} {{0.__class__}}"

@@ -69,8 +69,10 @@ def prompts(data: bytes) -> None:
 
 
 def prompt_seeds() -> Iterator[bytes]:
-    learner = Template.shipped("learner").fill(hypothesis="Say yes.", input="a: 3", answer_form="Labels:\n- yes\n- no")
-    optimizer = Template.shipped("optimizer").fill(
+    learner = Template.shipped("learner", "paper").fill(
+        hypothesis="Say yes.", input="a: 3", answer_form="Labels:\n- yes\n- no"
+    )
+    optimizer = Template.shipped("optimizer", "paper").fill(
         hypothesis="Say yes.",
         inputs="[1]\na: 3\n[2]\na: 4",
         predictions="[1] yes\n[2] no answer",
@@ -78,7 +80,9 @@ def prompt_seeds() -> Iterator[bytes]:
         task="Labels:\n- yes\n- no",
         answer_form="Answer in exactly this form:\nNew rule: the rule",
     )
-    prior = Template.shipped("prior").fill(hypothesis="Say yes.", columns="a: number\n\nLabels:\n- y", answer_form="f")
+    prior = Template.shipped("prior", "paper").fill(
+        hypothesis="Say yes.", columns="a: number\n\nLabels:\n- y", answer_form="f"
+    )
     for text in (learner, optimizer, prior):
         yield b"\x01" + stretching.PLAIN + text.encode()
     whole = {"model": "demo", "messages": [{"role": "user", "content": learner}], "max_tokens": 5, "seed": 2**70}

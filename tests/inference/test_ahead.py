@@ -43,7 +43,7 @@ class World:
         self.delay = delay
         learner = LlmLearner(
             self,
-            Template.shipped("learner"),
+            Template.shipped("learner", "paper"),
             self.dataset,
             seed=0,
             max_tokens=64,

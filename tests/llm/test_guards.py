@@ -17,10 +17,12 @@ from vpp.demo.batch import Batch
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.wording import Style, say_rule
+from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
+from vpp.llm.gallery import shipped
 from vpp.llm.guards import Guard
-from vpp.llm.prompts import optimizer_task, seed_sentence
-from vpp.llm.templates import Template
+from vpp.llm.optimizer import OptimizerPrompts
+from vpp.llm.prompts import seed_sentence
 
 from .tables import LINE, row, table
 
@@ -42,20 +44,14 @@ def of_kinds(dataset: Dataset, **kinds: Kind) -> Dataset:
     return replace(dataset, columns=columns)
 
 
-def guard(dataset: Dataset, *, templates: str = "", examples: str = EXAMPLES) -> Guard:
-    refining, drawing = Template.shipped("optimizer", templates), Template.shipped("prior", templates)
-    batch = refining.fill(
-        hypothesis="",
-        inputs="",
-        predictions="",
-        targets="",
-        task=optimizer_task(dataset),
-        answer_form=optimizer_form(refining.style),
+def guard(dataset: Dataset, *, templates: str = "paper", examples: str = EXAMPLES) -> Guard:
+    prompts = OptimizerPrompts(
+        dataset=dataset,
+        refining=shipped("optimizer", templates),
+        drawing=shipped("prior", templates),
+        seed_text=seed_sentence(dataset),
     )
-    columns = drawing.fill(hypothesis="", columns="", answer_form=prior_form(drawing.style))
-    return Guard(
-        dataset=dataset, seed_text=seed_sentence(dataset), instructions=f"{batch}\n{columns}", examples=examples
-    )
+    return replace(prompts.guard, examples=prompts.examples or examples)
 
 
 def fault(dataset: Dataset, rule: str, **options: str) -> str | None:
@@ -171,15 +167,15 @@ BAD = [
 
 @pytest.mark.parametrize(("rule", "reason"), BAD)
 def test_a_text_that_is_no_rule_is_refused_with_its_reason(rule: str, reason: str) -> None:
-    found = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "")
+    found = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "paper")
     assert found is not None
     assert reason in found
     assert "\n" not in found
 
 
-@pytest.mark.parametrize("templates", ["", "terse", "json"])
+@pytest.mark.parametrize("templates", ["paper", "terse", "json"])
 def test_the_placeholder_of_every_answer_form_is_refused(templates: str) -> None:
-    refining, drawing = Template.shipped("optimizer", templates), Template.shipped("prior", templates)
+    refining, drawing = shipped("optimizer", templates), shipped("prior", templates)
     for form in (optimizer_form(refining.style), prior_form(drawing.style)):
         found = fault(ADMISSION, form, templates=templates)
         assert found is not None
@@ -264,7 +260,7 @@ GOOD: list[tuple[Dataset, str]] = [
 
 
 @pytest.mark.parametrize(("dataset", "rule"), GOOD)
-@pytest.mark.parametrize("templates", ["", "terse", "json"])
+@pytest.mark.parametrize("templates", GALLERY)
 def test_a_rule_that_a_person_would_write_passes(dataset: Dataset, rule: str, templates: str) -> None:
     assert fault(dataset, rule, templates=templates) is None
 

@@ -179,7 +179,9 @@ async def played(made: RunSpec, data: Dataset) -> tuple[Listening, Listening, li
     prompts = optimizer_prompts(made, data)
     problem = Problem(
         dataset=data,
-        learner=LlmLearner(asked, Template.shipped("learner"), data, seed=0, max_tokens=512, counters=counters),
+        learner=LlmLearner(
+            asked, Template.shipped("learner", "paper"), data, seed=0, max_tokens=512, counters=counters
+        ),
         optimizer=LlmOptimizer(rewriting, prompts, max_tokens=1536, counters=counters),
         seed_text=prompts.seed_text,
         batch_size=made.config.batch_size,
