@@ -11,6 +11,7 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.gallery import check_templates, gallery_text, name_of, template_of
 from vpp.llm.learner import learner_messages
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.structure import StructuredAnswers
 from vpp.wording import markup
 
 FIELD = "new.templates"
@@ -24,8 +25,10 @@ TITLES: dict[Role, str] = {
 Texts = dict[Role, str | None]
 
 
-def choose_templates(dataset: Dataset, *, prior: str, earlier: Mapping[Role, str | None] | None = None) -> Texts:
-    """The text a role, None for the default. earlier: of the run that is started again."""
+def choose_templates(
+    dataset: Dataset, *, prior: str, held: StructuredAnswers, earlier: Mapping[Role, str | None] | None = None
+) -> Texts:
+    """The text a role, None for the default. held: shown in the preview. earlier: of the run that is started again."""
     with st.expander("Prompts"):
         offered = [KEPT, *GALLERY, OWN] if earlier and not _shared_name(earlier) else [*GALLERY, OWN]
         first = (_shared_name(earlier) or KEPT) if earlier else DEFAULT
@@ -40,7 +43,7 @@ def choose_templates(dataset: Dataset, *, prior: str, earlier: Mapping[Role, str
             st.stop()
         about = [GALLERY[chosen]] if chosen in GALLERY else []
         st.html(markup.block(*map(markup.caption, (*about, *warnings))))
-        _preview(texts, dataset, prior)
+        _preview(texts, dataset, prior, held)
     return texts
 
 
@@ -71,12 +74,12 @@ def _uploaded(role: Role, place: "st.delta_generator.DeltaGenerator") -> str | N
         raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str) -> None:
+def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers) -> None:
     """Each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in ROLES), "Asked about a row"])
     for role, tab in zip(ROLES, templates, strict=True):
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1])
+    asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1], held)
     filled.code(asked[0]["content"], language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

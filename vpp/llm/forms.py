@@ -3,6 +3,8 @@
 text     an explanation or reasoning, then the answer, a heading each: `{answer_form}`
 brief    the answer alone under its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
+
+A server that takes only a JSON schema may also ask for `json_brief`: one JSON object with the answer alone.
 """
 
 import json
@@ -19,7 +21,7 @@ from vpp.llm.prompts import (
     prior_answer_form,
 )
 
-Style = Literal["text", "brief", "json"]
+Style = Literal["text", "brief", "json", "json_brief"]
 FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_brief": "brief", "answer_form_json": "json"}
 
 _ASKED = "Answer in exactly this form:"
@@ -36,8 +38,9 @@ def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
     """How the learner is to answer about so many inputs."""
     if style == "text":
         return learner_answer_form(dataset) if count == 1 else pack_answer_form(dataset, count)
-    made = _learner_json if style == "json" else _learner_brief
-    return after_labels(dataset, made(dataset, count))
+    if style == "brief":
+        return after_labels(dataset, _learner_brief(dataset, count))
+    return after_labels(dataset, _learner_json(style, dataset, count))
 
 
 def _learner_brief(dataset: Dataset, count: int) -> str:
@@ -47,11 +50,23 @@ def _learner_brief(dataset: Dataset, count: int) -> str:
     return f"{_EACH.format(count=count)}number in the brackets:\nOutput [1]: {kind}, nothing else"
 
 
-def _learner_json(dataset: Dataset, count: int) -> str:
-    asked = {"explanation": _EXPLAINED, "output": answer_kind(dataset)}
+def _learner_json(style: Style, dataset: Dataset, count: int) -> str:
+    asked = _json_fields(style, dataset)
     if count == 1:
         return f"{_ASKED_JSON}\n{_object(asked)}"
     return f"{_EACH.format(count=count)}number (one JSON object a line):\n{_object({'number': 1, **asked})}"
+
+
+def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
+    output = {"output": answer_kind(dataset)}
+    return output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
+
+
+def numbered_object_form(style: Style, dataset: Dataset, count: int) -> str:
+    """How the learner is asked to answer about several inputs in one JSON object, as a JSON schema can require."""
+    entry = _object({"1": {"number": 1, **_json_fields(style, dataset)}})
+    form = f"{_EACH.format(count=count)}number (one JSON object for all inputs, an entry for each):\n{entry}"
+    return after_labels(dataset, form)
 
 
 def optimizer_form(style: Style) -> str:
