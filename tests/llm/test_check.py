@@ -65,8 +65,17 @@ def found(
 def test_a_good_server_is_said_to_do_all_of_it() -> None:
     told = found(server())
     assert list(told) == [
-        *("reachable", "key", "models", "context length", "answers", "learner prompt", "optimizer prompt"),
-        *("structured output", "throughput", "seed", "optional fields", "/health", "/version", "/metrics"),
+        *("reachable", "key", "models", "context length", "answers", "structured output"),
+        *(
+            "learner prompt",
+            "optimizer prompt",
+            "throughput",
+            "seed",
+            "optional fields",
+            "/health",
+            "/version",
+            "/metrics",
+        ),
     ]
     assert {one.mark for one in told.values()} == {"works"}
     assert told["context length"].words.startswith("2,048 tokens")
@@ -167,7 +176,7 @@ def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
     told = found(server(), longest_s=0)
     assert told["answers"].mark == "works"
     assert told["not tried"].values["untried"] == [
-        *("learner prompt", "optimizer prompt", "structured output", "throughput", "seed")
+        *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed")
     ]
     assert "throughput" not in told
 

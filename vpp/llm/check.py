@@ -122,7 +122,10 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
 
 def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
-    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone."""
+    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone.
+
+    Structured output comes first: it decides in which form the learner is asked.
+    """
     calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
     carriers = Carriers(endpoint)
     prompts = {
@@ -130,8 +133,8 @@ def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Ca
         "optimizer": partial(_optimizer, endpoint, trial),
     }
     return [
-        *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("structured output", partial(_structured, carriers)),
+        *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("throughput", partial(_burst, endpoint, calls, burst_s)),
         ("seed", partial(_seed, endpoint)),
     ]
