@@ -23,6 +23,8 @@ DEMO, SERVER = "Built-in demo model", "My endpoint"
 SPEEDS = ("readable", "instant")
 OWN_WAY = "the model’s own"
 STRUCTURED_WORDS = {
+    "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
+    "With a JSON schema the model is asked for JSON.",
     "off": "off: the model writes freely and ends with its output. It can reason first.",
     "choice": "choice: the answer is a label or a number and nothing else, with no explanation to read.",
     "regex": "regex: the server holds the model to the whole form; explanations stay.",
@@ -202,6 +204,7 @@ def _test(endpoint: EndpointSpec) -> None:
     asked = (endpoint, frame.session_keys(endpoint))
     found: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
     measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
+    st.session_state["new.carrier"] = _of_learner(found, "structured output").get("carrier", "")
     st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
     if found:
         st.session_state["new.verdict"] = told = verdict(found)

@@ -19,6 +19,7 @@ from vpp.data.table import Table
 from vpp.data.target import guess_note, resolve_task, target_guess
 from vpp.errors import VppError
 from vpp.llm.budget import Cap
+from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config
@@ -60,12 +61,23 @@ class Asked:
             name=self.again.name if self.again else "",
             config=self.config,
             endpoint=self.endpoint,
+            structured_as=_carrier(),
             learner_template=self.templates["learner"],
             optimizer_template=self.templates["optimizer"],
             prior_template=self.templates["prior"],
             prices=self.prices,
             cap=self.cap,
         )
+
+
+def _carrier() -> str:
+    """The carrier of structured answers that the last test of this endpoint found; empty before a test."""
+    return str(st.session_state.get("new.carrier", ""))
+
+
+def _held(endpoint: EndpointSpec) -> StructuredAnswers:
+    """How the learner's answers would be held, as far as is known."""
+    return FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, _carrier())
 
 
 def preview(source: tables.Source, choice: Choice | None) -> str:
@@ -178,7 +190,7 @@ def prepare() -> Asked:
     with method_part:
         about_tau(config, dataset)
     endpoint = model()
-    templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo)
+    templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo, held=_held(endpoint))
     prices, cap = budget.choose_budget(endpoint)
     return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
 
@@ -193,7 +205,11 @@ def prepare_again(again: Again) -> Asked:
         refuse("These rows cannot be used as chosen", error)
     endpoint = again.completed(model())
     templates = choose_templates(
-        again.dataset, prior=config.prior, is_demo=endpoint.is_demo, earlier=again.spec.templates
+        again.dataset,
+        prior=config.prior,
+        is_demo=endpoint.is_demo,
+        held=_held(endpoint),
+        earlier=again.spec.templates,
     )
     prices, cap = budget.choose_budget(endpoint)
     return Asked(

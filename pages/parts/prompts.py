@@ -11,6 +11,7 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.gallery import check_templates, name_of, set_texts, template_of
 from vpp.llm.learner import learner_messages
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.structure import StructuredAnswers
 from vpp.runs.prompts import as_text
 from vpp.wording import markup
 
@@ -26,9 +27,17 @@ Texts = dict[Role, str | None]
 
 
 def choose_templates(
-    dataset: Dataset, *, prior: str, is_demo: bool, earlier: Mapping[Role, str | None] | None = None
+    dataset: Dataset,
+    *,
+    prior: str,
+    is_demo: bool,
+    held: StructuredAnswers,
+    earlier: Mapping[Role, str | None] | None = None,
 ) -> Texts:
-    """The text of each role's template, None for the set `paper`. earlier: of the run that is started again."""
+    """The text of each role's template, None for the set `paper`.
+
+    held: shown in the preview. earlier: templates of the run that is started again.
+    """
     with st.expander("Prompts"):
         offered = [KEPT, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
         first = (_shared_name(earlier) or KEPT) if earlier else AUTO
@@ -45,7 +54,7 @@ def choose_templates(
         about = [AUTO_WORDS] if chosen == AUTO else []
         about += [GALLERY[named]] if named in GALLERY else []
         st.html(markup.block(*map(markup.caption, (*about, *warnings))))
-        _preview(texts, dataset, prior)
+        _preview(texts, dataset, prior, held)
     return texts
 
 
@@ -72,12 +81,12 @@ def _uploaded(role: Role, place: "st.delta_generator.DeltaGenerator") -> str | N
         raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str) -> None:
+def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers) -> None:
     """Each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in ROLES), "Asked about a row"])
     for role, tab in zip(ROLES, templates, strict=True):
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1])
+    asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1], held)
     filled.code(as_text(asked), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

@@ -8,6 +8,7 @@ import pytest
 
 from vpp.llm.check import Finding, Trial, check
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.structure import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, refusal, serving
 
@@ -40,9 +41,15 @@ def server(
 
 
 def found(
-    behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4, longest_s: float = 60, key: str | None = None
+    behaviour: Behaviour,
+    *,
+    model: str = "tiny",
+    concurrency: int = 4,
+    longest_s: float = 60,
+    key: str | None = None,
+    structured: str = "off",
 ) -> dict[str, Finding]:
-    trial = Trial(concurrency=concurrency, longest_s=longest_s)
+    trial = Trial(concurrency=concurrency, longest_s=longest_s, structured=structured)
 
     async def scene() -> dict[str, Finding]:
         async with serving(behaviour) as stub:
@@ -58,8 +65,17 @@ def found(
 def test_a_good_server_is_said_to_do_all_of_it() -> None:
     told = found(server())
     assert list(told) == [
-        *("reachable", "key", "models", "context length", "answers", "learner prompt", "optimizer prompt"),
-        *("structured output", "throughput", "seed", "optional fields", "/health", "/version", "/metrics"),
+        *("reachable", "key", "models", "context length", "answers", "structured output"),
+        *(
+            "learner prompt",
+            "optimizer prompt",
+            "throughput",
+            "seed",
+            "optional fields",
+            "/health",
+            "/version",
+            "/metrics",
+        ),
     ]
     assert {one.mark for one in told.values()} == {"works"}
     assert told["context length"].words.startswith("2,048 tokens")
@@ -95,7 +111,7 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
 @pytest.mark.parametrize(
     ("say", "name", "words", "value"),
     [
-        (without("structured_outputs"), "structured output", "refused: leave --structured off", "refused"),
+        (without("structured_outputs"), "structured output", "structured_outputs refused: ", "refused"),
         (lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
          "structured output", "refused", "refused"),
         (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
@@ -110,6 +126,30 @@ def test_what_a_server_does_with_an_option_is_told_apart(
     finding = found(server(say))[name]
     assert (finding.mark, finding.values[name.split()[0]]) == ("note", value)
     assert words in finding.words
+
+
+def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
+    """Honours this field of structured output alone and ignores the others in silence."""
+
+    def say(body: dict[str, Any]) -> Reply:
+        rest = {name: value for name, value in body.items() if name not in FIELDS.values()}
+        if field not in body:
+            return answer(rest)
+        if "hello" in body["messages"][0]["content"]:
+            return chat('{"output": "KALUMI"}' if field == "response_format" else "KALUMI")
+        return chat('{"explanation": "it is long", "output": "wug"}' if field == "response_format" else "Output: wug")
+
+    return say
+
+
+@pytest.mark.parametrize(("carrier", "field"), FIELDS.items())
+def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it(carrier: str, field: str) -> None:
+    told = found(server(held_to(field)), structured="auto")
+    assert told["structured output"].mark == "works"
+    assert told["structured output"].words.startswith(f"honoured through {carrier}")
+    assert told["structured output"].values == {"structured": "honoured", "carrier": carrier}
+    assert told["learner prompt"].words.startswith("read: wug, as the rule says")
+    assert told["optional fields"].values["refused"] == []
 
 
 def test_refused_fields_are_named() -> None:
@@ -136,7 +176,7 @@ def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
     told = found(server(), longest_s=0)
     assert told["answers"].mark == "works"
     assert told["not tried"].values["untried"] == [
-        *("learner prompt", "optimizer prompt", "structured output", "throughput", "seed")
+        *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed")
     ]
     assert "throughput" not in told
 

@@ -7,7 +7,19 @@ from vpp.llm.answers import parse_label, parse_number, parse_pack
 from vpp.llm.counters import Counters
 from vpp.llm.forms import Style
 from vpp.llm.learner import LlmLearner
-from vpp.llm.structure import NUMBER, Structure, answer_form, is_kept, structure
+from vpp.llm.patterns import NUMBER
+from vpp.llm.structure import (
+    CARRIERS,
+    FREE_TEXT,
+    Carrier,
+    Structure,
+    StructuredAnswers,
+    answer_form,
+    is_kept,
+    request_options,
+    structure,
+    structured_answers,
+)
 from vpp.llm.templates import Template
 from vpp.llm.wire import Completion, Messages
 
@@ -20,21 +32,33 @@ SAID = {
 }
 
 
-def held(kind: str, style: Style, dataset: Dataset, *, numbers: tuple[int, ...] = (1,), of: int = 1) -> Structure:
-    asked = structure(kind, style, dataset, numbers=numbers, of=of)
+def answers(kind: str, carrier: Carrier = "structured_outputs") -> StructuredAnswers:
+    return structured_answers(kind, carrier)
+
+
+def held(
+    kind: str,
+    style: Style,
+    dataset: Dataset,
+    *,
+    numbers: tuple[int, ...] = (1,),
+    of: int = 1,
+    carrier: Carrier = "structured_outputs",
+) -> Structure:
+    asked = structure(answers(kind, carrier), style, dataset, numbers=numbers, of=of)
     assert asked is not None
     return asked
 
 
 def test_free_text_is_held_to_nothing() -> None:
-    assert structure("off", "text", PARITY, numbers=(1,), of=1) is None
+    assert structure(FREE_TEXT, "text", PARITY, numbers=(1,), of=1) is None
 
 
 def test_a_choice_of_labels_is_what_the_prompt_shows() -> None:
     assert held("choice", "text", PARITY) == {"choice": ["0", "1"]}
-    assert held("choice", "text", LINE) == {"regex": NUMBER}
-    assert "no explanation" in answer_form("choice", "text", PARITY, 1)
-    assert "- 0\n- 1\n" in answer_form("choice", "text", PARITY, 1)
+    assert held("choice", "text", LINE) == {"regex": NUMBER.regex}
+    assert "no explanation" in answer_form(answers("choice"), "text", PARITY, 1)
+    assert "- 0\n- 1\n" in answer_form(answers("choice"), "text", PARITY, 1)
 
 
 @pytest.mark.parametrize("label", ["a.b", "50% (or more)", "C:\\x|y", "wei\u00df", "[x]", "a+b*c?"])
@@ -56,7 +80,7 @@ def test_a_number_that_the_pattern_allows_is_read(number: str) -> None:
 
 @pytest.mark.parametrize("number", ["", "NaN", "inf", "1,000", "--1", "1e309", "1e999"])
 def test_a_number_that_cannot_be_is_not_allowed(number: str) -> None:
-    assert not is_kept({"regex": NUMBER}, number)
+    assert not is_kept({"regex": NUMBER.regex}, number)
 
 
 def test_json_is_held_to_its_keys() -> None:
@@ -99,7 +123,7 @@ def predictions(chat: Obedient, kind: str, dataset: Dataset, **options: int) -> 
         seed=0,
         max_tokens=9,
         counters=Counters(),
-        structured=kind,
+        structured=answers(kind),
         **options,
     )
     return [given.value for given in asyncio.run(learner.predict("a rule", dataset.train))]
@@ -125,3 +149,109 @@ def test_rows_asked_about_again_are_held_to_their_own_numbers() -> None:
 def test_a_server_that_ignores_the_structure_is_read_all_the_same() -> None:
     chat = Obedient(*["Explanation: it is even.\nOutput: 1"] * 3)
     assert predictions(chat, "choice", PARITY) == ["1", "1", "1"]
+
+
+# --- carriers ---------------------------------------------------------------------------------------------------------
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "explanation": {"type": "string", "minLength": 1, "maxLength": 400},
+        "output": {"type": "string", "enum": ["0", "1"]},
+    },
+    "required": ["explanation", "output"],
+    "additionalProperties": False,
+}
+
+
+def test_llama_cpp_is_sent_a_grammar_of_the_answer_form() -> None:
+    asked = held("regex", "text", PARITY, carrier="grammar")
+    assert request_options(asked) == {
+        "grammar": r'root ::= "Explanation: " [^ \t\n\r] [^\n\r]{0,399} "\n" "Output: " ("0" | "1")'
+    }
+
+
+def test_quotes_and_backslashes_of_labels_are_escaped_in_a_grammar() -> None:
+    dataset = table("classification", (row(0, 'say "a\\b"', x="1"),), classes=("other", 'say "a\\b"'))
+    asked = held("choice", "text", dataset, carrier="grammar")
+    assert asked["grammar"] == r'root ::= ("other" | "say \"a\\b\"")'
+
+
+def test_a_json_schema_asks_for_the_explanation_before_the_output() -> None:
+    asked = held("regex", "text", PARITY, carrier="json_schema")
+    sent = request_options(asked)["response_format"]
+    assert sent == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+    }
+    assert list(sent["json_schema"]["schema"]["properties"]) == ["explanation", "output"]
+
+
+def test_the_prompt_asks_for_json_only_where_the_server_takes_a_schema() -> None:
+    for carrier in CARRIERS:
+        form = answer_form(answers("regex", carrier), "text", PARITY, 1)
+        assert ('{"explanation": "' in form) == (carrier == "json_schema")
+        assert ("Output: one of the labels" in form) == (carrier != "json_schema")
+
+
+@pytest.mark.parametrize(("kind", "style"), [("choice", "text"), ("choice", "json"), ("regex", "brief")])
+def test_a_schema_without_an_explanation_is_asked_for_in_the_prompt_too(kind: str, style: Style) -> None:
+    asked = held(kind, style, PARITY, carrier="json_schema")
+    assert list(asked["json_schema"]["properties"]) == ["output"]
+    assert answer_form(answers(kind, "json_schema"), style, PARITY, 1).endswith('{"output": "one of the labels"}')
+    assert is_kept(asked, '{"output": "1"}')
+
+
+def test_a_pack_held_to_a_schema_has_an_entry_a_number_and_is_read() -> None:
+    asked = held("regex", "text", PARITY, numbers=(1, 3), of=3, carrier="json_schema")
+    assert list(asked["json_schema"]["properties"]) == ["1", "3"]
+    assert '{"1": {"number": 1, "explanation"' in answer_form(answers("regex", "json_schema"), "text", PARITY, 3)
+    entries = (f'"{n}": {{"number": {n}, "explanation": "it is {n}", "output": "{n % 2}"}}' for n in (1, 3))
+    said = f"{{{', '.join(entries)}}}"
+    assert is_kept(asked, said)
+    assert not is_kept(asked, said.replace('"number": 3', '"number": 2'))
+    read = parse_pack(said, (1, 3), lambda text: parse_label(text, PARITY.classes))
+    assert {number: (one.value, one.explanation) for number, one in read.items()} == {
+        1: ("1", "it is 1"),
+        3: ("1", "it is 3"),
+    }
+
+
+def test_an_answer_held_to_a_schema_is_read() -> None:
+    said = '{\n  "explanation": "it is even",\n  "output": 2.5\n}'
+    assert is_kept(held("regex", "text", LINE, carrier="json_schema"), said)
+    assert parse_number(said).value == 2.5
+    assert parse_number(said).explanation == "it is even"
+
+
+@pytest.mark.parametrize("said", ["", " ", "   because", "two\nlines", "two\r\nlines", "x" * 401])
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_an_explanation_is_one_line_that_is_not_empty(said: str, style: Style) -> None:
+    forms = {"text": "Explanation: {}\nOutput: 1", "json": '{{"explanation": "{}", "output": "1"}}'}
+    asked = held("regex", style, PARITY)
+    assert is_kept(asked, forms[style].format("because"))
+    assert not is_kept(asked, forms[style].format(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no JSON",
+        '{"output": "1", "explanation": "even"}',
+        '{"explanation": "", "output": "1"}',
+        '{"explanation": "even", "output": "2"}',
+        '{"explanation": "even", "output": "1", "more": 1}',
+        '["even", "1"]',
+    ],
+)
+def test_what_breaks_a_schema_is_noticed(said: str) -> None:
+    asked = held("regex", "text", PARITY, carrier="json_schema")
+    assert is_kept(asked, '{"explanation": "even", "output": "1"}')
+    assert not is_kept(asked, said)
+
+
+def test_auto_is_free_text_until_a_carrier_is_known() -> None:
+    assert structured_answers("auto", "") == structured_answers("auto", "off") == FREE_TEXT
+    assert structured_answers("auto", "grammar") == StructuredAnswers("regex", "grammar")
+    assert structured_answers("choice", "off") == StructuredAnswers("choice", "structured_outputs")
+    assert structured_answers("off", "grammar") == FREE_TEXT

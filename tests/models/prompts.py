@@ -25,7 +25,7 @@ from vpp.llm.gallery import shipped
 from vpp.llm.learner import LlmLearner
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.structure import Structure
+from vpp.llm.structure import CARRIERS, Structure, structured_answers
 from vpp.llm.wire import Completion, Messages
 from vpp.problem import Prediction, Proposal
 
@@ -108,7 +108,7 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
         max_tokens=LEARNER_TOKENS,
         counters=Counters(),
         on_answer=note,
-        structured=structured,
+        structured=structured_answers("auto", structured),
     )
     predictions = await learner.predict(f"{seed_sentence(dataset)} {rule.text}", dataset.train)
     right = sum(given.value == row.target for given, row in zip(predictions, dataset.train, strict=True))
@@ -262,7 +262,7 @@ def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=ROWS, help="rows a rule")
     parser.add_argument("--rules", type=int, default=None, help="rules a table, its first (all)")
     parser.add_argument("--proposals", type=int, default=10, help="a table")
-    parser.add_argument("--structured", default="off")
+    parser.add_argument("--structured", choices=("off", *CARRIERS), default="off", help="what holds answers to a form")
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--save", type=Path, default=None, help="a file that every answer is added to")
     return parser.parse_args(words)

@@ -41,6 +41,12 @@ def litellm() -> Iterator[Served]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def llamacpp() -> Iterator[Served]:
+    with served.llamacpp(log=LOGS / "llamacpp.log") as found:
+        yield found
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = yield

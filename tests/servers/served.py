@@ -16,6 +16,9 @@ from tests.processes import ROOT, free_port
 ENVIRONMENTS = Path(os.environ.get("SERVERS_DIR") or ROOT / ".servers")
 TINY = ENVIRONMENTS / "tiny"
 """The model that knows nothing: tests/servers/tiny_model.py made it."""
+MODELS = Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
+"""Language models and llama.cpp: `make models` gets them."""
+SMALLEST = "SmolLM2-135M-Instruct.Q4_1.gguf"
 UP_WITHIN_S = 400.0
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
@@ -56,12 +59,22 @@ def serving(
     """Runs a command of an installed environment until the block ends; `ready` is a path that answers once it is up."""
     program = ENVIRONMENTS / environment / "bin"
     assert program.is_dir(), f"{program} is not there: run `make test-servers`"
+    whole = [str(program / command[0]), *command[1:]]
+    with _running(whole, program, port=port, model=model, ready=ready, log=log, **variables) as served:
+        yield served
+
+
+@contextmanager
+def _running(
+    command: list[str], program: Path, *, port: int, model: str, ready: str, log: Path, **variables: str
+) -> Iterator[Served]:
+    """Run a command with the folder of its programs first in PATH until the block ends."""
     log.parent.mkdir(parents=True, exist_ok=True)
     path = f"{program}{os.pathsep}{os.environ['PATH']}"
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [str(program / command[0]), *command[1:]],
+            command,
             cwd=log.parent,
             env={**inherited, **OFFLINE, **ONE_THREAD, "PATH": path, **variables},
             stdin=subprocess.DEVNULL,
@@ -147,6 +160,19 @@ def litellm(answers: dict[str, str], *, log: Path) -> Iterator[Served]:
     first = next(iter(answers))
     with serving("litellm", command, port=port, model=first, ready="/health/liveliness", log=log, **offline) as served:
         yield replace(served, key=key)
+
+
+@contextmanager
+def llamacpp(model: str = SMALLEST, *, slots: int = 2, context_per_slot: int = 4096, log: Path) -> Iterator[Served]:
+    """llama.cpp with a small language model, on the processor."""
+    assert (MODELS / model).is_file(), f"{MODELS / model} is not there: run `make models`"
+    port, program, script = free_port(), MODELS / "venv" / "bin", ROOT / "tests" / "models" / "server.py"
+    alias = model.removesuffix(".gguf").lower()
+    numbers = map(str, (port, slots, context_per_slot))
+    command = [str(program / "python"), str(script), str(MODELS / model), *numbers, alias]
+    threads = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+    with _running(command, program, port=port, model=alias, ready="/health", log=log, **threads) as served:
+        yield served
 
 
 def _models_yaml(answers: dict[str, str]) -> str:

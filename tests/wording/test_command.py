@@ -19,7 +19,7 @@ from vpp.settings import Config, preset
 from vpp.wording.command import repeat_command
 from vpp.wording.escaping import plain
 
-SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
+SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen", structured="auto")
 
 
 def spec(**changed: Any) -> RunSpec:
@@ -30,6 +30,16 @@ def spec(**changed: Any) -> RunSpec:
 def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
     command = ("run", "my data.csv", "--target", "y", "--demo")
     assert repeat_command(spec(command=command)).line == "python -m vpp run 'my data.csv' --target y --demo"
+
+
+def test_an_older_run_is_repeated_with_free_text_which_was_its_default() -> None:
+    older = replace(SERVER, structured="off")
+    typed = ("run", "d.csv", "--base-url=http://localhost:8000/v1")
+    assert repeat_command(spec(command=typed, endpoint=older)).line.endswith(" --structured=off")
+    assert "--structured=off" in repeat_command(spec(endpoint=older)).line
+    named = (*typed, "--structured", "off")
+    assert repeat_command(spec(command=named, endpoint=older)).line.count("--structured") == 1
+    assert "--structured" not in repeat_command(spec(command=typed, endpoint=SERVER)).line
 
 
 @pytest.mark.parametrize("where", [("--run-dir", "runs/x"), ("--run-dir=runs/x",)])

@@ -58,4 +58,4 @@ def _endpoint_words(endpoint: EndpointSpec) -> Iterator[str]:
     if endpoint.optimizer_model:
         yield f"--optimizer-model={endpoint.optimizer_model}"
     yield from (f"--concurrency={endpoint.concurrency}", f"--timeout={endpoint.timeout_s}")
-    yield f"--max-wait={endpoint.max_wait_s}"
+    yield from (f"--max-wait={endpoint.max_wait_s}", f"--structured={endpoint.structured}")

@@ -124,8 +124,9 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
     group.add_argument("--concurrency", type=int, default=0, help="calls in flight at most (a round; 1024 to 4096)")
     group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
-    about = "the learner's answers held to: choice, the bare label or number (no explanation); regex, the whole form"
-    group.add_argument("--structured", choices=STRUCTURED, default="off", help=f"{about}; where the server can (off)")
+    about = "what the server holds the learner's answers to: choice, the bare label or number; regex, the whole form"
+    about += " with an explanation; off, nothing; auto, the whole form if a test call shows that the server can"
+    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=f"{about} (auto)")
     about = "how much a thinking model thinks (its own way)"
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
     about = "mh asks about a chain's next rows before its step is decided: faster, more calls, the same result; auto"

@@ -51,8 +51,8 @@ def fit(
 
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
     to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, the
-    base URL of an OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. templates: a set of the
-    gallery, or "auto". config: any option of `settings.Config`.
+    base URL of an OpenAI-compatible server (its model from VPP_MODEL; answers are held to a form where it can), or an
+    EndpointSpec. templates: a set of the gallery, or "auto". config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()
@@ -106,8 +106,8 @@ def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> Endpoin
     if isinstance(endpoint, EndpointSpec):
         return endpoint
     if endpoint == "demo":
-        return EndpointSpec(demo=True, model="demo")
-    return EndpointSpec(base_url=endpoint, model=environment.model or "")
+        return EndpointSpec(demo=True, model="demo", structured="auto")
+    return EndpointSpec(base_url=endpoint, model=environment.model or "", structured="auto")
 
 
 _FAILURES: dict[str, type[VppError]] = {

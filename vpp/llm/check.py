@@ -7,6 +7,7 @@ import asyncio
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -16,15 +17,17 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.llm.carriers import Carriers, honoured
+from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.conversation import question
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
+from vpp.llm.gallery import shipped
 from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.learner import LlmLearner
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.structure import Structure
-from vpp.llm.templates import Template
+from vpp.llm.structure import FIELDS, FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.llm.window import USUAL_AT_ONCE
 from vpp.llm.wire import MEND_THOUGHTS, printable
 from vpp.problem import Prediction
@@ -37,13 +40,14 @@ BURST_S = 10.0
 """Seconds that the burst may take, or twice one answer's; what is not answered by then is dropped."""
 CHECK_S = 60.0
 """Seconds after which a check begins nothing more; what it is at may take one answer's time longer."""
+DEMO_MODEL = "demo"
+"""The name that the demo model is served by."""
 SHORT = 128
 """Tokens of the answers that only tell whether something works."""
 SAID_LIMIT = 160
 """Characters of a model's words that are shown."""
 NAMED = 12
 """Models of a server's list that are named."""
-CHOICES = ("KALUMI", "TORVEN")
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
 length,colour,animal
@@ -81,7 +85,7 @@ class Trial:
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
     structured: str = "off"
-    """Of the learner's prompt."""
+    """Option of the learner's prompt (`choices.STRUCTURED`)."""
     longest_s: float = CHECK_S
     """Seconds after which nothing more is tried."""
 
@@ -121,12 +125,19 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
 
 def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
-    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone."""
+    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone.
+
+    Structured output comes first: it decides in which form the learner is asked.
+    """
     calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
-    prompts = {"learner": _learner, "optimizer": _optimizer}
+    carriers = Carriers(endpoint)
+    prompts = {
+        "learner": partial(_learner, endpoint, trial, carriers),
+        "optimizer": partial(_optimizer, endpoint, trial),
+    }
     return [
-        *((f"{role} prompt", partial(prompts[role], endpoint, trial)) for role in trial.roles),
-        ("structured output", partial(_structured, endpoint)),
+        ("structured output", partial(_structured, carriers)),
+        *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("throughput", partial(_burst, endpoint, calls, burst_s)),
         ("seed", partial(_seed, endpoint)),
     ]
@@ -210,12 +221,9 @@ def _context(model: str, models: Sequence[ServedModel]) -> Finding:
 
 
 async def _ask(
-    endpoint: Endpoint, text: str, *, max_tokens: int = SHORT, seed: int = 0, temperature: float = 0.0,
-    structured: Structure | None = None,
-) -> Completion:  # fmt: skip
-    return await endpoint.complete(
-        [question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
-    )
+    endpoint: Endpoint, text: str, *, max_tokens: int = SHORT, seed: int = 0, temperature: float = 0.0
+) -> Completion:
+    return await endpoint.complete([question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens)
 
 
 async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
@@ -234,21 +242,23 @@ async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
     return Finding(name="answers", mark="works", words=said, values={"latency_s": round(latency_s, 4)})
 
 
-async def _structured(endpoint: Endpoint) -> Finding:
-    """Whether an answer keeps to a choice that the prompt does not speak of."""
+async def _structured(carriers: Carriers) -> Finding:
+    """Whether an answer keeps to a choice that the prompt does not speak of, and through which field."""
     what = "structured output"
     try:
-        completion = await _ask(endpoint, "Answer with the word hello.", structured={"choice": list(CHOICES)})
+        tested = await carriers.tested()
     except EndpointError as error:
         return Finding(name=what, mark="note", words=f"refused: {error}", values={"structured": "refused"})
-    if any(name.startswith("structured") for name in endpoint.dropped_fields):
-        words = "refused: leave --structured off"
-        return Finding(name=what, mark="note", words=words, values={"structured": "refused"})
-    if completion.text.strip() in CHOICES:
-        words = "honoured: --structured choice or regex can be used"
-        return Finding(name=what, mark="works", words=words, values={"structured": "honoured"})
-    words = f"ignored in silence: asked for one of two words, it said {_quoted(completion.text)}; leave it off"
-    return Finding(name=what, mark="note", words=words, values={"structured": "ignored"})
+    if carrier := honoured(tested):
+        words = f"honoured through {carrier}: --structured auto, choice and regex use it"
+        return Finding(name=what, mark="works", words=words, values={"structured": "honoured", "carrier": carrier})
+    refused = [f"{one.carrier} refused: {_quoted(one.said)}" for one in tested if one.outcome == "refused"]
+    ignored = [one for one in tested if one.outcome == "ignored"]
+    words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
+    if ignored:
+        names = ", ".join(one.carrier for one in ignored)
+        words += f"; ignored in silence: {names}: asked for one of two words, it said {_quoted(ignored[0].said)}"
+    return Finding(name=what, mark="note", words=words, values={"structured": "refused" if refused else "ignored"})
 
 
 async def _seed(endpoint: Endpoint) -> Finding:
@@ -336,19 +346,25 @@ def toy() -> Dataset:
     return build_dataset(table, target="animal", task="classification", seed=0, train_size=6, test_size=2)
 
 
-async def _learner(endpoint: Endpoint, trial: Trial) -> Finding:
+def _templates(endpoint: Endpoint) -> str:
+    """The set of templates that a run takes by default."""
+    return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+
+
+async def _learner(endpoint: Endpoint, trial: Trial, carriers: Carriers) -> Finding:
     """One row, as a run asks about it."""
     attempts: list[int] = []
     dataset, name = toy(), "learner prompt"
+    held = await _held(trial, carriers)
     learner = LlmLearner(
         endpoint,
-        Template.shipped("learner", "paper"),
+        shipped("learner", _templates(endpoint)),
         dataset,
         seed=0,
         max_tokens=trial.learner_max_tokens,
         counters=Counters(),
         on_answer=lambda _, __, n: attempts.append(n),
-        structured=trial.structured,
+        structured=held,
     )
     try:
         (prediction,) = await learner.predict(RULE, dataset.train[:1])
@@ -363,14 +379,23 @@ async def _learner(endpoint: Endpoint, trial: Trial) -> Finding:
     return Finding(name=name, mark="works", words=words, values={"parsed": True, "answers": attempts[0]})
 
 
+async def _held(trial: Trial, carriers: Carriers) -> StructuredAnswers:
+    """How a run would hold the learner's answers."""
+    if trial.structured == "off":
+        return FREE_TEXT
+    with suppress(EndpointError):
+        return structured_answers(trial.structured, honoured(await carriers.tested()) or "")
+    return structured_answers(trial.structured, "")
+
+
 async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
     """One batch answered by a wrong rule, as a run asks about it."""
     dataset, name = toy(), "optimizer prompt"
     text = seed_sentence(dataset)
     prompts = OptimizerPrompts(
         dataset=dataset,
-        refining=Template.shipped("optimizer", "paper"),
-        drawing=Template.shipped("prior", "paper"),
+        refining=shipped("optimizer", _templates(endpoint)),
+        drawing=shipped("prior", _templates(endpoint)),
         seed_text=text,
     )
     optimizer = LlmOptimizer(endpoint, prompts, max_tokens=trial.optimizer_max_tokens, counters=Counters())
@@ -402,7 +427,7 @@ def _quoted(text: str) -> str:
 
 
 def _dropped(endpoint: Endpoint) -> Finding:
-    dropped = [name for name in endpoint.dropped_fields if name != "structured_outputs"]
+    dropped = [name for name in endpoint.dropped_fields if name not in FIELDS.values()]
     if not dropped:
         return Finding(name="optional fields", mark="works", words="all are taken", values={"refused": []})
     words = f"refused, and left out or renamed since: {', '.join(dropped)}"

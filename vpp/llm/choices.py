@@ -33,5 +33,5 @@ EFFORTS = ("none", "low", "medium", "high")
 """How much a thinking model is to think."""
 PREFETCH = ("auto", "on", "off")
 """Whether a chain's next rows are asked about before it is known which hypothesis goes on."""
-STRUCTURED = ("off", "choice", "regex")
-"""What a server is asked to hold a learner's answers to (see `structure.py`)."""
+STRUCTURED = ("auto", "off", "choice", "regex")
+"""What a server is asked to hold a learner's answers to (see `structure.py`); auto: the whole form, if it can."""

@@ -24,7 +24,7 @@ from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.refusals import DOES_NOT_FIT, refusal_of
 from vpp.llm.single_flight import SingleFlight
 from vpp.llm.sockets import affordable
-from vpp.llm.structure import Structure, is_kept
+from vpp.llm.structure import FIELDS, Structure, carrier_of, is_kept, request_options
 from vpp.llm.window import USUAL_AT_ONCE, Window
 from vpp.llm.wire import (
     SECRET_LENGTH,
@@ -137,7 +137,7 @@ class Endpoint:
         self._backoff_s = backoff_s
         self._cache = cache
         self._cache_address = cache_address or self.base_url
-        self._effort = effort_options(effort)
+        self._effort = effort
         self._fields = OptionalFields()
         self._budget = budget or Budget(self.counters)
         self._price = price
@@ -156,6 +156,25 @@ class Endpoint:
     def dropped_fields(self) -> tuple[str, ...]:
         """Optional fields the server refused: they are no longer sent, or under another name."""
         return self._fields.dropped
+
+    def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
+        """Another client of the same model, cache and budget, which learns of refused fields on its own."""
+        return Endpoint(
+            base_url=self.base_url,
+            model=self.model,
+            api_key=self._api_key,
+            concurrency=self._concurrency,
+            timeout_s=self._timeout_s,
+            max_attempts=max_attempts,
+            backoff_s=self._backoff_s,
+            cache=self._cache,
+            cache_address=self._cache_address,
+            counters=counters,
+            effort=self._effort,
+            budget=self._budget,
+            price=self._price,
+            gate=self.gate,
+        )
 
     def has_room(self) -> bool:
         """Whether calls that may turn out not to be needed would delay nobody, as far as can be told."""
@@ -203,8 +222,8 @@ class Endpoint:
             "temperature": temperature,
             "seed": seed,
             "response_format": response_format,
-            **({"structured": structured} if structured else {}),
-            **self._effort,
+            **request_options(structured),
+            **effort_options(self._effort),
         }
         key = self._cache_key(messages, options)
         completion = await self._cache.get(key) if self._cache else None
@@ -238,8 +257,8 @@ class Endpoint:
         )
 
     def _count(self, completion: Completion, structured: Structure | None) -> None:
-        is_held = "structured_outputs" not in self.dropped_fields
-        if structured and is_held and not is_kept(structured, completion.text):
+        is_sent = structured and FIELDS[carrier_of(structured)] not in self.dropped_fields
+        if structured and is_sent and not is_kept(structured, completion.text):
             self.counters.fault("not as structured")
         self.counters.add(
             cached=int(completion.cached),

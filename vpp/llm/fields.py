@@ -13,6 +13,7 @@ SPELLING = {
     "seed": "seed",
     "response_format": "response_format",
     "structured": "structured_outputs",
+    "grammar": "grammar",
     "reasoning_effort": "reasoning_effort",
     "chat_template_kwargs": "chat_template_kwargs",
 }
@@ -27,6 +28,8 @@ _NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
 OTHER_WORDS = {
     "structured_outputs": r"structured|grammar|guided|regex|json.?schema",
+    "grammar": r"grammar|gbnf",
+    "response_format": r"response.?format|json.?schema|structured|grammar",
     "reasoning_effort": r"reasoning|effort",
     "chat_template_kwargs": r"chat.?template|enable_thinking",
 }

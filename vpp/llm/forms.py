@@ -4,6 +4,8 @@ text     an explanation or reasoning, then the answer, a heading each: `{answer_
 brief    the answer alone under its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
 shown    as text, by the template's worked examples alone: `{answer_form_shown}` adds words only about several rows
+
+A server that takes only a JSON schema may also ask for `json_brief`: one JSON object with the answer alone.
 """
 
 import json
@@ -20,7 +22,7 @@ from vpp.llm.prompts import (
     prior_answer_form,
 )
 
-Style = Literal["text", "brief", "json", "shown"]
+Style = Literal["text", "brief", "json", "json_brief", "shown"]
 FORM_SLOTS: Mapping[str, Style] = {
     "answer_form": "text",
     "answer_form_brief": "brief",
@@ -41,11 +43,12 @@ _WHOLE = "the whole rule, complete in itself"
 def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
     """How the learner is to answer about so many inputs."""
     if style == "shown":
-        return "" if count == 1 else f"\n\n{pack_answer_form(dataset, count)}"
+        return "" if count == 1 else pack_answer_form(dataset, count)
     if style == "text":
         return learner_answer_form(dataset) if count == 1 else pack_answer_form(dataset, count)
-    made = _learner_json if style == "json" else _learner_brief
-    return after_labels(dataset, made(dataset, count))
+    if style == "brief":
+        return after_labels(dataset, _learner_brief(dataset, count))
+    return after_labels(dataset, _learner_json(style, dataset, count))
 
 
 def _learner_brief(dataset: Dataset, count: int) -> str:
@@ -55,11 +58,23 @@ def _learner_brief(dataset: Dataset, count: int) -> str:
     return f"{_EACH.format(count=count)}number in the brackets:\nOutput [1]: {kind}, nothing else"
 
 
-def _learner_json(dataset: Dataset, count: int) -> str:
-    asked = {"explanation": _EXPLAINED, "output": answer_kind(dataset)}
+def _learner_json(style: Style, dataset: Dataset, count: int) -> str:
+    asked = _json_fields(style, dataset)
     if count == 1:
         return f"{_ASKED_JSON}\n{_object(asked)}"
     return f"{_EACH.format(count=count)}number (one JSON object a line):\n{_object({'number': 1, **asked})}"
+
+
+def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
+    output = {"output": answer_kind(dataset)}
+    return output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
+
+
+def numbered_object_form(style: Style, dataset: Dataset, count: int) -> str:
+    """How the learner is asked to answer about several inputs in one JSON object, as a JSON schema can require."""
+    entry = _object({"1": {"number": 1, **_json_fields(style, dataset)}})
+    form = f"{_EACH.format(count=count)}number (one JSON object for all inputs, an entry for each):\n{entry}"
+    return after_labels(dataset, form)
 
 
 def optimizer_form(style: Style) -> str:

@@ -12,7 +12,7 @@ from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_of_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import outputs_of, render_input, render_inputs, rule_of, units
-from vpp.llm.structure import Structure, answer_form, structure
+from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
 from vpp.llm.templates import Template, keep_inside_fence
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
@@ -65,7 +65,7 @@ class LlmLearner:
         points_per_call: int = 1,
         temperature: float = 0.0,
         on_answer: OnAnswer | None = None,
-        structured: str = "off",
+        structured: StructuredAnswers = FREE_TEXT,
         warm_prefix: bool = False,
     ) -> None:
         """`max_tokens` is a row's; `on_answer` hears of every new answer once, in the order in which they arrive.
@@ -272,7 +272,11 @@ class LlmLearner:
 
 
 def learner_messages(
-    template: Template, dataset: Dataset, hypothesis: str, rows: Sequence[Row], structured: str = "off"
+    template: Template,
+    dataset: Dataset,
+    hypothesis: str,
+    rows: Sequence[Row],
+    structured: StructuredAnswers = FREE_TEXT,
 ) -> list[Message]:
     """What is first asked about a row, or about several at once, each under its number from 1."""
     pieces = _around_input(template, dataset, hypothesis, len(rows), structured)
@@ -280,7 +284,7 @@ def learner_messages(
 
 
 def _around_input(
-    template: Template, dataset: Dataset, hypothesis: str, count: int, structured: str
+    template: Template, dataset: Dataset, hypothesis: str, count: int, structured: StructuredAnswers
 ) -> tuple[str, ...]:
     """The question about so many rows in pieces, between which they stand."""
     form = answer_form(structured, template.style, dataset, count)

@@ -9,6 +9,7 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input
+from vpp.llm.structure import FREE_TEXT, StructuredAnswers
 from vpp.llm.templates import Template
 from vpp.llm.wire import Messages
 from vpp.problem import Prediction
@@ -54,7 +55,7 @@ def check_room(
     learner: Room,
     optimizer: Room,
     points_per_call: int = 1,
-    structured: str = "off",
+    structured: StructuredAnswers = FREE_TEXT,
 ) -> None:
     """Raises InputError where the longest row leaves no room for an answer, with the shortest hypothesis there is."""
     longest = _longest((*dataset.train, *dataset.test), points_per_call)

@@ -1,75 +1,211 @@
-"""Structured output: what a server is asked to hold a learner's answer to (vLLM's `structured_outputs`).
+"""Structured output: what a server holds a learner's answer to, and the field of the request that carries it.
+
+Kinds:
 
 off      free text: the model reasons, then gives its `Output:` line
-choice   the answer is the label, or the number, and nothing else: no explanation
-regex    the whole form that the template asks for, its explanation kept
+choice   the label or the number and nothing else, without an explanation
+regex    the whole answer form, its explanation first
 
-Servers that do not know the field ignore it in silence, so every answer is read and checked as without it.
+Carriers:
+
+structured_outputs   vLLM's field: a `choice` or a `regex`
+grammar              llama.cpp's field: a grammar in GBNF
+json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
+
+Servers ignore a field that they do not know in silence, so every answer is read and checked as if it were free text.
 """
 
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
 from vpp.data.lines import one_line
-from vpp.llm.forms import Style, learner_form
+from vpp.llm.forms import Style, learner_form, numbered_object_form
+from vpp.llm.patterns import EXPLANATION, NUMBER, QUOTED, Pattern, one_of, sequence
 from vpp.llm.prompts import after_labels, answer_kind
 
+Carrier = Literal["structured_outputs", "grammar", "json_schema"]
+CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
+"""In the order in which a server is asked for them."""
+FIELDS: dict[Carrier, str] = {
+    "structured_outputs": "structured_outputs",
+    "grammar": "grammar",
+    "json_schema": "response_format",
+}
+"""The field of a request that holds each."""
 Structure = dict[str, Any]
-"""`{"choice": […]}` or `{"regex": …}`, as vLLM takes them."""
+"""`{"choice": […]}` or `{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
 
-NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?"
-EXPLANATION = r"[^\n]{1,400}"
-QUOTED = r'[^"\\\n]{1,400}'
-_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+The regular expression beside a grammar is not sent: it checks the answer.
+"""
+EXPLANATION_LIMIT = 400
+"""Characters of an explanation."""
 
 
-def structure(kind: str, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int) -> Structure | None:
-    """What an answer about these inputs, of so many in the question, is held to; None where it is free.
+@dataclass(frozen=True, slots=True)
+class StructuredAnswers:
+    """How a server holds the learner's answers to a form."""
 
-    style: the form that the template asks for. numbers: under which each stands; a single input has none.
+    kind: Literal["off", "choice", "regex"] = "off"
+    carrier: Carrier = "structured_outputs"
+
+    @property
+    def are_json(self) -> bool:
+        """Whether answers are JSON objects because the server takes a JSON schema only."""
+        return self.kind != "off" and self.carrier == "json_schema"
+
+
+FREE_TEXT = StructuredAnswers()
+
+
+def structured_answers(option: str, carrier: str) -> StructuredAnswers:
+    """How answers are held under an option of `choices.STRUCTURED`. carrier: empty or off if none is known.
+
+    Without a carrier `auto` is free text, and `choice` and `regex` go to vLLM's field: servers may ignore it.
     """
-    if kind == "off":
+    known = next((each for each in CARRIERS if each == carrier), None)
+    if option == "off" or (option == "auto" and known is None):
+        return FREE_TEXT
+    return StructuredAnswers("choice" if option == "choice" else "regex", known or "structured_outputs")
+
+
+def answer_style(held: StructuredAnswers, style: Style) -> Style:
+    """Style of the learner's answers, in the prompt and in the structure alike. style: the template's own."""
+    if held.are_json:
+        return "json_brief" if held.kind == "choice" or style == "brief" else "json"
+    return "brief" if held.kind == "choice" else style
+
+
+def answer_form(held: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
+    """How the learner is asked to answer about `count` inputs. style: the template's own."""
+    form = _words_for(held, style, dataset, count)
+    return f"\n\n{form}" if form and style == "shown" else form
+
+
+def _words_for(held: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
+    if held.are_json and count > 1:
+        return numbered_object_form(answer_style(held, style), dataset, count)
+    if held.kind == "choice" and not held.are_json and count == 1:
+        bare = f"Answer with {answer_kind(dataset)} and nothing else: no heading, no explanation, no other word."
+        return after_labels(dataset, bare)
+    return learner_form(answer_style(held, style), dataset, count)
+
+
+def structure(
+    held: StructuredAnswers, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int
+) -> Structure | None:
+    """What the server holds one answer to; None for free text.
+
+    style: the template's own. numbers: of the inputs asked about, out of the `of` inputs of the first question.
+    """
+    if held.kind == "off":
         return None
-    if of == 1 and kind == "choice":
-        is_label = dataset.task == "classification"
-        return {"choice": [one_line(label) for label in dataset.classes]} if is_label else {"regex": NUMBER}
-    form = _form("brief" if kind == "choice" else style, dataset, is_single=of == 1)
-    return {"regex": "\\n".join(form.replace("{0}", str(number)) for number in numbers)}
-
-
-def _form(style: Style, dataset: Dataset, *, is_single: bool) -> str:
-    """One input's answer as a pattern, its number as {0}."""
+    style = answer_style(held, style)
     labels = [one_line(label) for label in dataset.classes]
-    if style == "json":
-        value = _one_of([json.dumps(label) for label in labels]) if labels else NUMBER
-        number = "" if is_single else '"number": {0}, '
-        return f'\\{{{number}"explanation": "{QUOTED}", "output": {value}\\}}'
-    value = _one_of(labels) if labels else NUMBER
-    number = "" if is_single else r" \[{0}\]"
-    explained = f"Explanation{number}: {EXPLANATION}\\n" if style == "text" else ""
-    return f"{explained}Output{number}: {value}"
+    if held.are_json:
+        return {"json_schema": _schema(style, labels, numbers if of > 1 else ())}
+    if held.kind == "choice" and of == 1:
+        if labels and held.carrier == "structured_outputs":
+            return {"choice": labels}
+        pattern = one_of(labels) if labels else NUMBER
+    else:
+        pattern = _answers(style, labels, numbers, is_single=of == 1)
+    return _carried(pattern, held.carrier)
 
 
-def _one_of(texts: Sequence[str]) -> str:
-    escaped = (_SPECIAL.sub(r"\\\1", text) for text in texts)
-    return f"({'|'.join(escaped)})"
+def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
+    """Hold an answer to one of these words."""
+    if carrier == "json_schema":
+        return {"json_schema": _object({"output": {"type": "string", "enum": list(words)}})}
+    return {"choice": list(words)} if carrier == "structured_outputs" else _carried(one_of(words), carrier)
 
 
-def answer_form(kind: str, style: Style, dataset: Dataset, count: int) -> str:
-    """How the learner is to answer about so many inputs, in step with what the server holds it to."""
-    if kind != "choice":
-        return learner_form(style, dataset, count)
-    if count > 1:
-        return learner_form("brief", dataset, count)
-    bare = f"Answer with {answer_kind(dataset)} and nothing else: no heading, no explanation, no other word."
-    return after_labels(dataset, bare)
+def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
+    return {"regex": pattern.regex, **({"grammar": pattern.grammar} if carrier == "grammar" else {})}
+
+
+def _answers(style: Style, labels: Sequence[str], numbers: Sequence[int], *, is_single: bool) -> Pattern:
+    """The answers about several inputs, a line break between two."""
+    parts: list[Pattern | str] = []
+    for number in numbers:
+        if parts:
+            parts.append("\n")
+        made = _json_answer if style == "json" else _answer
+        parts += made(style, labels, number, is_single)
+    return sequence(parts)
+
+
+def _answer(style: Style, labels: Sequence[str], number: int, is_single: bool) -> list[Pattern | str]:
+    mark = "" if is_single else f" [{number}]"
+    explained: list[Pattern | str] = [f"Explanation{mark}: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
+    return [*explained, f"Output{mark}: ", one_of(labels) if labels else NUMBER]
+
+
+def _json_answer(_: Style, labels: Sequence[str], number: int, is_single: bool) -> list[Pattern | str]:
+    mark = "" if is_single else f'"number": {number}, '
+    value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
+    return [f'{{{mark}"explanation": "', QUOTED, '", "output": ', value, "}"]
+
+
+def _schema(style: Style, labels: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
+    """Schema of an answer; of one about several inputs, an object with an entry for each number."""
+    output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
+    explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
+    entry = {"explanation": explanation, "output": output} if style == "json" else {"output": output}
+    if not numbers:
+        return _object(entry)
+    return _object({str(n): _object({"number": {"type": "integer", "enum": [n]}, **entry}) for n in numbers})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """Schema of an object with exactly these properties; servers write them in this order."""
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def carrier_of(asked: Structure) -> Carrier:
+    """The carrier that a structure was made for."""
+    return next((carrier for carrier in CARRIERS if carrier in asked), "structured_outputs")
+
+
+def request_options(asked: Structure | None) -> dict[str, Any]:
+    """Options of the request (names of `vpp.llm.fields.SPELLING`) that carry a structure."""
+    if not asked:
+        return {}
+    if "grammar" in asked:
+        return {"grammar": asked["grammar"]}
+    if "json_schema" in asked:
+        schema = {"name": "answer", "strict": True, "schema": asked["json_schema"]}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"structured": asked}
 
 
 def is_kept(asked: Structure, text: str) -> bool:
-    """Whether an answer is as it was asked to be."""
+    """Whether an answer has the structure that was asked for."""
     if "choice" in asked:
         return text.strip() in asked["choice"]
+    if "json_schema" in asked:
+        try:
+            return _follows(json.loads(text), asked["json_schema"])
+        except (ValueError, RecursionError):
+            return False
     return re.fullmatch(asked["regex"], text.strip()) is not None
+
+
+def _follows(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether a value follows one of the schemas made here; properties must stand in their order."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    if schema["type"] == "object":
+        properties = schema["properties"]
+        return (
+            isinstance(value, dict)
+            and list(value) == list(properties)
+            and all(_follows(value[name], each) for name, each in properties.items())
+        )
+    if schema["type"] == "string":
+        return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
+    return isinstance(value, int | float) and not isinstance(value, bool)

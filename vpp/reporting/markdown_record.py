@@ -12,6 +12,7 @@ from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, 
 from vpp.wording.faults import refused_sentence
 from vpp.wording.options import changed_words
 from vpp.wording.splitting import parted_text
+from vpp.wording.structured import structured_words
 from vpp.wording.words import NBSP, integer, seconds
 
 
@@ -82,8 +83,8 @@ def _options(config: Config) -> list[tuple[str, str, str]]:
 def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     endpoint, started = snapshot.spec.endpoint, snapshot.view.started
     yield "endpoint", "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
-    if endpoint.structured != "off":
-        yield "structured answers", f"{endpoint.structured}, where the server honours it"
+    if words := structured_words(snapshot.spec):
+        yield "structured answers", words
     if endpoint.reasoning_effort:
         yield "thinking effort", endpoint.reasoning_effort
     if endpoint.prefetch != "auto":

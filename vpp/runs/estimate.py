@@ -22,6 +22,7 @@ from vpp.problem import Exchange, Prediction
 from vpp.runs.prefetching import plan_of
 from vpp.runs.session import optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
+from vpp.runs.structuring import answers_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.usage import Usage
@@ -180,7 +181,7 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     template, packed = template_of(spec.learner_template, role="learner"), spec.config.points_per_call
 
     def asked(rows: Sequence[Row], length: float) -> Messages:
-        return learner_messages(template, dataset, texts.of(length), rows, spec.endpoint.structured)
+        return learner_messages(template, dataset, texts.of(length), rows, answers_of(spec))
 
     rows = by_length((*dataset.train, *dataset.test))
     packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]

@@ -67,6 +67,7 @@ class Preparation:
             command=self.command,
             start=self.start,
             started_from=self.started_from,
+            structured_as="",
             prices=self.prices,
             cap=self.cap,
         )

@@ -33,6 +33,7 @@ from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prefetching import room_for_guesses
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
+from vpp.runs.structuring import answers_of, with_carrier
 from vpp.settings import Environment
 
 DEMO_READY_S = 20.0
@@ -136,6 +137,7 @@ async def open_session(
         served = replace(spec.endpoint, concurrency=spec.ceiling)
         ends = await open_endpoints(stack, served, keys, cache, counters, budget=budget, prices=spec.prices)
         rooms = await _rooms(spec.endpoint, *ends)
+        spec = await with_carrier(directory, spec, ends[0], budget)
         check_rooms(spec, dataset, rooms)
         learner = _learner(spec, dataset, ends[0], rooms[0], counters, on_answer)
         prompts = optimizer_prompts(spec, dataset)
@@ -162,7 +164,7 @@ def _learner(
         points_per_call=spec.config.points_per_call,
         temperature=spec.config.learner_temperature,
         on_answer=on_answer,
-        structured=spec.endpoint.structured,
+        structured=answers_of(spec),
         warm_prefix=spec.endpoint.warm_prefix,
     )
 
@@ -224,7 +226,7 @@ def check_rooms(spec: RunSpec, dataset: Dataset, rooms: tuple[Room, Room]) -> No
         learner=rooms[0],
         optimizer=rooms[1],
         points_per_call=spec.config.points_per_call,
-        structured=spec.endpoint.structured,
+        structured=answers_of(spec),
     )
 
 

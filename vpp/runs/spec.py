@@ -43,7 +43,9 @@ class EndpointSpec:
     context_length: int = 0
     """Tokens of prompt and answer together that the models take; 0 asks the servers, which may not say."""
     structured: str = "off"
-    """What the server holds the learner's answers to: off, choice or regex; it may ignore it."""
+    """What the server holds the learner's answers to: auto, off, choice or regex; it may ignore it.
+
+    auto: the whole answer form, if the server honours a field for it. The default stays what older programs did."""
     reasoning_effort: str = ""
     """How much a thinking model thinks: none, low, medium or high; empty leaves it to the model."""
     prefetch: str = "auto"
@@ -114,6 +116,11 @@ class RunSpec:
     """(K,) hypotheses that the run begins with instead of asking for some; empty for a run of its own."""
     started_from: str = ""
     """Id of the run whose last population they are."""
+
+    structured_as: str = "structured_outputs"
+    """How the request carries the structure (`vpp.llm.structure.CARRIERS`), or off: the server honours no carrier.
+
+    Empty until the server was tested. The default stays what older programs sent."""
 
     @property
     def templates(self) -> dict[Role, str | None]:

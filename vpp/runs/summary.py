@@ -15,6 +15,7 @@ from vpp.runs.averages import averages, constant_answer
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
+from vpp.runs.structuring import answers_of
 from vpp.runs.view import RunView
 
 
@@ -29,6 +30,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "dir": str(directory.path),
         "status": directory.state(view),
         "method": spec.config.method,
+        "structured": _structured(spec),
         "metric": {
             "name": _metric_name(spec),
             "train": _number(train),
@@ -60,6 +62,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "individual": {"test": _numbers(own_test), "train": _numbers(own_train)},
         **(picked(own_test, own_train, is_error=_metric_name(spec) == "mse") if spec.config.method == "vml5" else {}),
     }
+
+
+def _structured(spec: RunSpec) -> dict[str, str | None]:
+    """The option, and the field of a request that carries it; null for free text."""
+    held = answers_of(spec)
+    return {"option": spec.endpoint.structured, "carrier": None if held.kind == "off" else held.carrier}
 
 
 def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:

@@ -81,7 +81,14 @@ def _as_started(spec: RunSpec) -> tuple[str, ...]:
             next(rest, None)
         elif not word.startswith(tuple(f"{option}=" for option in _OPTIONS_OF_PLACE)):
             kept.append(word)
-    return (*PROGRAM, *kept)
+    return (*PROGRAM, *kept, *_structured_then(spec))
+
+
+def _structured_then(spec: RunSpec) -> tuple[str, ...]:
+    """`--structured=off`, which was the default when the command of an older run was typed."""
+    is_named = any(word.split("=")[0] == "--structured" for word in spec.command)
+    is_older = spec.endpoint.structured == "off" and not spec.endpoint.demo and not spec.is_continued
+    return ("--structured=off",) if is_older and not is_named else ()
 
 
 def _reconstructed(spec: RunSpec) -> Iterator[str]:
@@ -153,7 +160,7 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
         "--model": endpoint.model,
         "--optimizer-base-url": endpoint.optimizer_base_url,
         "--optimizer-model": endpoint.optimizer_model,
-        "--structured": "" if endpoint.structured == "off" else endpoint.structured,
+        "--structured": "" if endpoint.structured == "auto" else endpoint.structured,
         "--reasoning-effort": endpoint.reasoning_effort,
         **{f"--{name.replace('_', '-')}": _unusual(endpoint, name) for name in LIMITS},
     }

@@ -1,0 +1,84 @@
+"""Which field of structured output a server honours, over real HTTP."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from vpp.errors import EndpointUnreachable
+from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.structure import CARRIERS, FIELDS
+
+from .stub import Behaviour, Reply, Request, chat, refusal, serving
+
+HELD = {"structured_outputs": "KALUMI", "grammar": "TORVEN", "response_format": '{"output": "KALUMI"}'}
+
+
+def honouring(field: str, *, others: Reply | None = None) -> Behaviour:
+    """A server that honours one field alone. others: its answer to a request with another; None ignores them."""
+
+    async def behave(request: Request) -> Reply:
+        if field in request.body:
+            return chat(HELD[field])
+        return others if others and set(FIELDS.values()) & set(request.body) else chat("hello")
+
+    return behave
+
+
+def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
+    async def scene() -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
+        async with serving(behaviour) as stub:
+            endpoint = Endpoint(base_url=stub.base_url, model="m", max_attempts=1)
+            try:
+                return await try_carriers(endpoint), stub.bodies
+            finally:
+                await endpoint.aclose()
+
+    return asyncio.run(scene())
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
+    found, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
+    place = CARRIERS.index(carrier)  # type: ignore[arg-type]
+    assert honoured(found) == carrier
+    assert [one.outcome for one in found] == ["ignored"] * place + ["honoured"]
+    assert len(bodies) == place + 1
+    assert {body["max_completion_tokens"] for body in bodies} == {MAX_TOKENS}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        refusal(400, "no"),
+        refusal(422, "Unexpected fields in the request: {'structured_outputs', 'grammar'}"),
+        refusal(400, "Unsupported parameter", param="structured_outputs"),
+    ],
+)
+def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) -> None:
+    found, _ = outcomes(honouring("response_format", others=others))
+    assert honoured(found) == "json_schema"
+    assert found[0].outcome == "refused"
+
+
+def test_a_server_that_ignores_all_fields_honours_none() -> None:
+    found, _ = outcomes(honouring("none"))
+    assert honoured(found) is None
+    assert {(one.outcome, one.said, one.is_answered) for one in found} == {("ignored", "hello", True)}
+
+
+def test_a_server_that_answers_nothing_is_told_from_one_that_refuses_a_field() -> None:
+    async def refuse(request: Request) -> Reply:
+        return refusal(404, "no such model")
+
+    found, _ = outcomes(refuse)
+    assert [(one.outcome, one.is_answered) for one in found] == [("refused", False)] * 3
+
+
+def test_a_lost_server_is_no_answer() -> None:
+    async def hang_up(request: Request) -> None:
+        return None
+
+    with pytest.raises(EndpointUnreachable):
+        outcomes(hang_up)

@@ -1,0 +1,115 @@
+"""llama.cpp with SmolLM2-135M, which answers in sentences and follows no rule: grammars and schemas are enforced."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.llm.tables import LINE, PARITY, row, table
+from tests.processes import Desk
+from tests.servers.served import Served
+from tests.servers.whole import finished, votes
+from vpp.data.dataset import Dataset
+from vpp.llm.answers import parse_label, parse_number, parse_pack
+from vpp.llm.carriers import honoured, try_carriers
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.learner import learner_messages
+from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure
+from vpp.llm.templates import Template
+
+RULE = "The output is 1 if x is above 2, and 0 otherwise."
+AWKWARD = ("C:\\x|y", 'say "yes"', "50 % [ß]")
+FEW_CALLS = ("--method", "vml", "--train-size", "4", "--batch-size", "2", "--test-size", "2")
+SHORT = ("--learner-max-tokens", "200", "--optimizer-max-tokens", "48")
+CARRIERS: tuple[Carrier, ...] = ("grammar", "json_schema")
+
+
+def asked(served: Served, call: Callable[[Endpoint], Any]) -> Any:
+    """The result of a call of an endpoint of its own."""
+
+    async def scene() -> Any:
+        endpoint = Endpoint(base_url=served.base_url, model=served.model, max_attempts=1, timeout_s=120)
+        try:
+            return await call(endpoint)
+        finally:
+            await endpoint.aclose()
+
+    return asyncio.run(scene())
+
+
+def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "") -> str:
+    """What the model says about the first rows, after checking that it has the structure."""
+    template = Template.shipped("learner", style)
+    numbers = tuple(range(1, count + 1))
+    messages = learner_messages(template, dataset, RULE, dataset.train[:count], held)
+    structured = structure(held, template.style, dataset, numbers=numbers, of=count)
+    assert structured is not None
+    completion = asked(
+        served,
+        lambda endpoint: endpoint.complete(
+            messages, temperature=1.0, seed=3, max_tokens=400 * count, structured=structured
+        ),
+    )
+    assert completion.finish_reason == "stop"
+    assert is_kept(structured, completion.text), completion.text
+    return str(completion.text)
+
+
+def test_a_grammar_is_honoured_and_vllms_field_is_ignored(llamacpp: Served) -> None:
+    found = asked(llamacpp, try_carriers)
+    assert [one.outcome for one in found] == ["ignored", "honoured"]
+    assert honoured(found) == "grammar"
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("style", ["", "terse", "json"])
+def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, carrier: Carrier, style: str) -> None:
+    said = answered(llamacpp, StructuredAnswers("regex", carrier), PARITY, style=style)
+    read = parse_label(said, PARITY.classes)
+    assert read.value in PARITY.classes
+    assert bool(read.explanation) == (style != "terse")
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("kind", ["choice", "regex"])
+def test_awkward_labels_are_held_to_and_read(llamacpp: Served, carrier: Carrier, kind: Any) -> None:
+    dataset = table(
+        "classification", tuple(row(i, label, x=str(i)) for i, label in enumerate(AWKWARD)), classes=AWKWARD
+    )
+    said = answered(llamacpp, StructuredAnswers(kind, carrier), dataset)
+    assert parse_label(said, dataset.classes).value in AWKWARD
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_number_is_held_to_and_read(llamacpp: Served, carrier: Carrier) -> None:
+    assert parse_number(answered(llamacpp, StructuredAnswers("regex", carrier), LINE)).value is not None
+    assert parse_number(answered(llamacpp, StructuredAnswers("choice", carrier), LINE)).value is not None
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("kind", ["choice", "regex"])
+def test_a_pack_is_held_to_its_numbers_and_read(llamacpp: Served, carrier: Carrier, kind: Any) -> None:
+    said = answered(llamacpp, StructuredAnswers(kind, carrier), PARITY, count=2)
+    read = parse_pack(said, (1, 2), lambda text: parse_label(text, PARITY.classes))
+    assert {number: one.value in PARITY.classes for number, one in read.items()} == {1: True, 2: True}
+
+
+def test_an_explanation_cannot_be_empty_or_run_over_its_line(llamacpp: Served) -> None:
+    said = answered(llamacpp, StructuredAnswers("regex", "grammar"), PARITY)
+    assert re.fullmatch(r"Explanation: \S[^\n]*\nOutput: [01]", said)
+
+
+def test_a_run_finds_the_grammar_and_reads_every_learner_answer(llamacpp: Served, desk: Desk) -> None:
+    view = finished(desk, "found", *llamacpp.options, *FEW_CALLS, *SHORT)
+    assert desk.directory("found").spec().structured_as == "grammar"
+    assert votes(view)
+    assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
+    assert "not as structured" not in view.usage.faults
+
+
+def test_check_endpoint_names_the_grammar(llamacpp: Served, desk: Desk) -> None:
+    outcome = desk.start("check-endpoint", *llamacpp.options, "--concurrency", "2", *SHORT).finish(within_s=300)
+    assert outcome.code == 0
+    assert "structured output: honoured through grammar" in outcome.out

@@ -1,0 +1,69 @@
+"""Finds out which field of a request a server honours, by asking for one of two words that do not fit the question."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vpp.errors import EndpointRefused
+from vpp.llm.conversation import question
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.structure import CARRIERS, FIELDS, Carrier, is_kept, one_of_words
+
+QUESTION = "Answer with the word hello."
+WORDS = ("KALUMI", "TORVEN")
+MAX_TOKENS = 32
+"""Tokens of an answer: a JSON object with one of the words, with blanks and line breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierTest:
+    """What a server did with one field."""
+
+    carrier: Carrier
+    outcome: Literal["honoured", "ignored", "refused"]
+    said: str
+    """The model's answer, or the server's reason."""
+    is_answered: bool
+    """Whether the server answered at all, with or without the field."""
+
+
+async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
+    """Test the fields in order, up to the first that the server honours. Raises EndpointUnreachable."""
+    tested: list[CarrierTest] = []
+    for carrier in CARRIERS:
+        tested.append(await _try(endpoint, carrier))
+        if tested[-1].outcome == "honoured":
+            break
+    return tuple(tested)
+
+
+class Carriers:
+    """The fields that one server honours, tested when they are first needed."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._tested: tuple[CarrierTest, ...] | None = None
+
+    async def tested(self) -> tuple[CarrierTest, ...]:
+        """What the server did with each field, as of `try_carriers`."""
+        if self._tested is None:
+            self._tested = await try_carriers(self._endpoint)
+        return self._tested
+
+
+def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
+    """The carrier that the server honours; None where it honours none."""
+    return next((test.carrier for test in tested if test.outcome == "honoured"), None)
+
+
+async def _try(endpoint: Endpoint, carrier: Carrier) -> CarrierTest:
+    asked = one_of_words(WORDS, carrier)
+    try:
+        completion = await endpoint.complete(
+            [question(QUESTION)], temperature=0.0, seed=0, max_tokens=MAX_TOKENS, structured=asked
+        )
+    except EndpointRefused as error:
+        return CarrierTest(carrier, "refused", str(error), is_answered=False)
+    if FIELDS[carrier] in endpoint.dropped_fields:
+        return CarrierTest(carrier, "refused", f"{FIELDS[carrier]} is not accepted", is_answered=True)
+    outcome: Literal["honoured", "ignored"] = "honoured" if is_kept(asked, completion.text) else "ignored"
+    return CarrierTest(carrier, outcome, completion.text, is_answered=True)
