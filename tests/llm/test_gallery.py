@@ -162,7 +162,7 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
     learner, optimizer, prior = (shipped(role, EXAMPLES) for role in ROLES)
     answers = [turn["content"] for turn in learner.opening if turn["role"] == "assistant"]
     assert [parse_number(text).value for text in answers if "11.5" in text] == [11.5]
-    labels = ("bare", "cold", "hot", "loud", "lush", "mild", "quiet")
+    labels = ("bare", "cold", "deep", "flat", "hot", "loud", "lush", "mild", "quiet")
     assert None not in [parse_label(text, labels).value for text in answers if "11.5" not in text]
     rules = [t["content"] for one in (optimizer, prior) for t in one.opening if t["role"] == "assistant"]
     assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)

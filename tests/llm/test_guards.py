@@ -284,9 +284,15 @@ def shown(value: object) -> str | None:
     return None if value is None else str(value)
 
 
+ROW_PARAMETERS = ("number", "target")
+"""Names that no column can have here: `row` takes columns as keywords."""
+
+
 @settings(max_examples=60, deadline=None)
 @given(
-    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
+    names=st.lists(
+        NAMES.filter(lambda name: name not in ROW_PARAMETERS), min_size=1, max_size=5, unique_by=str.casefold
+    ),
     texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
     labels=st.one_of(st.just([]), st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.casefold)),
     digits=st.booleans(),
