@@ -39,7 +39,7 @@ def asked(served: Served, call: Callable[[Endpoint], Any]) -> Any:
     return asyncio.run(scene())
 
 
-def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "") -> str:
+def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "paper") -> str:
     """What the model says about the first rows, after checking that it has the structure."""
     template = Template.shipped("learner", style)
     numbers = tuple(range(1, count + 1))
@@ -64,7 +64,7 @@ def test_a_grammar_is_honoured_and_vllms_field_is_ignored(llamacpp: Served) -> N
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("style", ["", "terse", "json"])
+@pytest.mark.parametrize("style", ["paper", "examples", "terse", "json"])
 def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, carrier: Carrier, style: str) -> None:
     said = answered(llamacpp, StructuredAnswers("regex", carrier), PARITY, style=style)
     read = parse_label(said, PARITY.classes)
