@@ -87,9 +87,9 @@ class LearnerFigures:
 
 
 def dataset_of(table: Table, rule: Rule, n: int) -> Dataset:
-    """The table with the rule's outputs as its target, all rows for training."""
-    csv = Csv.read(table.csv(rule, n).encode(), name=table.name)
-    return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.0)
+    """The table with the rule's outputs as its target and `n` rows for training."""
+    csv = Csv.read(table.csv(rule, n + max(8, n // 4)).encode(), name=table.name)
+    return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.2)
 
 
 async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, structured: str) -> LearnerFigures:
@@ -198,8 +198,9 @@ async def measure(options: argparse.Namespace) -> None:
             for table in TABLES:
                 recorder.about = {"role": "learner", "model": options.model, "templates": name, "table": table.name}
                 recorder.about["labels"] = table.labels
-                for rule in table.rules[: options.rules]:
-                    figures.append(await follow(recorder, name, table, rule, options.rows, options.structured))
+                rules = table.rules[: options.rules]
+                followed = (follow(recorder, name, table, rule, options.rows, options.structured) for rule in rules)
+                figures += await asyncio.gather(*followed)
             asked = recorder.answers[first:]
             seconds = (time.monotonic() - started) / max(1, len(asked))
             proposed = []
