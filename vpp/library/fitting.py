@@ -17,6 +17,7 @@ from vpp.library.posterior import Posterior
 from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
+from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POLL_S = 0.1
+FILE = "file:"
+"""Begins an endpoint that is a model file on this machine."""
 
 
 def fit(
@@ -47,9 +50,9 @@ def fit(
     """Learns a posterior over sentences that predict `target`, in a worker process of its own.
 
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
-    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, the
-    base URL of an OpenAI-compatible server (its model from VPP_MODEL), or an EndpointSpec. config: any option of
-    `settings.Config`.
+    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model,
+    "file:MODEL.gguf" for a model file on this machine, the base URL of an OpenAI-compatible server (its model from
+    VPP_MODEL), or an EndpointSpec. config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()
@@ -94,6 +97,9 @@ def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> Endpoin
         return endpoint
     if endpoint == "demo":
         return EndpointSpec(demo=True, model="demo")
+    if endpoint.startswith(FILE):
+        check_allowed(surroundings.keys().model_files)
+        return endpoint_for(endpoint.removeprefix(FILE), EndpointSpec(timeout_s=TIMEOUT_S))[0]
     return EndpointSpec(base_url=endpoint, model=environment.model or "")
 
 
