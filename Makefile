@@ -15,7 +15,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
+.PHONY: run test test-servers test-gguf axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -24,7 +24,10 @@ test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json ## whole runs against vLLM, transformers serve and LiteLLM, set up in SERVERS_DIR (.servers): 7 GB once
-	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers
+	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers --ignore tests/servers/test_gguf.py
+
+test-gguf: $(VENV)/local.done ## whole runs on a model file: SmolLM2-135M-Instruct.Q4_1.gguf in MODELS_DIR (.models), which you put there
+	$(BIN)/python -m pytest tests/servers/test_gguf.py
 
 test-ray: $(RIVALS)/ray.done ## sweeps on a Ray of this machine, set up in .rivals: 1.5 GB once
 	$(RIVALS)/ray/bin/python -m pytest tests/sweeps/test_ray.py
@@ -45,6 +48,7 @@ pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for
 	cd .ci/pins && $(PIN) login.in -o ../../requirements-login.txt
 	cd .ci/pins && $(PIN) dev.in -o ../../requirements-dev.txt
 	cd .ci/pins && $(PIN) ray.in -o ../../requirements-ray.txt
+	cd .ci/pins && $(PIN) local.in -o ../../requirements-local.txt
 	cd .ci/pins && $(PIN) tools.in -o tools.txt
 	$(MAKE) $(VENV)/dev.done
 	$(BIN)/python -m tests.supply.licences
@@ -104,6 +108,10 @@ $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
+
+$(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-local.txt
+	touch $@
 
 $(TOOLS)/tools.done: .ci/pins/tools.txt
 	$(PYTHON) -m venv $(TOOLS)

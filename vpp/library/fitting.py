@@ -94,13 +94,18 @@ def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
 
 def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> EndpointSpec:
     if isinstance(endpoint, EndpointSpec):
-        return endpoint
+        return _planned(endpoint) if endpoint.gguf and not endpoint.slots else endpoint
     if endpoint == "demo":
         return EndpointSpec(demo=True, model="demo")
     if endpoint.startswith(FILE):
-        check_allowed(surroundings.keys().model_files)
-        return endpoint_for(endpoint.removeprefix(FILE), EndpointSpec(timeout_s=TIMEOUT_S))[0]
+        return _planned(EndpointSpec(gguf=endpoint.removeprefix(FILE), timeout_s=TIMEOUT_S))
     return EndpointSpec(base_url=endpoint, model=environment.model or "")
+
+
+def _planned(endpoint: EndpointSpec) -> EndpointSpec:
+    """A model file's endpoint with slots and context for this machine."""
+    check_allowed(surroundings.keys().model_files)
+    return endpoint_for(endpoint.gguf, endpoint)[0]
 
 
 _FAILURES: dict[str, type[VppError]] = {
