@@ -18,7 +18,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers models test-models axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
+.PHONY: run test test-servers models test-models test-gguf axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -26,8 +26,11 @@ run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every test; those in a browser where Chromium and npm are installed
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json ## whole runs against vLLM, transformers serve and LiteLLM, set up in SERVERS_DIR (.servers): 7 GB once
-	SERVERS_DIR=$(SERVERS) $(BIN)/python -m pytest tests/servers
+test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json $(MODELS)/models.done ## whole runs against vLLM, transformers serve, LiteLLM and llama.cpp, set up in SERVERS_DIR (.servers): 7 GB once
+	SERVERS_DIR=$(SERVERS) MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/servers --ignore tests/servers/test_gguf.py
+
+test-gguf: $(VENV)/local.done $(MODELS)/models.done ## whole runs on a model file, SmolLM2-135M
+	MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/servers/test_gguf.py
 
 models: $(MODELS)/models.done ## get small language models and a llama.cpp server for them, set up in MODELS_DIR (.models): 1.8 GB once
 
@@ -53,6 +56,7 @@ pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for
 	cd .ci/pins && $(PIN) login.in -o ../../requirements-login.txt
 	cd .ci/pins && $(PIN) dev.in -o ../../requirements-dev.txt
 	cd .ci/pins && $(PIN) ray.in -o ../../requirements-ray.txt
+	cd .ci/pins && $(PIN) local.in -o ../../requirements-local.txt
 	cd .ci/pins && $(PIN) tools.in -o tools.txt
 	$(MAKE) $(VENV)/dev.done
 	$(BIN)/python -m tests.supply.licences
@@ -112,6 +116,10 @@ $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
+
+$(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-local.txt
+	touch $@
 
 $(TOOLS)/tools.done: .ci/pins/tools.txt
 	$(PYTHON) -m venv $(TOOLS)

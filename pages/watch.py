@@ -244,7 +244,8 @@ def trouble_html(run: frame.OpenRun, snapshot: Snapshot) -> str:
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     if snapshot.damage:
         return markup.block(markup.state("The journal is damaged", *damage_words(run, snapshot), failed=True))
-    asks_key = not (snapshot.spec.endpoint.is_demo or person.environment().endpoint_fixed)
+    endpoint = snapshot.spec.endpoint
+    asks_key = not (endpoint.is_demo or endpoint.gguf or person.environment().endpoint_fixed)
     anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
     words = {
         "failed": ("The run failed", view.detail, f"{kept}{anew}"),

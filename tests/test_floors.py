@@ -9,6 +9,7 @@ FLOORS = {
     "collecting": 0,
     "errors": 0,
     "files": 0,
+    "gguf": 1,
     "hypothesis": 0,
     "usage": 0,
     "randomness": 0,

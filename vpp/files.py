@@ -1,6 +1,7 @@
 """Opening a file in a folder that others may write to: never a link, and never a pipe, which may wait for good."""
 
 import errno
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -33,6 +34,20 @@ def read(path: Path) -> BinaryIO:
 def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> BinaryIO:
     """The file, open to be written, from its beginning. Raises OSError as `plain_file` does."""
     return os.fdopen(plain_file(path, flags), "wb")
+
+
+def locked(path: Path, *, shared: bool = False) -> BinaryIO | None:
+    """The file, made and locked until it is closed; None if another process has it. Raises OSError as `plain_file`."""
+    file = written(path, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def _no_file(path: Path) -> OSError:

@@ -293,6 +293,8 @@ class Environment:
     """VPP_ALLOWED_USERS: who may, by verified e-mail address, *@domain, or subject; empty: whoever can log in."""
     shared: bool = False
     """VPP_SHARED: others than the owner are meant to reach the app, also without login."""
+    allow_model_files: bool = False
+    """VPP_ALLOW_MODEL_FILES: model files of this machine may be used where others reach the app."""
     max_runs_per_user: int = 0
     """Runs of one user that go on at once; 0: no cap."""
     max_calls_per_user: int = 0
@@ -302,6 +304,11 @@ class Environment:
     def is_shared(self) -> bool:
         """Whether others than the owner reach the app, as far as variables tell."""
         return self.shared or self.login or self.endpoint_fixed or bool(self.allowed_endpoints)
+
+    @property
+    def may_use_model_files(self) -> bool:
+        """Whether runs may start a server for a model file of this machine."""
+        return self.allow_model_files or not self.is_shared
 
     @classmethod
     def read(cls, dotenv: Mapping[str, str] | None = None) -> "Environment":
@@ -327,6 +334,7 @@ class Environment:
             login=_switch(values, "VPP_LOGIN"),
             allowed_users=_listed(values, "VPP_ALLOWED_USERS"),
             shared=_switch(values, "VPP_SHARED"),
+            allow_model_files=_switch(values, "VPP_ALLOW_MODEL_FILES"),
             max_runs_per_user=_whole(values, "VPP_MAX_RUNS_PER_USER", default=0),
             max_calls_per_user=_whole(values, "VPP_MAX_CALLS_PER_USER", default=0),
         )
@@ -351,6 +359,7 @@ NAMES = (
     "VPP_LOGIN",
     "VPP_ALLOWED_USERS",
     "VPP_SHARED",
+    "VPP_ALLOW_MODEL_FILES",
     "VPP_MAX_RUNS_PER_USER",
     "VPP_MAX_CALLS_PER_USER",
     "VPP_BROWSER",

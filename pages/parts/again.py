@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 import streamlit as st
 
 from pages.parts import budget, frame, method
-from pages.parts.endpoint import DEMO, OWN_WAY, SERVER, SPEEDS
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS
 from pages.parts.keeping import FROM
 from vpp.data.dataset import Dataset
 from vpp.errors import VppError
@@ -23,6 +23,8 @@ class Again:
     def completed(self, endpoint: EndpointSpec) -> EndpointSpec:
         """With what the form does not ask for as that run had it."""
         of = self.spec.endpoint
+        if endpoint.gguf or of.gguf:
+            return endpoint  # time and context of a model file are its own
         return replace(
             endpoint,
             timeout_s=of.timeout_s,
@@ -40,13 +42,14 @@ def fill(run: str, spec: RunSpec) -> None:
         method.put(name, value)
     of = spec.endpoint
     fields = {
-        "who": DEMO if of.demo else SERVER,
+        "who": DEMO if of.demo else MODEL_FILE if of.gguf else SERVER,
+        "gguf": of.gguf,
         "speed": SPEEDS[0] if of.demo_latency_ms else SPEEDS[1],
         "url": of.base_url,
-        "model": "" if of.demo else of.model,
+        "model": "" if of.is_started_here else of.model,
         "optimizer_url": of.optimizer_base_url,
         "optimizer_model": of.optimizer_model,
-        "concurrency": of.concurrency or None,
+        "concurrency": None if of.concurrency in (0, of.slots) else of.concurrency,
         "structured": of.structured,
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,

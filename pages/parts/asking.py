@@ -339,7 +339,7 @@ def plan_words(run: frame.OpenRun, n_rows: int) -> str:
 def consent(run: frame.OpenRun, what: str) -> bool:
     """Rows leave this machine only with a person's word."""
     endpoint = run.snapshot.spec.endpoint
-    if endpoint.demo or is_loopback(endpoint.base_url):
+    if endpoint.is_started_here or is_loopback(endpoint.base_url):
         return True
     host = urlsplit(endpoint.base_url).hostname or "the server"
     st.html(markup.block(markup.caption(f"Not this machine: {host}")))

@@ -11,15 +11,18 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import frame, person
 from pages.parts.keeping import at_first
 from vpp.errors import InputError, VppError
+from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.runs.checking import Checked, checking
+from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.settings import Environment
 from vpp.wording import markup
 from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
+from vpp.wording.model_file import model_file_words
 
-DEMO, SERVER = "Built-in demo model", "My endpoint"
+DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")
 OWN_WAY = "the model’s own"
 STRUCTURED_WORDS = {
@@ -50,9 +53,10 @@ def is_demo() -> bool:
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
     """Asks for the model; an incomplete server has no model or no address."""
     st.session_state["new.verdict"] = None
-    kind = st.segmented_control(
-        "Who answers", (DEMO, SERVER), key=at_first("new.who", DEMO), persist_state="session", required=True
-    )
+    choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
+    if st.session_state.get("new.who") not in choices:
+        st.session_state["new.who"] = DEMO
+    kind = st.segmented_control("Who answers", choices, key="new.who", persist_state="session", required=True)
     if kind == DEMO:
         st.html(markup.block(markup.DEMO_BANNER))
         speed = st.segmented_control(
@@ -60,7 +64,24 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
         )
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
-    return server()
+    return server() if kind == SERVER else _model_file()
+
+
+def _model_file() -> EndpointSpec:
+    """Asks for the file's path, and says what was read of it; an endpoint without a file if it cannot be used."""
+    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
+    asked = replace(_asking(), timeout_s=TIMEOUT_S)
+    st.session_state["new.sent_ok"] = True
+    endpoint = asked
+    if path:
+        try:
+            endpoint, header, plan = endpoint_for(path, asked)
+            words = model_file_words(header, plan, memory_bytes=machine_memory())
+            st.html(markup.block(markup.caption(words)))
+        except InputError as error:
+            st.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
+    _test(endpoint)
+    return endpoint
 
 
 def server() -> EndpointSpec:
@@ -198,7 +219,7 @@ def _are_addresses(*urls: str) -> bool:
 
 def _test(endpoint: EndpointSpec) -> None:
     """The button, each finding as it is made, and the findings of the last test of this very endpoint."""
-    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not endpoint.base_url):
+    if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         _run_test(endpoint)
     last = st.session_state.get("new.check")
     asked = (endpoint, frame.session_keys(endpoint))
@@ -234,8 +255,10 @@ def _run_test(endpoint: EndpointSpec) -> None:
 
 def lacking(endpoint: EndpointSpec) -> str:
     """What a run needs before it can start, in one sentence; empty where it needs nothing."""
-    if endpoint.demo:
+    if endpoint.is_started_here:
         return ""
+    if st.session_state.get("new.who") == MODEL_FILE:
+        return "Give the path of a model file first, or take the demo model."
     if not endpoint.base_url:
         return "Give a whole address first, or take the demo model."
     if not endpoint.model:

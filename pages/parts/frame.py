@@ -237,7 +237,7 @@ def session_keys(endpoint: EndpointSpec) -> Keys:
 def ask_keys(endpoint: EndpointSpec) -> None:
     """Fields for the keys; what is typed is kept in this browser session, and for one server each."""
     env = person.environment()
-    if env.endpoint_fixed:
+    if env.endpoint_fixed or endpoint.gguf:
         return
     _ask_key("Key, where the server wants one", endpoint.base_url, bool(env.api_key))
     other = endpoint.optimizer_base_url

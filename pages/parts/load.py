@@ -29,7 +29,7 @@ def line(snapshot: Snapshot) -> str:
         window_words(snapshot.usage, snapshot.spec.ceiling),
     )
     narrowed = "".join(markup.caption(words) for words in told_of if words)
-    if endpoint.demo:
+    if endpoint.is_started_here:
         return narrowed
     servers = {endpoint.base_url: "Server"}
     if endpoint.optimizer_base_url not in ("", endpoint.base_url):

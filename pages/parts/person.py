@@ -17,7 +17,7 @@ from vpp.llm.address import is_loopback
 from vpp.llm.allowance import Allowance
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.session import MODEL_FILES, Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.runs.users import User, check_runs, keys_for, origin
@@ -205,10 +205,16 @@ def gate() -> Gate:
     return replace(found, is_shared=True) if is_reached_by_others() else found
 
 
+def model_files() -> Path | None:
+    """Folder of the servers of model files; None where others reach the app and its owner has not allowed them."""
+    is_allowed = environment().allow_model_files or not gate().is_shared
+    return cache_dir().absolute() / MODEL_FILES if is_allowed else None
+
+
 def keys_of(endpoint: EndpointSpec) -> Keys:
     """For an endpoint's servers: typed in this browser session, else the owner's where the server is the owner's."""
     env = environment()
-    own = replace(surroundings.keys(), gate=gate(), allowance=_allowance(env))
+    own = replace(surroundings.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
     typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})
     return keys_for(endpoint, typed=typed, own=own, environment=env)
 

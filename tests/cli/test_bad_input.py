@@ -39,6 +39,8 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run . --target kind --demo", ". cannot be read"),
         ("run t.csv --target colour --demo", "colour"),
         ("run t.csv --target same --demo", "same"),
+        ("run t.csv --target kind --gguf t.csv", "'t.csv' is no GGUF file that can be read: give the path of a model"),
+        ("run t.csv --target kind --gguf nofile.gguf", "'nofile.gguf' is no GGUF file that can be read"),
         ("run t.csv --target kind", "no endpoint"),
         ("run t.csv --target kind --base-url http://127.0.0.1:9/v1", "no model"),
         ("run t.csv --target kind --base-url localhost --model m", "write it as http://localhost/v1"),

@@ -10,7 +10,7 @@ from tests.supply import licences
 from tests.supply.licences import PAGE, PINS, ROOT, listed, pinned
 
 SOURCES = ROOT / ".ci" / "pins"
-FILES = (*PINS, SOURCES / "tools.txt", ROOT / "requirements-ray.txt")
+FILES = (*PINS, SOURCES / "tools.txt", ROOT / "requirements-ray.txt", ROOT / "requirements-local.txt")
 
 
 def straight(path: Path) -> dict[str, str]:
@@ -30,7 +30,8 @@ def test_every_package_is_pinned_to_files_by_their_hashes(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "path"), [("app.in", FILES[0]), ("dev.in", FILES[1]), ("tools.in", FILES[2]), ("ray.in", FILES[3])]
+    ("source", "path"),
+    zip(("app.in", "dev.in", "tools.in", "ray.in", "local.in"), FILES, strict=True),
 )
 def test_what_people_pin_is_what_is_installed(source: str, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -46,6 +47,11 @@ def test_tests_run_on_the_versions_that_the_app_is_pinned_to() -> None:
 def test_every_range_of_the_package_is_pinned_for_the_app() -> None:
     ranges = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     assert {re.match(r"[\w-]+", each).group() for each in ranges} == set(straight(SOURCES / "app.in"))  # type: ignore[union-attr]
+
+
+def test_the_local_extra_is_what_is_pinned() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["local"] == [f"{name}=={version}" for name, version in straight(SOURCES / "local.in").items()]
 
 
 def test_every_installed_package_has_its_licence_on_the_page() -> None:

@@ -52,7 +52,10 @@ def _endpoint_words(endpoint: EndpointSpec) -> Iterator[str]:
     if endpoint.demo:
         yield from ("--demo", f"--demo-latency-ms={endpoint.demo_latency_ms}")
         return
-    yield from (f"--base-url={endpoint.base_url}", f"--model={endpoint.model}")
+    if endpoint.gguf:
+        yield from (f"--gguf={endpoint.gguf}", f"--context-length={endpoint.context_length}")
+    else:
+        yield from (f"--base-url={endpoint.base_url}", f"--model={endpoint.model}")
     if endpoint.optimizer_base_url:
         yield f"--optimizer-base-url={endpoint.optimizer_base_url}"
     if endpoint.optimizer_model:

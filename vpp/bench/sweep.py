@@ -192,7 +192,7 @@ def told(endpoint: EndpointSpec) -> str:
         pace = f", {endpoint.demo_latency_ms} ms an answer" if endpoint.demo_latency_ms else ""
         return f"the built-in demo model{pace}{_cache(endpoint)}"
     other = (endpoint.optimizer_model or endpoint.model, endpoint.optimizer_base_url or endpoint.base_url)
-    learner = f"{endpoint.model} at {endpoint.base_url}"
+    learner = f"{endpoint.model} {'from a file' if endpoint.gguf else f'at {endpoint.base_url}'}"
     optimizer = "" if other == (endpoint.model, endpoint.base_url) else f" with {other[0]} at {other[1]} as optimizer"
     return f"{learner}{optimizer}{_cache(endpoint)}"
 

@@ -101,7 +101,7 @@ def _or(given: int | None, otherwise: int) -> int:
 
 
 def _names_endpoint(options: Namespace) -> bool:
-    return bool(options.demo or options.base_url or options.model)
+    return bool(options.demo or options.gguf or options.base_url or options.model)
 
 
 class SweepProgress:

@@ -118,12 +118,14 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group = parser.add_argument_group("endpoint")
     group.add_argument("--demo", action="store_true", help="the built-in demo model, which is no language model")
     group.add_argument("--demo-latency-ms", type=int, default=0, help="how long the demo model waits an answer (0)")
+    group.add_argument("--gguf", metavar="FILE", help="a model file on this machine, which the run serves itself")
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model of both roles (VPP_MODEL)")
     group.add_argument("--optimizer-base-url", metavar="URL", help="where the optimizer is another server")
     group.add_argument("--optimizer-model", metavar="NAME", help="where the optimizer is another model")
     group.add_argument("--concurrency", type=int, default=0, help="calls in flight at most (a round; 1024 to 4096)")
-    group.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="of a whole call (120)")
+    about = "of a whole call (120; with --gguf 3600)"
+    group.add_argument("--timeout", type=float, metavar="SECONDS", help=about)
     about = "what the server holds the learner's answers to: choice, the bare label or number; regex, the whole form"
     about += " with an explanation; off, nothing; auto, the whole form if a test call shows that the server can"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=f"{about} (auto)")

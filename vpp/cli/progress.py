@@ -12,11 +12,13 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.faults import faults_named, files_words, held_words
+from vpp.wording.model_file import loading_words
 from vpp.wording.retries import retry_words
 from vpp.wording.steps import steps_done, steps_text
 from vpp.wording.words import seconds
 
 WIDTH = 28
+LOADING_SAID_S = 10.0
 
 
 class Progress:
@@ -29,6 +31,7 @@ class Progress:
         self._is_terminal = stream is not None and stream.isatty()
         self._said_paused = self._said_files = self._said_faults = False
         self._told_at = time.monotonic()
+        self._loading_said_s: float | None = None
 
     def __call__(self, view: RunView, record: Record) -> None:
         """Shows where the run is."""
@@ -61,6 +64,14 @@ class Progress:
         """Says that the run waits for its turn. going: runs that have theirs."""
         runs = "1 run is" if going == 1 else f"{going} runs are"
         self._say(f"queued: {runs} going, as many as may at a time (VPP_MAX_RUNNING)")
+
+    def loading(self, seconds_so_far: float) -> None:
+        """Says that the model is loading; where lines stay, every 10 s."""
+        if self._is_terminal:
+            self._print(f"\r\x1b[K{loading_words(seconds_so_far)}", end="")
+        elif self._loading_said_s is None or seconds_so_far - self._loading_said_s >= LOADING_SAID_S:
+            self._loading_said_s = seconds_so_far
+            self._print(loading_words(seconds_so_far))
 
     def close(self) -> None:
         """Leaves the bar behind."""

@@ -15,12 +15,15 @@ from vpp.data.dataset import Dataset
 from vpp.data.recast import with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
+from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
 from vpp.llm.gallery import check_templates, gallery_text
+from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, preset
+from vpp.wording.model_file import model_file_words
 from vpp.wording.options import unused_words
 
 
@@ -113,7 +116,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     env = environment()
     shared: dict[str, Any] = {
         "concurrency": options.concurrency,
-        "timeout_s": options.timeout,
+        "timeout_s": _timeout_s(options),
         "max_wait_s": options.max_wait,
         "cache": not options.no_cache,
         "structured": options.structured,
@@ -126,6 +129,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     }
     if options.demo:
         return EndpointSpec(demo=True, demo_latency_ms=options.demo_latency_ms, model="demo", **shared)
+    if options.gguf:
+        return _of_model_file(options, EndpointSpec(**shared))
     endpoint = EndpointSpec(
         base_url=options.base_url or env.base_url or "",
         model=options.model or env.model or "",
@@ -134,4 +139,19 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         **shared,
     )
     check_gate(endpoint, keys().gate)
+    return endpoint
+
+
+def _timeout_s(options: Namespace) -> float:
+    if options.timeout is not None:
+        return float(options.timeout)
+    return TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
+
+
+def _of_model_file(options: Namespace, asked: EndpointSpec) -> EndpointSpec:
+    """Says what was read of the file and how it will be served."""
+    check_allowed(keys().model_files)
+    endpoint, header, plan = endpoint_for(options.gguf, asked)
+    if not getattr(options, "quiet", False):
+        print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
     return endpoint

@@ -11,7 +11,7 @@ from vpp.cli.running import endpoint_of
 from vpp.cli.surroundings import keys
 from vpp.errors import InputError
 from vpp.runs.checking import Checked, checking
-from vpp.runs.preparation import check_limits
+from vpp.runs.preparation import NO_ENDPOINT, check_limits
 from vpp.wording.checks import verdict
 
 
@@ -25,8 +25,8 @@ def demo_server(options: Namespace) -> NoReturn:
 def check_endpoint(options: Namespace) -> int:
     """Says in plain words what the servers of a run do, a line each, as it is found."""
     spec = endpoint_of(options)
-    if not spec.demo and not spec.base_url:
-        raise InputError("no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo")
+    if not spec.is_started_here and not spec.base_url:
+        raise InputError(NO_ENDPOINT)
     check_limits(spec)
     found: list[Checked] = []
     for one in checking(spec, keys()):

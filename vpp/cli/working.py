@@ -80,6 +80,7 @@ def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> 
         heard=heard,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
+        on_loading=progress.loading if progress else None,
         on_beat=progress.beat if progress else None,
     )
 

@@ -19,6 +19,7 @@ from vpp.llm.gallery import set_texts
 from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
+from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POLL_S = 0.1
+FILE = "file:"
+"""Begins an endpoint that is a model file on this machine."""
 
 
 def fit(
@@ -50,9 +53,10 @@ def fit(
     """Learns a posterior over sentences that predict `target`, in a worker process of its own.
 
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
-    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, the
-    base URL of an OpenAI-compatible server (its model from VPP_MODEL; answers are held to a form where it can), or an
-    EndpointSpec. templates: a set of the gallery, or "auto". config: any option of `settings.Config`.
+    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model,
+    "file:MODEL.gguf" for a model file on this machine, the base URL of an OpenAI-compatible server (its model from
+    VPP_MODEL; answers are held to a form where it can), or an EndpointSpec. templates: a set of the gallery, or
+    "auto". config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()
@@ -104,10 +108,19 @@ def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
 
 def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> EndpointSpec:
     if isinstance(endpoint, EndpointSpec):
-        return endpoint
+        return _planned(endpoint) if endpoint.gguf and not endpoint.slots else endpoint
     if endpoint == "demo":
         return EndpointSpec(demo=True, model="demo", structured="auto")
+    if endpoint.startswith(FILE):
+        spec = EndpointSpec(gguf=endpoint.removeprefix(FILE), timeout_s=TIMEOUT_S, structured="auto")
+        return _planned(spec)
     return EndpointSpec(base_url=endpoint, model=environment.model or "", structured="auto")
+
+
+def _planned(endpoint: EndpointSpec) -> EndpointSpec:
+    """A model file's endpoint with slots and context for this machine."""
+    check_allowed(surroundings.keys().model_files)
+    return endpoint_for(endpoint.gguf, endpoint)[0]
 
 
 _FAILURES: dict[str, type[VppError]] = {

@@ -1,11 +1,13 @@
 """The report's record of what a run was given and what it took: data, method, calls, and how to repeat it."""
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from vpp.data.adding import n_answered
 from vpp.data.dataset import Column, Dataset
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
+from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
@@ -80,9 +82,15 @@ def _options(config: Config) -> list[tuple[str, str, str]]:
     ]
 
 
+def _address(endpoint: EndpointSpec) -> str:
+    if endpoint.gguf:
+        return f"llama.cpp on the run's own machine, from the file {PurePath(endpoint.gguf).name}"
+    return "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+
+
 def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     endpoint, started = snapshot.spec.endpoint, snapshot.view.started
-    yield "endpoint", "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+    yield "endpoint", _address(endpoint)
     if words := structured_words(snapshot.spec):
         yield "structured answers", words
     if endpoint.reasoning_effort:

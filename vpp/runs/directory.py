@@ -67,6 +67,8 @@ class Beat(Moment):
     """What it has asked so far."""
     done: str = ""
     """The mark of the last word that it has done with."""
+    loading_s: float | None = None
+    """Seconds for which it has been loading a model file; None if it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +211,10 @@ class RunDirectory:
         past = (beat.done if beat else "", asked.heard if asked else "")
         return word if word and word.mark not in past else None
 
-    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "") -> None:
+    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
         """The worker's sign of life: what it has asked so far, whether it waits for its turn, which word is done."""
         signs = {"pid": os.getpid(), **asdict(Moment.now()), "queued": queued, "done": done, "usage": usage_json}
+        signs["loading_s"] = loading_s
         with files.written(self.path / ".heartbeat.part") as file:
             file.write(json.dumps(signs).encode())
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")

@@ -21,6 +21,8 @@ from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
 
+NO_ENDPOINT = "no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), --gguf FILE, or --demo"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation:
@@ -112,9 +114,9 @@ def check_start(start: Sequence[str], config: Config) -> None:
 
 def check_endpoint(endpoint: EndpointSpec) -> None:
     """Raises InputError where no server is named, or `check_limits` does."""
-    if not endpoint.demo and not endpoint.base_url:
-        raise InputError("no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), or --demo")
-    if not endpoint.demo and not endpoint.model:
+    if not endpoint.is_started_here and not endpoint.base_url:
+        raise InputError(NO_ENDPOINT)
+    if not endpoint.is_started_here and not endpoint.model:
         raise InputError(f"no model for {endpoint.base_url}: give --model, or set VPP_MODEL")
     check_limits(endpoint)
 
@@ -149,7 +151,7 @@ def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
         (endpoint.base_url, endpoint.model),
         (endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model),
     ):
-        if url and not endpoint.demo:
+        if url and not endpoint.is_started_here:
             gate.check(checked_address(url), model)
 
 

@@ -29,6 +29,8 @@ class Snapshot:
     view: RunView
     usage: Usage
     """What it has asked, the calls of an unfinished round included."""
+    loading_s: float | None = None
+    """Seconds for which the worker has been loading a model file; None if it is not."""
     damage: str = ""
     """What the journal has lost, in one line with the mend."""
     edition: int = 0
@@ -60,6 +62,7 @@ class RunReader:
                 state=state,
                 view=self._shown,
                 usage=self._usage_now(state),
+                loading_s=self._loading_s(state),
                 damage=damage_of(self.directory, self._shown) if self._shown.last_at is None else self._damage,
                 edition=self._edition,
             )
@@ -112,6 +115,10 @@ class RunReader:
         if self._shown.started is None and self._shown.is_damaged:
             with suppress(RunError, DataError):
                 self._shown.started = start_of(spec, self.dataset())
+
+    def _loading_s(self, state: State) -> float | None:
+        beat = self.directory.last_beat() if state == "queued" else None
+        return beat.loading_s if beat else None
 
     def _usage_now(self, state: State) -> Usage:
         """The journal's count, or a living worker's newer one."""

@@ -18,6 +18,7 @@ from vpp.data.record import dataset_from_csv
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointUnreachable, InputError, RunError
 from vpp.events import RunStarted
+from vpp.gguf.server import LIBRARY
 from vpp.llm.allowance import Allowance
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
@@ -31,12 +32,15 @@ from vpp.llm.prompts import seed_sentence
 from vpp.llm.room import Room, check_room
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
+from vpp.runs.model_file import OnLoading, model_server
 from vpp.runs.prefetching import room_for_guesses
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.structuring import answers_of, with_carrier
 from vpp.settings import Environment
 
 DEMO_READY_S = 20.0
+MODEL_FILES = "model-servers"
+"""Folder in the cache folder where runs on one model file find their server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +52,19 @@ class Keys:
     gate: Gate = Gate()
     allowance: Allowance | None = None
     """How much may be sent, where a user of a shared app asks."""
+    model_files: Path | None = None
+    """Folder of the servers of model files; None if model files may not be used."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
         """OPENAI_API_KEY, and VPP_OPTIMIZER_API_KEY where the optimizer has its own."""
+        owners = Environment.of(environment)
         return cls(
             learner=environment.get("OPENAI_API_KEY") or None,
             optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
-            gate=Gate.of(Environment.of(environment)),
+            gate=Gate.of(owners),
             allowance=_allowance(environment),
+            model_files=owners.cache_dir / MODEL_FILES if owners.may_use_model_files else None,
         )
 
     def variables(self) -> dict[str, str]:
@@ -122,10 +130,11 @@ async def open_session(
     counters: Counters,
     on_answer: OnAnswer | None = None,
     cap: Cap | None = None,
+    on_loading: OnLoading = lambda _: None,
 ) -> AsyncIterator[Session]:
     """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all.
 
-    cap: None where nobody waits for a higher one.
+    cap: None where nobody waits for a higher one. on_loading: called while a model file is loaded.
     """
     spec = directory.spec()
     budget = Budget(counters, cap or NO_CAP, allowance=keys.allowance, waits=cap is not None)
@@ -135,7 +144,9 @@ async def open_session(
         stack.callback(budget.close)
         cache = await open_cache(stack, cache_dir, counters) if spec.endpoint.cache else None
         served = replace(spec.endpoint, concurrency=spec.ceiling)
-        ends = await open_endpoints(stack, served, keys, cache, counters, budget=budget, prices=spec.prices)
+        ends = await open_endpoints(
+            stack, served, keys, cache, counters, budget=budget, prices=spec.prices, on_loading=on_loading
+        )
         rooms = await _rooms(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], budget)
         check_rooms(spec, dataset, rooms)
@@ -269,11 +280,11 @@ async def open_endpoints(
     max_attempts: int = MAX_ATTEMPTS,
     budget: Budget | None = None,
     prices: Prices = NO_PRICES,
+    on_loading: OnLoading = lambda _: None,
 ) -> tuple[Endpoint, Endpoint]:
     """The learner's and the optimizer's: one where both ask the same model. The demo model is started for it."""
-    base_url = await stack.enter_async_context(demo_server(spec.demo_latency_ms)) if spec.demo else spec.base_url
-    address = f"demo:{DEMO_VERSION}" if spec.demo else None
-    gate = Gate(named=(base_url,)) if spec.demo else keys.gate
+    base_url, address, own_key = await _address(stack, spec, keys, on_loading)
+    gate = Gate(named=(base_url,)) if spec.is_started_here else keys.gate
     if budget is None:
         budget = Budget(counters, allowance=keys.allowance)
         stack.callback(budget.close)
@@ -298,14 +309,32 @@ async def open_endpoints(
         return endpoint
 
     model = "demo" if spec.demo else spec.model
-    learner = await opened(base_url, model, keys.learner, prices.learner)
-    if spec.demo or not (spec.optimizer_base_url or spec.optimizer_model):
+    learner = await opened(base_url, model, own_key or keys.learner, prices.learner)
+    if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", base_url)
     key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
     url = spec.optimizer_base_url or base_url
     optimizer = await opened(url, spec.optimizer_model or model, key, prices.of_optimizer)
     return learner, optimizer
+
+
+async def _address(
+    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, on_loading: OnLoading
+) -> tuple[str, str | None, str | None]:
+    """The learner's base URL, what stands for it in the cache, and its key; a server of ours is started for it."""
+    if spec.gguf:
+        serving = model_server(spec, keys.model_files, environment=_bare_environment(), on_loading=on_loading)
+        served = await stack.enter_async_context(serving)
+        return served.base_url, served.address, served.key
+    if spec.demo:
+        return await stack.enter_async_context(demo_server(spec.demo_latency_ms)), f"demo:{DEMO_VERSION}", None
+    return spec.base_url, None, None
+
+
+def _bare_environment() -> dict[str, str]:
+    """The environment of a server of ours: it needs no secret."""
+    return {name: value for name, value in child_environment(os.environ).items() if not is_secret(name)}
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -327,7 +356,7 @@ async def demo_server(latency_ms: int) -> AsyncIterator[str]:
         *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env={name: value for name, value in child_environment(os.environ).items() if not is_secret(name)},
+        env=_bare_environment(),
         start_new_session=True,  # an interrupt at the terminal is for the worker, which has test rows left to ask about
     )
     if process.stdout is None or process.stdin is None:
@@ -359,9 +388,13 @@ def started(spec: RunSpec, session: Session) -> RunStarted:
         seed_text=session.problem.seed_text,
         steps=session.problem.steps,
         templates=dict(session.templates),
-        versions=versions(),
+        versions=versions() | _server_version(spec.endpoint),
         models=spec.endpoint.models,
     )
+
+
+def _server_version(endpoint: EndpointSpec) -> dict[str, str]:
+    return {LIBRARY: importlib.metadata.version(LIBRARY)} if endpoint.gguf else {}
 
 
 def versions() -> dict[str, str]:

@@ -24,6 +24,10 @@ class EndpointSpec:
     """Whether the worker starts the built-in demo model."""
     demo_latency_ms: int = 0
     """How long the demo model waits before each answer."""
+    gguf: str = ""
+    """Path of a model file that the worker serves itself; empty for a server that is there."""
+    slots: int = 0
+    """Answers at a time of a model file's server; 0 for any other."""
     base_url: str = ""
     model: str = ""
     optimizer_base_url: str = ""
@@ -63,7 +67,12 @@ class EndpointSpec:
     @property
     def is_demo(self) -> bool:
         """Whether the demo model answers, started by the worker or elsewhere."""
-        return self.demo or self.model == "demo"
+        return self.demo or (self.model == "demo" and not self.gguf)
+
+    @property
+    def is_started_here(self) -> bool:
+        """Whether the worker starts the model's server itself, on this machine."""
+        return self.demo or bool(self.gguf)
 
     @property
     def models(self) -> dict[str, str]:

@@ -83,6 +83,8 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     """
     if endpoint.demo:
         return Keys(gate=own.gate)  # the demo model costs nobody anything
+    if endpoint.gguf:
+        return Keys(gate=own.gate, allowance=own.allowance, model_files=own.model_files)
     url = endpoint.base_url
     other = endpoint.optimizer_base_url or url
     home = environment.base_url or OPENAI

@@ -76,6 +76,8 @@ class Surroundings:
     """Told of every event: of those within a step as they happen, of all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
     """Told where the run has to wait for its turn."""
+    on_loading: Callable[[float], None] | None = None
+    """Called with the seconds so far while a model file is loaded."""
     on_beat: Callable[[RunView, Usage], None] | None = None
     """Told each second, of a run that has its turn, what it has asked so far."""
 
@@ -115,6 +117,7 @@ class _Worker:
         self._queued = True
         self._heard = self._done = surroundings.heard
         self._is_silent = False
+        self._loading_s: float | None = None
 
     async def run(self) -> RunView:
         cut_torn_tail(self._directory.journal)
@@ -247,10 +250,20 @@ class _Worker:
             counters=self._counters,
             on_answer=self._answers.add,
             cap=self._spec.cap,
+            on_loading=self._loading,
         ) as session:
+            self._loading_s = None
             session.learner.preload((a.hypothesis, a.prediction) for a in read_answers(self._directory.answers))
             self._announce(session)
             await self._sample(session)
+
+    def _loading(self, seconds: float) -> None:
+        """Shows that the model is loading. Raises _Stopped at a user's word."""
+        self._loading_s = seconds
+        if self._around.on_loading:
+            self._around.on_loading(seconds)
+        if self._stop_asked.is_set():
+            raise _Stopped
 
     def _announce(self, session: Session) -> None:
         if self._view.started is None:
@@ -432,7 +445,8 @@ class _Worker:
     def _beat(self) -> None:
         """A heartbeat that cannot be written is told once: the run itself may do without."""
         try:
-            self._directory.beat(asdict(self._counters.snapshot()), queued=self._queued, done=self._done)
+            usage = asdict(self._counters.snapshot())
+            self._directory.beat(usage, queued=self._queued, done=self._done, loading_s=self._loading_s)
             self._is_silent = False
         except OSError as error:
             if not self._is_silent:

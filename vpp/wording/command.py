@@ -156,8 +156,9 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
             yield f"--prefetch={prefetch}"
         return
     named = {
+        "--gguf": endpoint.gguf,
         "--base-url": endpoint.base_url,
-        "--model": endpoint.model,
+        "--model": "" if endpoint.gguf else endpoint.model,
         "--optimizer-base-url": endpoint.optimizer_base_url,
         "--optimizer-model": endpoint.optimizer_model,
         "--structured": "" if endpoint.structured == "auto" else endpoint.structured,
@@ -178,12 +179,12 @@ def _unusual(endpoint: EndpointSpec, name: str) -> str:
 
 
 def _names_endpoint(words: Sequence[str]) -> bool:
-    return any(word == "--demo" or word.split("=")[0] == "--base-url" for word in words)
+    return any(word == "--demo" or word.split("=")[0] in ("--base-url", "--gguf") for word in words)
 
 
 def _environment(endpoint: EndpointSpec) -> str:
     """What the environment said of the endpoint when the run was started."""
-    if endpoint.demo:
+    if endpoint.is_started_here:
         return ""
     said = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
     return "".join(f"{name}={shlex.quote(plain(without_credentials(value)))} " for name, value in said.items() if value)
@@ -202,7 +203,7 @@ def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterat
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
     if any(_own_templates(spec)):
         yield f"Own templates are kept in run.json ({' and '.join(_own_templates(spec))}): save them as files."
-    if not spec.endpoint.demo:
+    if not spec.endpoint.is_started_here:
         yield "The key of the endpoint is kept nowhere: set OPENAI_API_KEY."
 
 

@@ -20,6 +20,7 @@ from vpp.settings import Config
 from vpp.wording.brief import tau_of_weights
 from vpp.wording.faults import cache_sentence, faults_sentence, refused_sentence
 from vpp.wording.markup import Metric
+from vpp.wording.model_file import loading_words
 from vpp.wording.planned import expected_words
 from vpp.wording.sizes import sizes_told
 from vpp.wording.steps import steps_done, steps_text
@@ -39,6 +40,7 @@ from vpp.wording.words import (
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which time is still spent."""
+LOADING = "The worker is loading the model file. Large files take minutes."
 LEFT, IN_PLAY, WERE_IN_PLAY = ("is left", "are left"), ("is in play", "are in play"), ("was in play", "were in play")
 """What is said of one sentence, and of several."""
 
@@ -65,6 +67,8 @@ def phase(snapshot: Snapshot) -> str:
 
 def _state(snapshot: Snapshot) -> str:
     view = snapshot.view
+    if snapshot.loading_s is not None:
+        return capitalised(loading_words(snapshot.loading_s))
     if snapshot.state == "running":
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
@@ -99,7 +103,7 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     """The one sentence on top, as of the step shown; None is the end, or before the first step."""
     view = snapshot.view
     if view.last_step is None:
-        return nothing_yet(snapshot.state)
+        return LOADING if snapshot.loading_s is not None else nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
     state = LEFT if at is None and view.has_ended else WERE_IN_PLAY if snapshot.state == "interrupted" else IN_PLAY
     if snapshot.spec.config.is_weighted:

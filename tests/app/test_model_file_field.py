@@ -1,0 +1,93 @@
+"""The part of the form that takes a model file on this machine."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.endpoint import DEMO, MODEL_FILE
+from tests.app.drawn import shown
+from tests.app.test_endpoint_field import WITHIN_S, form
+from tests.gguf.built import model_file
+
+
+@pytest.fixture
+def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The form's third part, with a model file chosen."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL", "VPP_SHARED"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setitem(sys.modules, "xllamacpp", pytest)
+    app = AppTest.from_function(form, default_timeout=WITHIN_S)
+    app.session_state["new.who"] = MODEL_FILE
+    return app
+
+
+def typed(field: AppTest, path: object) -> str:
+    field.run().text_input(key="new.gguf").set_value(str(path)).run()
+    assert not field.exception
+    return shown(field)
+
+
+def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> None:
+    path = model_file(tmp_path, "small.gguf")
+    told = typed(field, path)
+    assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in told
+    chosen = field.session_state["chosen"]
+    assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
+    assert field.session_state["lack"] == ""
+    assert field.session_state["new.sent_ok"]
+    assert not field.button(key="new.test_endpoint").disabled
+
+
+def test_no_path_yet_is_asked_for(field: AppTest) -> None:
+    field.run()
+    assert "cannot be used" not in shown(field)
+    assert field.session_state["lack"] == "Give the path of a model file first, or take the demo model."
+    assert field.button(key="new.test_endpoint").disabled
+
+
+def test_another_file_is_refused_and_nothing_of_it_is_shown(field: AppTest, tmp_path: Path) -> None:
+    (tmp_path / "passwords").write_text("root:<b>toor</b>")
+    there, missing = typed(field, tmp_path / "passwords"), typed(field, tmp_path / "nothing")
+    assert "This file cannot be used" in there
+    assert "toor" not in there
+    assert there.replace("passwords", "") == missing.replace("nothing", "")
+    assert field.session_state["lack"] == "Give the path of a model file first, or take the demo model."
+
+
+def test_a_path_stays_text(field: AppTest, tmp_path: Path) -> None:
+    assert "<script>" not in typed(field, "<script>alert(1)</script>")
+
+
+def test_a_missing_library_is_told_with_the_command(
+    field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    assert "pip install -r requirements-local.txt" in typed(field, model_file(tmp_path))
+    assert field.session_state["lack"] != ""
+
+
+def test_a_shared_app_offers_no_model_file(field: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_SHARED", "1")
+    field.run()
+    assert field.session_state["new.who"] == DEMO
+    assert "new.gguf" not in {each.key for each in field.text_input}
+    assert field.session_state["chosen"].demo
+
+
+def test_a_shared_app_offers_it_where_its_owner_allows_it(
+    field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_SHARED", "1")
+    monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
+    assert "llama.cpp serves it on this machine" in typed(field, model_file(tmp_path))
+
+
+def test_a_run_on_a_file_fills_the_form_again(field: AppTest, tmp_path: Path) -> None:
+    path = model_file(tmp_path, "small.gguf")
+    field.session_state["new.gguf"] = str(path)
+    field.run()
+    assert field.text_input(key="new.gguf").value == str(path)
+    assert field.session_state["chosen"].gguf == str(path)
