@@ -7,18 +7,25 @@ table       the table of the question
 labels      the known labels; null for a number, and for the optimizer
 answer      the raw answer
 value       the label, the number or the rule that it gives; null if it gives none
-unreadable  true if parse_rule must refuse an optimizer's answer; other null values are left to later checks
+unreadable  true if parse_rule must refuse an optimizer's answer
+refused     true if parse_rule or the guard must refuse an optimizer's answer; other null values are not tested
 why         the reason of the judgement, in a few words
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vpp.llm.answers import parse_label, parse_number
+from vpp.llm.choices import GALLERY
+from vpp.llm.guards import Guard
 from vpp.llm.rules import parse_rule
+
+from .tables import row, table
+from .test_guards import guard, of_kinds
 
 JUDGED: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("real_answers.jsonl").read_text("utf-8").splitlines()
@@ -26,6 +33,31 @@ JUDGED: list[dict[str, Any]] = [
 LEARNER = [case for case in JUDGED if case["role"] == "learner"]
 OPTIMIZER = [case for case in JUDGED if case["role"] == "optimizer"]
 FIELDS = {"role", "model", "templates", "table", "labels", "answer", "value", "why"}
+ADMISSION = of_kinds(
+    table(
+        "classification",
+        (
+            row(0, "rejected", math="F", num_publications="2", num_letters="1"),
+            row(1, "admitted", math="A", num_publications="3", num_letters="2"),
+        ),
+        target="admission",
+        classes=("admitted", "rejected"),
+    ),
+    math="category",
+)
+LOAN = of_kinds(
+    table(
+        "classification",
+        (
+            row(0, "approved", income="82000", employment="employed", owns_home="yes", age="37"),
+            row(1, "declined", income="20000", employment="unemployed", owns_home="no", age="21"),
+        ),
+        target="loan",
+        classes=("approved", "declined"),
+    ),
+    employment="category",
+    owns_home="category",
+)
 
 
 def name_of(case: dict[str, Any]) -> str:
@@ -50,9 +82,24 @@ def test_an_optimizers_rule_is_read_as_judged(case: dict[str, Any]) -> None:
     assert (rule.value is None) == (rule.reason is not None)
 
 
+@cache
+def guard_of(name: str, templates: str) -> Guard:
+    return guard(LOAN if name == "loan" else ADMISSION, templates=templates)
+
+
+@pytest.mark.parametrize("templates", GALLERY)
+@pytest.mark.parametrize("case", [case for case in OPTIMIZER if case["value"] or case.get("refused")], ids=name_of)
+def test_the_guard_refuses_what_is_no_rule_for_the_table_and_nothing_else(case: dict[str, Any], templates: str) -> None:
+    rule = parse_rule(case["answer"]).value
+    checked = guard_of(case["table"], templates)
+    fault = "unreadable" if rule is None else checked.fault(rule, parent=checked.seed_text)
+    assert (fault is not None) == bool(case.get("refused"))
+
+
 def test_every_judgement_is_complete() -> None:
     assert {case["role"] for case in JUDGED} == {"learner", "optimizer"}
     for case in JUDGED:
-        assert FIELDS <= case.keys() <= FIELDS | {"unreadable"}
+        assert FIELDS <= case.keys() <= FIELDS | {"unreadable", "refused"}
+        assert case["value"] is None or not (case.get("unreadable") or case.get("refused"))
         assert case["why"]
         assert case["value"] is None or case["labels"] is None or case["value"] in case["labels"]

@@ -72,7 +72,7 @@ class Guard:
         return None
 
     def _mark(self, rule: str, parent: str) -> str | None:
-        """A fence, a heading or a row number of the prompt, or a mark of a chat."""
+        """A fence, a heading, a row number or a wrong answer's note of the prompt, or a mark of a chat."""
         mark = next((found for found in self._marks(rule) if not self._is_own(found, parent)), None)
         if mark is None:
             return None
@@ -221,7 +221,8 @@ def _in_runs(said: Sequence[str], runs: frozenset[tuple[str, ...]]) -> frozenset
 
 _MARKS = re.compile(
     r"""<<<|>>> | <\|[^|<>\n]{1,30}\|> | \[/?INST\] | <</?SYS>> | </?(?:start|end)_of_turn>
-      | ^[ \t]{0,8}(?:\#{1,4}[ ])?(?:user|assistant|system|human)[ ]?:""",
+      | ^[ \t]{0,8}(?:\#{1,4}[ ])?(?:user|assistant|system|human)[ ]?:
+      | \(the[ ]rule[ ]gave\b[^()\n]{0,30}""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _ROW_NUMBER = re.compile(r"(?:(?<=\s)|^)\[\d{1,4}\]")
