@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = ROOT / "vpp" / "llm" / "templates"
+TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
 BINARY = "You are designed to do binary classification: predict label."
 REGRESSION = "You are designed to do regression: predict y."
 

@@ -20,7 +20,7 @@ from statistics import mean
 from tests.performance.figures import shown
 from tests.performance.page import put
 from tests.performance.stub import ROOT, served
-from tests.performance.workers import Bench, bench
+from tests.performance.workers import AS_THE_STUB_READS, Bench, bench
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -186,6 +186,7 @@ def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
             str(place),
         ),
         *("--base-url", base_url, "--model", "stub", "--concurrency", str(size.concurrency)),
+        *AS_THE_STUB_READS,
     )
     run, log = RunDirectory(place), desk.folder / f"{name}.log"
     with log.open("wb") as output:

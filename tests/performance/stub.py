@@ -27,7 +27,7 @@ import sys
 import time
 import urllib.request
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -313,7 +313,7 @@ def role_of(body: bytes) -> Role:
 
 def reply(body: bytes, role: Role, number: int) -> bytes:
     """The whole response; labels go from the request into it as they are, escaped as JSON."""
-    text = rule(number) if role == "optimizer" else outputs(body, number)
+    text = rule(number, _labels(body)) if role == "optimizer" else outputs(body, number)
     return _framed(
         200,
         b'{"id":"stub","object":"chat.completion","created":0,"model":"stub","choices":[{"index":0,'
@@ -322,14 +322,13 @@ def reply(body: bytes, role: Role, number: int) -> bytes:
     )
 
 
-def rule(number: int) -> bytes:
-    """A rule that the request alone has."""
-    return (
-        b"Reasoning: the boundary moves.\\nNew rule: Where the first column is above %d.%016x, say the first label."
-        % (
-            number % 97,
-            number,
-        )
+def rule(number: int, labels: Sequence[bytes]) -> bytes:
+    """A rule that the request alone has; it names labels, since one that names none is refused."""
+    return b"Reasoning: the boundary moves.\\nNew rule: Above %d.%016x the output is %b, else %b." % (
+        number % 97,
+        number,
+        labels[0],
+        labels[-1],
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.performance.stub import Connection, Options, Stub, jitter, role_of, served
 from vpp.llm.answers import parse_label
+from vpp.llm.choices import GALLERY
 from vpp.llm.rules import parse_rule
-from vpp.llm.templates import Template
+from vpp.llm.templates import SLOTS, Template
 
 LABELS = "Labels:\n- café\n- no\n\nAnswer in exactly this form:\nOutput: one of the labels"
 RULES = "Answer in exactly this form:\nNew rule: the whole new rule"
@@ -101,7 +102,7 @@ def test_an_optimizer_writes_a_rule_that_no_other_request_gets():
     at_desk(work)
 
 
-@pytest.mark.parametrize("name", ["", "terse", "json"])
+@pytest.mark.parametrize("name", GALLERY)
 @pytest.mark.parametrize("role", ["learner", "optimizer", "prior"])
 def test_roles_are_told_by_the_shipped_templates(role, name):
     from tests.reporting.builders import YES_NO
@@ -113,8 +114,8 @@ def test_roles_are_told_by_the_shipped_templates(role, name):
         "optimizer": lambda: optimizer_form(template.style),
         "prior": lambda: prior_form(template.style),
     }
-    names = ("hypothesis", "input", "inputs", "predictions", "targets", "task", "columns")
-    prompt = template.fill(answer_form=forms[role](), **dict.fromkeys(names, "x"))
+    prompt = template.fill(answer_form=forms[role](), **dict.fromkeys(SLOTS[role], "x"))
+    prompt = "\n".join([*(turn["content"] for turn in template.opening), prompt])
     assert role_of(asked(prompt)) == ("learner" if role == "learner" else "optimizer")
 
 

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 TEST_ROWS = 10
 POLL_S = 0.02
 RUN = "import runpy; runpy.run_module('vpp', run_name='__main__', alter_sys=True)"
+AS_THE_STUB_READS = ("--templates", "paper", "--structured", "off")
+"""The stub finds labels in prompts of this form alone, and keeps to no structure."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Bench:
             *("run", str(self.table(rows)), "--target", "label", "--method", method.removesuffix("-prefetch")),
             *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1"),
             *("--train-size", str(rows), "--test-size", str(TEST_ROWS), "--base-url", base_url, "--model", "stub"),
+            *AS_THE_STUB_READS,
             *prefetch_words(method),
         ]
 

@@ -39,6 +39,10 @@ OPTIONAL: dict[Role, frozenset[str]] = {
     "prior": frozenset({"outputs"}),
 }
 """What it may hold."""
+SLOTS: dict[Role, frozenset[str]] = {
+    role: frozenset(slot for slots in needed for slot in slots) | OPTIONAL[role] for role, needed in NEEDED.items()
+}
+"""Every slot of a role's template but those of `FORM_SLOTS`."""
 LENGTH_LIMIT = 20_000
 """Characters of a template."""
 
@@ -152,7 +156,7 @@ def _check_slots(text: str, role: Role) -> Style:
     forms = [name for name in FORM_SLOTS if name in found]
     missing = sorted(slots[0] for slots in NEEDED[role] if not any(slot in found for slot in slots))
     missing = sorted({*missing, *(() if forms else ("answer_form",))})
-    known = {slot for slots in NEEDED[role] for slot in slots} | OPTIONAL[role] | set(FORM_SLOTS)
+    known = SLOTS[role] | set(FORM_SLOTS)
     unknown = sorted(set(found) - known, key=lambda name: (found[name], name))
     faults = [f"lacks {_slots(missing)}"] if missing else []
     if unknown:

@@ -23,6 +23,7 @@ from typing import Any
 
 from tests.performance.page import put
 from tests.performance.stub import ROOT, Served, spawned
+from tests.performance.workers import AS_THE_STUB_READS
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = ROOT / ".rivals"
@@ -66,6 +67,7 @@ def rivals(folder: Path) -> list[Rival]:
     hypogenic = (str(ENVIRONMENTS / "hypogenic/bin/python"), str(HERE / "run_hypogenic.py"), "TABLE", "BASE_URL")
     ours = (sys.executable, "-m", "vpp", "run", str(folder / "rows.csv"), "--target", "label", "--base-url", "BASE_URL")
     ours += ("--model", "learner", "--optimizer-model", "optimizer", "--epochs", "1", "--test-size", "10", "--no-cache")
+    ours += AS_THE_STUB_READS
     smc = ("--method", "smc", "--train-size", "50", "--run-dir", str(folder / "smc"), "--quiet")
     mh = ("--method", "mh", "--train-size", "60", "--run-dir", str(folder / "mh"), "--quiet")
     return [
