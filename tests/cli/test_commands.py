@@ -133,7 +133,7 @@ def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
     words = ("--demo", "--method", "vml", "--epochs", "1", "--train-size", "10", "--test-size", "5")
     told = desk.vpp("run", "t.csv", "--target", "kind", *words)
     assert told.code == 0
-    assert told.out.startswith("finished after")
+    assert "finished after" in told.out
     assert "\nfinal weights and test rows, " in told.err
     assert desk.vpp("cache", "info").out.startswith("26 answers, ")
     assert desk.vpp("cache", "clear").out == "26 answers forgotten\n"
@@ -192,8 +192,9 @@ def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) ->
 
 def test_a_run_that_asked_nobody_says_that_all_came_from_the_cache(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml")
-    assert ", 0 from the cache" in desk.vpp(*words).out.splitlines()[0]
-    assert desk.vpp(*words).out.splitlines()[0].endswith("calls, all from the cache")
+    first, second = (desk.vpp(*words).out.splitlines() for _ in range(2))
+    assert any(line.startswith("finished after ") and ", 0 from the cache" in line for line in first)
+    assert any(line.startswith("finished after ") and line.endswith("calls, all from the cache") for line in second)
 
 
 @pytest.mark.parametrize(
