@@ -68,6 +68,7 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
 def _model_file() -> EndpointSpec:
     """Asks for the file's path, and says what was read of it; an endpoint without a file if it cannot be used."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
+    below = st.container()
     asked = replace(_asking(), timeout_s=TIMEOUT_S)
     st.session_state["new.sent_ok"] = True
     endpoint = asked
@@ -75,9 +76,9 @@ def _model_file() -> EndpointSpec:
         try:
             endpoint, header, plan = endpoint_for(path, asked)
             words = model_file_words(header, plan, memory_bytes=machine_memory())
-            st.html(markup.block(markup.caption(words)))
+            below.html(markup.block(markup.caption(words)))
         except InputError as error:
-            st.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
+            below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
     _test(endpoint)
     return endpoint
 

@@ -64,6 +64,8 @@ class CommonParams:
 class Server:
     def __init__(self, options):
         here = Path(__file__).parent
+        (here / "environment").write_text("\\n".join(os.environ))
+        (here / "key").write_text(options.api_keys[0])
         with (here / "loads").open("a") as file:
             file.write(f"{os.getpid()}\\n")
         while (here / "hold").exists():

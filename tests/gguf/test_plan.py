@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.gguf.header import Header
-from vpp.gguf.plan import SHARE, Plan, plan
+from vpp.gguf.plan import SHARE, Plan, check_fits, plan
 
 GB = 10**9
 SMALL = Header(
@@ -58,6 +58,13 @@ def test_a_model_that_is_too_large_is_refused_in_one_line() -> None:
         "the model 'large' takes about 40.6 GB with a context of 2,048 tokens, and a model may take 12.8 GB of this "
         "machine's 16.0 GB of memory: take a smaller model or a smaller quantization"
     )
+
+
+def test_a_plan_of_another_machine_is_checked_again() -> None:
+    check_fits(SMALL, slots=8, context=4096, memory_bytes=16 * GB)
+    for slots, context in ((8, 400_000), (10**9, 10**9), (0, 4096), (8, -1)):
+        with pytest.raises(InputError, match="take a smaller model"):
+            check_fits(SMALL, slots=slots, context=context, memory_bytes=16 * GB)
 
 
 @given(st.integers(1, 2**70), st.integers(0, 2**40), st.integers(1, 2**40), st.integers(1, 256), st.integers(0, 2**20))

@@ -9,6 +9,8 @@ import pytest
 
 from tests.gguf.built import StandIn, model_file
 from tests.processes import Desk, Running, posterior, resumed_steps, wait_until
+from vpp import files
+from vpp.gguf.folder import ServerFolder
 from vpp.wording.progress import headline, phase
 
 WITHIN_S = 120.0
@@ -51,6 +53,18 @@ def test_a_run_starts_a_server_and_the_server_ends_after_it(desk: Desk, stand_in
     wait_until(lambda: not is_alive(pid), "the server is gone")
 
 
+def test_the_server_gets_no_key_of_yours_and_keeps_its_own_in_a_closed_folder(desk: Desk, stand_in: StandIn) -> None:
+    desk.environment["OPENAI_API_KEY"] = "sk-yours"
+    assert run(desk, "one", model_file(desk.folder)).finish(within_s=WITHIN_S).code == 0
+    assert "OPENAI_API_KEY" not in (stand_in.folder / "environment").read_text().split("\n")
+    key = (stand_in.folder / "key").read_text()
+    assert len(key) == 48
+    below = [desk.folder / "cache", *(desk.folder / "cache").rglob("*")]
+    assert [path for path in below if path.is_dir() and path.stat().st_mode & 0o077] == []
+    kept = [path for path in desk.folder.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert {path.name for path in kept} <= {"key", "listening.json"}
+
+
 def test_two_runs_share_one_server(desk: Desk, stand_in: StandIn) -> None:
     model = model_file(desk.folder)
     stand_in.hold()
@@ -76,9 +90,15 @@ def test_a_killed_worker_resumes_to_the_same_posterior(desk: Desk, stand_in: Sta
 def test_a_killed_server_is_started_again(desk: Desk, stand_in: StandIn) -> None:
     """Its state is left behind: the next run must not take it for a living one."""
     model = model_file(desk.folder)
-    assert run(desk, "one", model).finish(within_s=WITHIN_S).code == 0
-    os.kill(stand_in.loads[0], signal.SIGKILL)
-    wait_until(lambda: not is_alive(stand_in.loads[0]), "the server is gone")
+    slots = len(os.sched_getaffinity(0)) * 4
+    place = ServerFolder.of(desk.folder / "cache" / "model-servers", model, slots=min(8, slots), context=4096)
+    using = files.locked(place.users, shared=True)
+    assert using is not None
+    with using:
+        assert run(desk, "one", model).finish(within_s=WITHIN_S).code == 0
+        os.kill(stand_in.loads[0], signal.SIGKILL)
+        wait_until(lambda: not is_alive(stand_in.loads[0]), "the server is gone")
+        assert place.listening() is not None
     assert run(desk, "two", model).finish(within_s=WITHIN_S).code == 0
     assert len(stand_in.loads) == 2
 
@@ -134,7 +154,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_reason(desk: Desk, 
 
 def test_cached_answers_follow_the_files_content(desk: Desk, stand_in: StandIn) -> None:
     one, moved = model_file(desk.folder), model_file(desk.folder / "elsewhere")
-    other = model_file(desk.folder / "other", content=b"finer")
+    other = model_file(desk.folder / "finer", content=b"finer")
     counts = []
     for name, model in (("one", one), ("moved", moved), ("other", other)):
         words = ("--particles", "2", "--epochs", "1", "--train-size", "12", "--test-size", "4", "--json", "--quiet")

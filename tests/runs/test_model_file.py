@@ -46,7 +46,7 @@ def test_a_run_records_the_files_whole_path_and_how_it_is_served(tmp_path: Path)
     )
     assert model_file_words(header, plan, memory_bytes=16 * GB) == (
         "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: 8 answers at a time, 4,096 "
-        "tokens each. That takes about 1.3 GB of the machine's 16.0 GB of memory."
+        "tokens each. That takes about 1.3 GB of the machine’s 16.0 GB of memory."
     )
 
 

@@ -44,7 +44,8 @@ class ServerFolder:
     def of(cls, home: Path, model: Path, *, slots: int, context: int) -> "ServerFolder":
         """The folder below `home`, made if it is not there. Raises OSError."""
         folder = file_folder(home, model) / f"{slots}x{context}"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for each in (home.parent, home, folder.parent, folder):
+            each.mkdir(parents=True, exist_ok=True, mode=0o700)
         return cls(folder)
 
     def tell(self, listening: Listening) -> None:

@@ -44,20 +44,31 @@ def plan(header: Header, *, memory_bytes: int, cores: int, context: int = 0) -> 
     slots = [n for n in (8, 4, 2, 1) if n <= most]
     usual = min(context or USUAL_CONTEXT, header.context_length)
     contexts = [usual] if context else list(dict.fromkeys((usual, min(LEAST_CONTEXT, usual))))
-    choices = [Plan(slots=n, context=c, memory_bytes=_needed(header, n * c)) for c, n in product(contexts, slots)]
+    choices = [Plan(slots=n, context=c, memory_bytes=needed(header, n * c)) for c, n in product(contexts, slots)]
     fitting = [choice for choice in choices if choice.memory_bytes <= SHARE * memory_bytes]
     if not fitting:
-        least = choices[-1]
-        raise InputError(
-            f"the model {header.name[:120]!r} takes about {gigabytes(least.memory_bytes)} with a context of "
-            f"{least.context:,} tokens, and a model may take {gigabytes(SHARE * memory_bytes)} of this machine's "
-            f"{gigabytes(memory_bytes)} of memory: take a smaller model or a smaller quantization"
-            f"{', or a smaller --context-length' if context else ''}"
-        )
+        smaller = ", or a smaller --context-length" if context else ""
+        raise InputError(f"{too_large(header, choices[-1], memory_bytes=memory_bytes)}{smaller}")
     return fitting[0]
 
 
-def _needed(header: Header, tokens: int) -> int:
+def check_fits(header: Header, *, slots: int, context: int, memory_bytes: int) -> None:
+    """Raises InputError where a plan, made earlier and perhaps elsewhere, takes too much of this machine's memory."""
+    found = Plan(slots=slots, context=context, memory_bytes=needed(header, slots * context))
+    if min(slots, context) < 1 or found.memory_bytes > SHARE * memory_bytes:
+        raise InputError(too_large(header, found, memory_bytes=memory_bytes))
+
+
+def too_large(header: Header, found: Plan, *, memory_bytes: int) -> str:
+    """One line for a plan that does not fit."""
+    return (
+        f"the model {header.name[:120]!r} takes about {gigabytes(found.memory_bytes)} with a context of "
+        f"{found.slots * found.context:,} tokens, and a model may take {gigabytes(SHARE * memory_bytes)} of this "
+        f"machine's {gigabytes(memory_bytes)} of memory: take a smaller model or a smaller quantization"
+    )
+
+
+def needed(header: Header, tokens: int) -> int:
     """Bytes of weights, KV cache and buffers."""
     return header.bytes + header.kv_width * KV_NUMBER_BYTES * tokens + OVERHEAD_BYTES
 

@@ -13,6 +13,8 @@ from vpp.runs.spec import EndpointSpec
 
 LONGEST_S = 60.0
 """Seconds that one call of a check may take."""
+LONGEST_OF_FILE_S = 600.0
+"""The same for a model file, which a laptop's processor may serve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class Checked:
 async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
     """Every finding as it is made. Raises InputError for an address or a key that no request can carry."""
     async with AsyncExitStack() as stack:
-        quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_S))
+        longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
+        quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
         learner, optimizer = await open_endpoints(stack, quick, keys, None, Counters(), max_attempts=1)
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
         servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")

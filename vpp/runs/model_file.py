@@ -18,7 +18,7 @@ from vpp import files
 from vpp.errors import DiskRefused, EndpointRefused, EndpointUnreachable, InputError
 from vpp.gguf.folder import Listening, ServerFolder, content_hash
 from vpp.gguf.header import Header, read_header
-from vpp.gguf.plan import Plan, machine_cores, machine_memory, plan
+from vpp.gguf.plan import Plan, check_fits, machine_cores, machine_memory, plan
 from vpp.gguf.server import LIBRARY, PASSIVE
 from vpp.runs.disk import refusal
 from vpp.runs.spec import EndpointSpec
@@ -90,7 +90,8 @@ async def model_server(
     EndpointUnreachable where that takes too long, DiskRefused.
     """
     folders, model = check_allowed(home).absolute(), Path(spec.gguf)
-    read_header(model)
+    header = read_header(model)
+    check_fits(header, slots=spec.slots, context=spec.context_length, memory_bytes=machine_memory())
     check_installed()
     began = time.monotonic()
 

@@ -10,7 +10,7 @@ def model_file_words(header: Header, plan: Plan, *, memory_bytes: int) -> str:
     return (
         f"{header.name}: {_parameters(header.parameters)} parameters ({header.architecture}), "
         f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'answer')} at a time, "
-        f"{integer(plan.context)} tokens each. That takes about {gigabytes(plan.memory_bytes)} of the machine's "
+        f"{integer(plan.context)} tokens each. That takes about {gigabytes(plan.memory_bytes)} of the machine’s "
         f"{gigabytes(memory_bytes)} of memory."
     )
 
