@@ -180,7 +180,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
 
 def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """What the page shows, what went wrong, and what one can do."""
-    of = (shown.step, snapshot.state)
+    of = (shown.step, snapshot.state, snapshot.loading_s is not None)
     said = shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
     st.html(said + trouble_html(run, snapshot))
     controls(run, snapshot)

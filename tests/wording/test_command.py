@@ -107,6 +107,16 @@ def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:
     assert line == "OPENAI_BASE_URL=http://localhost:8000/v1 VPP_MODEL=qwen python -m vpp run d.csv"
 
 
+def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
+    endpoint = EndpointSpec(gguf="/models/a b.gguf", model="a b", slots=8, concurrency=8, context_length=4096)
+    put_together = repeat_command(spec(endpoint=endpoint))
+    read = build_parser().parse_args(shlex.split(put_together.line)[3:])
+    assert (read.gguf, read.model, read.context_length) == ("/models/a b.gguf", None, 4096)
+    assert not any("OPENAI_API_KEY" in note for note in put_together.notes)
+    typed = ("run", "d.csv", "--gguf", "/models/a b.gguf")
+    assert repeat_command(spec(command=typed, endpoint=endpoint)).line == shlex.join(("python", "-m", "vpp", *typed))
+
+
 def test_no_password_of_an_address_is_shown() -> None:
     endpoint = replace(SERVER, base_url="https://me:secret@host/v1")
     typed = ("run", "d.csv", "--base-url", "https://me:secret@host/v1", "--model", "qwen")
