@@ -24,7 +24,7 @@ def here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def endpoint(served: Model) -> EndpointSpec:
-    return EndpointSpec(base_url=served.base_url, model="demo", cache=False)
+    return EndpointSpec(base_url=served.base_url, model="demo", cache=False, structured="auto")
 
 
 def test_fit_gives_the_posterior_that_the_command_line_gives(

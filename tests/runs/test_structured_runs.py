@@ -11,7 +11,7 @@ from tests.processes import Desk, Model, served_by_thread, wait_until
 from vpp.llm.carriers import QUESTION
 from vpp.llm.structure import CARRIERS, FIELDS
 
-NAMED = ("--method", "vml")
+NAMED = ("--method", "vml", "--templates", "paper")
 
 
 class Holding(Model):

@@ -76,16 +76,17 @@ class OptimizerPrompts:
         return [question(asked), answer(exchange.raw)]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> str:
-        inputs, targets, labelled = _shown(tuple(rows), self._units)
+        known = tuple(rows)
+        inputs, targets = _shown(known, self._units) if self.refining.slots & {"inputs", "targets"} else ("", "")
         rule = rule_of(self.dataset, hypothesis)
-        is_begun = rule != NO_RULE
+        is_listed = "mistakes" in self.refining.slots and rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
             inputs=inputs,
-            rows=labelled,
+            rows=_by_output(known, self._units) if "rows" in self.refining.slots else "",
             predictions=render_predictions(predictions),
-            mistakes=render_mistakes(rows, predictions, dict(self._units)) if is_begun else NO_RULE,
+            mistakes=render_mistakes(rows, predictions, dict(self._units)) if is_listed else NO_RULE,
             targets=targets,
             task=self._task,
             outputs=self._outputs,
@@ -125,9 +126,15 @@ class OptimizerPrompts:
 
 
 @lru_cache(maxsize=16)
-def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str, str]:
-    """Inputs, targets, and both a line a row, of a batch that every particle of a step is shown alike."""
-    return render_inputs(rows, dict(units)), render_targets(rows), render_rows(rows, dict(units))
+def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Inputs and targets of a batch, which every particle of a step is shown alike."""
+    return render_inputs(rows, dict(units)), render_targets(rows)
+
+
+@lru_cache(maxsize=16)
+def _by_output(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> str:
+    """Rows of a batch with their outputs, which every particle of a step is shown alike."""
+    return render_rows(rows, dict(units))
 
 
 class LlmOptimizer:

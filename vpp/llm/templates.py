@@ -64,6 +64,7 @@ class Template:
         self.style = _check_slots(text, role)
         self.opening, last = _turns(text, role)
         self._parts = tuple(_parts(last))
+        self.slots = frozenset(slot for _, slot in self._parts if slot is not None)
 
     @property
     def examples(self) -> str:
