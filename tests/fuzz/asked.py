@@ -24,7 +24,7 @@ from vpp.llm.choices import ROLES
 from vpp.llm.fields import named_fields
 from vpp.llm.gauges import load_words, read_load
 from vpp.llm.rules import RULE_LIMIT, parse_rule
-from vpp.llm.structure import is_kept, structure
+from vpp.llm.structure import StructuredAnswers, is_kept, structure
 from vpp.llm.templates import SLOTS, Template
 from vpp.llm.wire import (
     TEXT_LIMIT,
@@ -56,7 +56,7 @@ def learner(data: bytes) -> None:
     for parsed in (label, number, *packs.values(), *parse_pack(said, (1,), parse_number).values()):
         _is_whole(parsed)
     for dataset, style in ARCHITECTURES:
-        held = structure("regex", style, dataset, numbers=(1, 2), of=2)
+        held = structure(StructuredAnswers("regex"), style, dataset, numbers=(1, 2), of=2)
         promise(held is None or is_kept(held, said) in (True, False), "neither kept nor broken")
 
 
