@@ -108,7 +108,9 @@ def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:
 
 
 def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
-    endpoint = EndpointSpec(gguf="/models/a b.gguf", model="a b", slots=8, concurrency=8, context_length=4096)
+    endpoint = EndpointSpec(
+        gguf="/models/a b.gguf", model="a b", slots=8, concurrency=8, context_length=4096, structured="auto"
+    )
     put_together = repeat_command(spec(endpoint=endpoint))
     read = build_parser().parse_args(shlex.split(put_together.line)[3:])
     assert (read.gguf, read.model, read.context_length) == ("/models/a b.gguf", None, 4096)
