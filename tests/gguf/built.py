@@ -13,7 +13,7 @@ MODEL: dict[str, tuple[int, object]] = {
     "llama.attention.head_count": (U32, 9),
     "llama.attention.head_count_kv": (U32, 3),
 }
-"""As SmolLM2-135M has it."""
+"""Header values of SmolLM2-135M."""
 
 
 def string(text: str) -> bytes:

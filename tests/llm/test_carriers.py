@@ -1,4 +1,4 @@
-"""Which field of structured output a server honours, over real HTTP."""
+"""Servers over real HTTP honour, ignore or refuse each field of structured output."""
 
 import asyncio
 from typing import Any
