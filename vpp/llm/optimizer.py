@@ -23,6 +23,7 @@ from vpp.llm.prompts import (
     render_predictions,
     render_rows,
     render_targets,
+    render_values,
     rule_of,
     seed_sentence,
     units,
@@ -85,6 +86,7 @@ class OptimizerPrompts:
             rule=rule,
             inputs=inputs,
             rows=_by_output(known, self._units) if "rows" in self.refining.slots else "",
+            values=_by_column(known, self._units) if "values" in self.refining.slots else "",
             predictions=render_predictions(predictions),
             mistakes=render_mistakes(rows, predictions, dict(self._units)) if is_listed else NO_RULE,
             targets=targets,
@@ -135,6 +137,12 @@ def _shown(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[s
 def _by_output(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> str:
     """Rows of a batch with their outputs, which every particle of a step is shown alike."""
     return render_rows(rows, dict(units))
+
+
+@lru_cache(maxsize=16)
+def _by_column(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> str:
+    """The same column by column, which every particle of a step is shown alike."""
+    return render_values(rows, dict(units))
 
 
 class LlmOptimizer:

@@ -12,6 +12,8 @@ MISSING = "missing"
 NO_ANSWER = "no answer"
 NO_RULE = "none yet"
 NO_UNITS: Mapping[str, str] = {}
+LISTED = 40
+"""Characters of a cell that is listed by column."""
 
 
 @lru_cache(maxsize=1024)
@@ -84,6 +86,32 @@ def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], unit
         if given.value != row.target
     ]
     return "\n".join(wrong) or "none"
+
+
+def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """The same rows column by column: `math: admitted has A, A; rejected has B, C`. Columns of long cells are left out."""
+    by_output: dict[Value | None, list[Row]] = {}
+    for row in sorted(rows, key=_by_target):
+        by_output.setdefault(row.target, []).append(row)
+    columns = zip(*(row.inputs for row in rows), strict=True)
+    short = [at for at, cells in enumerate(columns) if all(len(cell or "") <= LISTED for _, cell in cells)]
+    return "\n".join(_column(at, by_output, units) for at in short)
+
+
+def _column(at: int, by_output: Mapping[Value | None, Sequence[Row]], units: Mapping[str, str]) -> str:
+    name = next(rows[0].inputs[at][0] for rows in by_output.values())
+    listed = [
+        f"{MISSING if output is None else render_value(output)} has "
+        + ", ".join(_cell(cell, units.get(name)) for cell in sorted((row.inputs[at][1] for row in rows), key=_in_order))
+        for output, rows in by_output.items()
+    ]
+    return f"{one_line(name)}: {'; '.join(listed)}"
+
+
+def _in_order(cell: str | None) -> tuple[int, float, str]:
+    if cell is None:
+        return (2, 0.0, "")
+    return (0, float(cell), "") if is_number(cell) else (1, 0.0, cell)
 
 
 def outputs_of(dataset: Dataset) -> str:

@@ -35,7 +35,7 @@ NEEDED: dict[Role, tuple[Alternatives, ...]] = {
 """What a role's template must hold besides one of the slots that say how to answer (`FORM_SLOTS`)."""
 OPTIONAL: dict[Role, frozenset[str]] = {
     "learner": frozenset({"outputs"}),
-    "optimizer": frozenset(),
+    "optimizer": frozenset({"values"}),
     "prior": frozenset({"outputs"}),
 }
 """What it may hold."""
