@@ -192,10 +192,10 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
             open_in(run.directory.id, "pages/watch.py")
 
 
-def open_example() -> None:
-    """The finished run that is shipped, as any other run; nothing is started."""
+def open_example(name: str = EXAMPLE) -> None:
+    """A finished run that is shipped, as any other run; nothing is started."""
     try:
-        directory = unpack(ASSETS / "examples" / EXAMPLE, store().folder)
+        directory = unpack(ASSETS / "examples" / name, store().folder)
     except VppError as error:
         st.html(markup.block(markup.state("The example cannot be opened", str(error), failed=True)))
         st.stop()

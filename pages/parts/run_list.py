@@ -14,7 +14,7 @@ from vpp.errors import VppError
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import load_dataset
-from vpp.runs.shipped import EXAMPLE
+from vpp.runs.shipped import EXAMPLES
 from vpp.runs.store import made_at
 from vpp.wording.listing import Listed, listed, told_apart, unreadable, when_words
 
@@ -58,7 +58,7 @@ def _listed(directory: RunDirectory) -> Listed:
         snapshot = frame.reader(str(directory.path)).refresh()
     except VppError:
         return unreadable(directory.id)
-    is_shipped = directory.id == EXAMPLE
+    is_shipped = directory.id in EXAMPLES
     when = "shipped example" if is_shipped else when_words(made_at(directory), datetime.now())
     balanced = _balanced(str(directory.path), snapshot.view.last_at) if snapshot.state == "finished" else None
     return listed(directory.id, snapshot, when, balanced=balanced)

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from vpp.data.dataset import Column, Notation
 from vpp.llm import prompts
-from vpp.llm.prompts import render_input, render_inputs, render_predictions, render_targets, render_value, seed_sentence
+from vpp.llm.prompts import (
+    render_input,
+    render_inputs,
+    render_predictions,
+    render_targets,
+    render_value,
+    render_values,
+    seed_sentence,
+)
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, row
@@ -51,6 +59,29 @@ def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
     assert render_predictions(given_) == "[1] 0\n[2] no answer\n[3] 1"
     assert render_targets(PARITY.train) == "[1] 1\n[2] 0\n[3] 1"
     assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
+
+
+def test_values_stand_by_column_and_output_in_order() -> None:
+    rows = [
+        row(0, "no", size="10", sky="rain"),
+        row(1, "yes", size="9", sky=None),
+        row(2, "no", size="9.5", sky="haze"),
+    ]
+    assert render_values(rows, {"size": "cm"}) == (
+        "size: no has 9.5 cm, 10 cm; yes has 9 cm\nsky: no has haze, rain; yes has missing"
+    )
+
+
+def test_long_texts_are_not_listed_by_column() -> None:
+    rows = [
+        row(0, "no", note="short", size="3"),
+        row(1, "yes", note="so long that a list of such cells helps nobody", size="1"),
+    ]
+    assert render_values(rows) == "size: no has 3; yes has 1"
+
+
+def test_numbers_to_predict_are_listed_by_column_in_their_order() -> None:
+    assert render_values((row(0, 7.5, x="2"), row(1, 4.0, x="1"))) == "x: 4 has 1; 7.5 has 2"
 
 
 @pytest.mark.parametrize(

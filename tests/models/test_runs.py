@@ -1,6 +1,6 @@
 """Whole runs of Qwen2.5-Coder-1.5B on tables with known rules: what they must reach, and that they read what they get.
 
-`make test-models` runs these. They take about half an hour on two cores.
+`make test-models` runs these: six whole runs of three to fifteen minutes each on two cores.
 """
 
 from functools import cache

@@ -45,8 +45,8 @@ def test_a_run_records_the_files_whole_path_and_how_it_is_served(tmp_path: Path)
         learner_max_tokens=9,
     )
     assert model_file_words(header, plan, memory_bytes=16 * GB) == (
-        "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: 8 answers at a time, 4,096 "
-        "tokens each. That takes about 1.3 GB of the machine’s 16.0 GB of memory."
+        "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: 8 calls at a time, 4,096 "
+        "tokens of prompt and answer each. That takes about 1.3 GB of the machine’s 16.0 GB of memory."
     )
 
 

@@ -73,8 +73,8 @@ def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Pa
         weights=(0.97, 0.03),
     )
     assert said(reader) == (
-        "Collapsed on a hypothesis that the rows do not support: it holds 97 % of the weight "
-        "and gets 2 of 5 training rows right, the most frequent training label 3."
+        "Collapsed on a hypothesis no better than a constant answer: it holds 97 % of the weight "
+        "and gets 2 of 5 training rows right; always answering the most frequent training label gets 3."
     )
     assert beats(reader) is True
 
@@ -94,9 +94,9 @@ def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -
     reader = ended(tmp_path, NUMBERS, test=off, train=dict.fromkeys((A, B), (4.0, 2.0, 0.0)))
     assert said(reader) == (
         "No better than always predicting the mean of the training targets: "
-        "mean squared error 4 on 2 test rows, against 1. "
-        "Collapsed on a hypothesis that the rows do not support: it holds all of the weight, "
-        "with a mean squared error of 10.67 on 3 training rows, their mean 2.667."
+        "mean squared error on 2 test rows: 4; that mean gives 1. "
+        "Collapsed on a hypothesis no better than a constant answer: it holds all of the weight. "
+        "Its mean squared error on 3 training rows is 10.67; always predicting their mean gives 2.667."
     )
     assert beats(reader) is False
 

@@ -1,4 +1,4 @@
-"""Whether a run's prediction beats a constant answer, and whether its population collapsed on a text that does not."""
+"""A run's prediction, and the idea that holds almost all of its weight, compared with a constant answer."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,12 +9,15 @@ from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.runs.view import RunView
 
 ALMOST_ALL = 0.95
-"""Weight of one idea from which the population has collapsed on it."""
+"""Weight of one idea (hypotheses that predict alike) that counts as a collapse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
-    """Answers beside a constant one: the most frequent training label, or the mean of the training targets."""
+    """Scores of a prediction and of a constant answer on the same rows.
+
+    The constant is the most frequent training label, or the mean of the training targets.
+    """
 
     split: Literal["test", "train"]
     own: Score
@@ -28,7 +31,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collapse:
-    """An idea that holds almost all weight, on the training rows."""
+    """The idea that holds almost all weight, with its score on the training rows."""
 
     weight: float
     against: Against
@@ -48,7 +51,7 @@ def predicted(view: RunView, dataset: Dataset) -> Against | None:
 
 
 def collapse(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Collapse | None:
-    """The idea that almost all weight fell on though it beats no constant answer on the training rows.
+    """The idea that holds almost all weight though it is no better than a constant answer on the training rows.
 
     None where there is no such idea, where there is one particle only, and before the training rows are evaluated.
     """

@@ -9,8 +9,8 @@ AUTO = "auto"
 PAPER = "paper"
 EXAMPLES = "examples"
 GALLERY: dict[str, str] = {
-    EXAMPLES: "Shows worked examples on made-up tables as chat turns. Models from about 1.5B parameters follow these.",
-    PAPER: "One message laid out as in the paper, with a short explanation before the answer. For large models.",
+    EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
+    PAPER: "One message laid out as in the paper, with a short explanation first. For large models that think.",
     "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
     "json": "Asks for one JSON object: for models that were trained to answer so.",
 }

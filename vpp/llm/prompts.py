@@ -89,7 +89,7 @@ def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], unit
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
-    """The same rows column by column: `math: admitted has A, A; rejected has B, C`. Columns of long cells are left out."""
+    """The same rows column by column: `math: admitted has A, A; rejected has B, C`; not the long texts."""
     by_output: dict[Value | None, list[Row]] = {}
     for row in sorted(rows, key=_by_target):
         by_output.setdefault(row.target, []).append(row)

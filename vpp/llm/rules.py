@@ -16,8 +16,9 @@ _HEADING = re.compile(
 )
 _JSON_RULE = re.compile(r'"(?:new|revised|updated|improved)[ _](?:rule|hypothesis)"\s*+:\s*+', re.IGNORECASE)
 _NEXT_QUESTION = re.compile(
-    r"^[ \t>#*_]{0,12}(?:rows|inputs|current rule|correct outputs|its answers|its mistakes)[*_]{0,3}[ \t]{0,4}[:：]",
-    re.I | re.M,
+    r"""^ [ \t>#*_]{0,12} (?:rows|by[ ]column|inputs|current[ ]rule|correct[ ]outputs|its[ ]answers|its[ ]mistakes)
+        [*_]{0,3} [ \t]{0,4} [:：]""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
 

@@ -1,4 +1,4 @@
-"""A finished run that is shipped with the product: copied among one's own runs when somebody asks to see it."""
+"""Finished runs that are shipped with the product: copied among one's own runs when somebody asks to see one."""
 
 import shutil
 import tempfile
@@ -8,7 +8,10 @@ from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 
 EXAMPLE = "example-penguins"
-"""Id of the shipped example, and the name of its folder."""
+"""Id of the demo model's run, and the name of its folder."""
+REAL_EXAMPLE = "example-titanic"
+"""Id of a real language model's run, and the name of its folder."""
+EXAMPLES = (EXAMPLE, REAL_EXAMPLE)
 FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 """What a finished run is read from; all else is made from these."""
 

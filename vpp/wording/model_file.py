@@ -9,9 +9,9 @@ def model_file_words(header: Header, plan: Plan, *, memory_bytes: int) -> str:
     """What was read of the file, and how it will be served."""
     return (
         f"{header.name}: {_parameters(header.parameters)} parameters ({header.architecture}), "
-        f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'answer')} at a time, "
-        f"{integer(plan.context)} tokens each. That takes about {gigabytes(plan.memory_bytes)} of the machine’s "
-        f"{gigabytes(memory_bytes)} of memory."
+        f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'call')} at a time, "
+        f"{integer(plan.context)} tokens of prompt and answer each. That takes about "
+        f"{gigabytes(plan.memory_bytes)} of the machine’s {gigabytes(memory_bytes)} of memory."
     )
 
 

@@ -32,16 +32,20 @@ def _no_better(against: Against) -> str:
             f"the prediction gets {integer(own.n_correct)} of {rows} right, that label {integer(constant.n_correct)}"
         )
         return f"No better than always answering the most frequent training label: {figures}."
-    figures = f"mean squared error {number(own.error)} on {rows}, against {number(constant.error)}"
+    figures = f"mean squared error on {rows}: {number(own.error)}; that mean gives {number(constant.error)}"
     return f"No better than always predicting the mean of the training targets: {figures}."
 
 
 def _collapsed(found: Collapse) -> str:
     own, constant = found.against.own, found.against.constant
     held = "all" if found.weight > 1 - 1e-9 else percent(found.weight)
-    said = f"Collapsed on a hypothesis that the rows do not support: it holds {held} of the weight"
+    said = f"Collapsed on a hypothesis no better than a constant answer: it holds {held} of the weight"
     rows = counted(own.n, _ROWS[found.against.split])
     if own.n_correct is not None and constant.n_correct is not None:
         right = f"gets {integer(own.n_correct)} of {rows} right"
-        return f"{said} and {right}, the most frequent training label {integer(constant.n_correct)}."
-    return f"{said}, with a mean squared error of {number(own.error)} on {rows}, their mean {number(constant.error)}."
+        constantly = f"always answering the most frequent training label gets {integer(constant.n_correct)}"
+        return f"{said} and {right}; {constantly}."
+    return (
+        f"{said}. Its mean squared error on {rows} is {number(own.error)}; always predicting their mean gives "
+        f"{number(constant.error)}."
+    )
