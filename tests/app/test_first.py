@@ -16,7 +16,7 @@ from tests.app.drawn import app_over, opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.reader import RunReader
-from vpp.runs.shipped import unpack
+from vpp.runs.shipped import REAL_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
@@ -73,12 +73,16 @@ def test_a_server_that_ends_is_not_held_up_by_getting_ready() -> None:
     assert "pages.parts.form" not in loaded(code)
 
 
-def test_a_newcomer_reads_what_it_does_and_sees_two_ways(app: AppTest, runs: Path) -> None:
+def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: Path) -> None:
     unpack(SHIPPED, runs)
     app.run()
     assert shown(app).count('<p class="say">') == 3
     assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
-    assert names(app)[:2] == ["Look at a finished example", "Run the example"]
+    assert names(app)[:3] == [
+        "Look at a finished example",
+        "Run the example",
+        "Look at a finished run of a real language model",
+    ]
     assert "What this does" not in str([fold.label for fold in app.expander])
 
 
@@ -101,6 +105,16 @@ def test_the_finished_example_opens_on_every_page_and_starts_nothing(app: AppTes
     assert sorted(path.name for path in (runs / "example-penguins").iterdir()) == sorted(
         path.name for path in SHIPPED.iterdir()
     )
+
+
+def test_the_run_of_a_real_model_opens_on_every_page(app: AppTest, runs: Path) -> None:
+    app.run()
+    press(app, "Look at a finished run of a real language model")
+    assert [path.name for path in runs.iterdir()] == [REAL_EXAMPLE]
+    assert "qwen2.5-coder-1.5b-instruct" in shown(app)
+    for page in ("posterior", "disagreement", "compare", "report"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
 
 
 @pytest.mark.parametrize("page", ["watch", "posterior", "disagreement", "compare", "report"])

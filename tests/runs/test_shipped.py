@@ -1,4 +1,4 @@
-"""The shipped example: it reads with today's code, is made by its script, and is copied whole."""
+"""The shipped examples: they read with today's code and are copied whole; the demo model's is made by its script."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from pages.parts.example import SHIPPED, prepare_shipped
+from pages.parts.front import TITANIC
 from tests.example import made
 from vpp.errors import RunError
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.shipped import FILES, unpack
+from vpp.runs.shipped import EXAMPLES, FILES, REAL_EXAMPLE, unpack
 from vpp.runs.store import RunStore
 
 
@@ -43,6 +44,14 @@ def test_it_shows_sentences_that_disagree() -> None:
     assert any(len({answers[place] for answers in test.predictions}) > 1 for place in range(len(test.rows)))
 
 
+def test_the_real_models_run_is_told_by_its_own_figures() -> None:
+    view = read(RunDirectory(SHIPPED.with_name(REAL_EXAMPLE))).view
+    calls = view.usage.learner + view.usage.optimizer
+    tokens = round(view.usage.prompt_tokens + view.usage.completion_tokens, -3)
+    assert f"in {view.wall_s / 60:.0f} minutes: {calls} answers, {view.usage.cached} of them" in TITANIC
+    assert f"{tokens:,} tokens" in TITANIC
+
+
 def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
     again, shipped = made(tmp_path), RunDirectory(SHIPPED)
     assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(prepare_shipped().spec())
@@ -51,9 +60,11 @@ def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
     assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in kept], abs=1e-9)
 
 
-def test_it_is_small_and_names_no_place_of_a_machine() -> None:
-    content = {name: (SHIPPED / name).read_text(encoding="utf-8") for name in FILES}
-    assert sorted(path.name for path in SHIPPED.iterdir()) == sorted(FILES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_it_is_small_and_names_no_place_of_a_machine(example: str) -> None:
+    folder = SHIPPED.with_name(example)
+    content = {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
     assert sum(map(len, content.values())) < 1_000_000
     assert not [name for name, text in content.items() if str(Path.home()) in text or '"/' in text]
 

@@ -16,6 +16,7 @@ from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinishe
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.session import Keys
+from vpp.runs.shipped import EXAMPLES
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
@@ -115,8 +116,9 @@ def test_a_run_under_way_holds_as_far_as_it_has_come(tmp_path: Path) -> None:
     assert not verify(directory).has_ended
 
 
-def test_the_shipped_example_holds() -> None:
-    found = verify(RunDirectory(ROOT / "assets" / "examples" / "example-penguins"))
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_shipped_example_holds(name: str) -> None:
+    found = verify(RunDirectory(ROOT / "assets" / "examples" / name))
     assert [fault_line(fault) for fault in found.faults] == []
     assert found.has_ended
 
