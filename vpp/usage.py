@@ -37,7 +37,7 @@ class Usage:
     inferred: int = 0
     """Labels read from an explanation because the answer had no `Output:` line."""
     refused: int = 0
-    """Proposals refused because they are no rule for this table."""
+    """Optimizer answers refused as no rule for this table; a proposal may take up to three."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)

@@ -45,14 +45,15 @@ def choose_templates(
             st.session_state[FIELD] = first
         chosen = st.selectbox("Templates", offered, key=FIELD, persist_state="session")
         try:
-            named = chosen_templates(chosen, is_demo=is_demo, preset=st.session_state.get("new.preset", ""))
-            texts = dict(earlier or {}) if chosen == KEPT else _own() if chosen == OWN else set_texts(named)
+            preset = st.session_state.get("new.preset", "")
+            named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
+            texts = dict(earlier or {}) if chosen == KEPT else _own(named) if chosen == OWN else set_texts(named)
             warnings = check_templates(texts)
         except VppError as error:
             st.html(markup.block(markup.state("This template cannot be used", str(error), failed=True)))
             st.stop()
         about = [AUTO_WORDS] if chosen == AUTO else []
-        about += [GALLERY[named]] if named in GALLERY else []
+        about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
         st.html(markup.block(*map(markup.caption, (*about, *warnings))))
         _preview(texts, dataset, prior, held)
     return texts
@@ -64,11 +65,13 @@ def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _own() -> Texts:
-    """Uploads; the default where there is none. Raises InputError."""
-    st.html(markup.block(markup.caption("Slots stand in braces: take a shipped template below as the pattern.")))
+def _own(rest: str) -> Texts:
+    """Uploaded texts; those of the set `rest` for roles without a file. Raises InputError."""
+    pattern = "Slots stand in braces: take a shipped template below as the pattern."
+    st.html(markup.block(markup.caption(pattern), markup.caption(f"A role without a file uses the set {rest}.")))
     places = st.columns(len(ROLES))
-    return {role: _uploaded(role, place) for role, place in zip(ROLES, places, strict=True)}
+    uploaded = {role: _uploaded(role, place) for role, place in zip(ROLES, places, strict=True)}
+    return {**set_texts(rest), **{role: text for role, text in uploaded.items() if text is not None}}
 
 
 def _uploaded(role: Role, place: "st.delta_generator.DeltaGenerator") -> str | None:
@@ -88,5 +91,5 @@ def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
     asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1], held)
-    filled.code(as_text(asked), language=None, wrap_lines=True)
+    filled.code(as_text(asked, opening=len(template.opening)), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

@@ -52,13 +52,15 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=2, unreadable=1)
     snapshot = reader.refresh()
     strip = " ".join(metric.words for metric in metrics(snapshot, None))
-    assert "1 unreadable, 2 refused as no rule." in strip
-    assert "2 not readable, 6 refused as no rule;" in strip
-    assert "6 proposals were refused as no rule for this table" in summary(reader.directory, snapshot.view)
+    assert "1 unreadable, 2 proposals refused as no rule." in strip
+    assert "2 answers not readable, 6 answers refused as no rule;" in strip
+    assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
     report = report_markdown(reader, simple_models=False)
-    assert "6 proposals were refused as no rule for this table, and asked for again." in report
-    assert "| proposals refused | 6 |" in report
+    assert (
+        "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
+    )
+    assert "| answers refused | 6 |" in report
     assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
 
 

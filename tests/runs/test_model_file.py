@@ -1,16 +1,21 @@
 """A model file as an endpoint: what a run records of it, and what is refused before it starts."""
 
+import asyncio
 import sys
+import time
+from hashlib import sha256
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from tests.gguf.built import MODEL, U32, gguf, model_file
 from vpp.cli import main
 from vpp.errors import InputError
+from vpp.gguf.folder import CHUNK_BYTES, Listening, ServerFolder, content_hash
 from vpp.library.fitting import _endpoint
 from vpp.runs import model_file as module
-from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
+from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for, model_server
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.users import keys_for
@@ -115,3 +120,39 @@ def test_a_model_file_gets_nobodys_key(tmp_path: Path) -> None:
     own = Keys(learner="sk-owner", optimizer="sk-2", model_files=tmp_path)
     keys = keys_for(EndpointSpec(gguf="m.gguf"), typed={}, own=own, environment=Environment.of({}))
     assert (keys.learner, keys.optimizer, keys.model_files) == (None, None, tmp_path)
+
+
+async def _never(*_: object) -> Listening:
+    """A server that does not come up."""
+    await asyncio.sleep(GB)
+    raise AssertionError
+
+
+def test_a_stop_does_not_wait_until_the_whole_file_is_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_file(tmp_path)
+    with model.open("r+b") as file:
+        file.truncate(64 * GB)  # sparse: hashing it takes a minute at least
+    monkeypatch.setattr(module, "machine_memory", lambda: 256 * GB)
+    monkeypatch.setattr(module, "_running", _never)
+    spec = EndpointSpec(gguf=str(model), slots=1, context_length=512)
+
+    async def loads() -> None:
+        async with model_server(spec, tmp_path / "home", environment={}, on_loading=lambda _: None):
+            raise AssertionError
+
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(loads(), 0.3))
+    assert time.monotonic() - began < 5
+    assert list((tmp_path / "home").rglob("sha256")) == []
+
+
+def test_a_files_hash_is_that_of_its_content_and_kept(tmp_path: Path) -> None:
+    model = model_file(tmp_path, content=b"x" * (2 * CHUNK_BYTES + 1))
+    folder = ServerFolder.of(tmp_path / "home", model, slots=1, context=512)
+    stop = Event()
+    found = content_hash(tmp_path / "home", model, stop=stop)
+    assert found == sha256(model.read_bytes()).hexdigest()
+    assert (folder.path.parent / "sha256").read_text() == found
+    stop.set()
+    assert content_hash(tmp_path / "home", model, stop=stop) == found

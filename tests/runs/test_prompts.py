@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import uvicorn
 
 from tests.app.conftest import ROOT, free_port
 from vpp.demo.server import Options, build_app
+from vpp.llm.gallery import shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker, as_text
 from vpp.runs.reader import RunReader
@@ -125,3 +127,24 @@ def test_a_conversation_reads_as_one_text_with_its_parts_headed() -> None:
     assert as_text([question, answer, {"role": "user", "content": "And now?"}]) == (
         "Earlier question\n\nWhich?\n\nEarlier answer\n\nThis.\n\nQuestion\n\nAnd now?"
     )
+
+
+def test_worked_examples_of_the_template_are_headed_apart_from_earlier_exchanges() -> None:
+    said = ("Be brief.", "Red?", "Yes.", "Which?", "This.", "And now?")
+    roles = ("system", "user", "assistant", "user", "assistant", "user")
+    headings = ("Instructions", "Worked example", "Its answer", "Earlier question", "Earlier answer", "Question")
+    turns = [{"role": role, "content": content} for role, content in zip(roles, said, strict=True)]
+    expected = "\n\n".join(f"{head}\n\n{content}" for head, content in zip(headings, said, strict=True))
+    assert as_text(turns, opening=3) == expected
+
+
+def test_a_proposals_prompt_heads_the_examples_of_its_template(tmp_path: Path) -> None:
+    with recording_demo() as (url, _):
+        directory = run_on(url, tmp_path / "run", "--method", "vml", "--history", "1")
+    template = f"--- user\nOdd?\n--- assistant\nEven.\n--- user\n{shipped('optimizer').text}"
+    reader = RunReader(directory)
+    view = reader.refresh().view
+    spec = replace(directory.spec(), optimizer_template=template)
+    text = PromptMaker(spec, reader.dataset()).proposal(view, 1, 0) or ""
+    assert text.startswith("Worked example\n\nOdd?\n\nIts answer\n\nEven.\n\nEarlier question\n\n")
+    assert text.count("Worked example") == text.count("Earlier question") == 1

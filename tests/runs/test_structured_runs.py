@@ -120,6 +120,10 @@ def test_a_lost_server_pauses_the_run_before_it_is_tested(desk: Desk) -> None:
 def test_a_cap_that_the_test_reaches_pauses_the_run(desk: Desk) -> None:
     with holding("none") as served:
         ended = desk.run("run", *served.options, *NAMED, "--max-calls", "2").finish()
-    assert ended.code == 3
-    assert desk.state("run") == "paused"
-    assert served.asked == 2
+        assert ended.code == 3
+        assert desk.state("run") == "paused"
+        assert served.asked == 2
+        assert desk.directory("run").spec().structured_as == ""
+        assert desk.start("resume", desk.folder / "run", "--max-calls", "9", "--quiet").finish().code == 3
+    assert len(served.probes) == 2 + len(CARRIERS)
+    assert desk.directory("run").spec().structured_as == "off"

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
+from vpp.cli.running import _templates
 from vpp.data.build import build_dataset
 from vpp.data.read_as import ReadAs
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
+from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
+from vpp.llm.gallery import set_texts
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
@@ -35,11 +38,71 @@ def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
 def test_an_older_run_is_repeated_with_free_text_which_was_its_default() -> None:
     older = replace(SERVER, structured="off")
     typed = ("run", "d.csv", "--base-url=http://localhost:8000/v1")
-    assert repeat_command(spec(command=typed, endpoint=older)).line.endswith(" --structured=off")
+    assert " --structured=off" in repeat_command(spec(command=typed, endpoint=older)).line
     assert "--structured=off" in repeat_command(spec(endpoint=older)).line
     named = (*typed, "--structured", "off")
     assert repeat_command(spec(command=named, endpoint=older)).line.count("--structured") == 1
     assert "--structured" not in repeat_command(spec(command=typed, endpoint=SERVER)).line
+
+
+ROLE_FIELDS = {role: f"{role}_template" for role in ROLES}
+
+
+def asked_with(name: str) -> dict[str, str | None]:
+    """The templates of a spec, all from one set."""
+    return {ROLE_FIELDS[role]: text for role, text in set_texts(name).items()}
+
+
+def read_back(run: RunSpec) -> dict[str, str | None]:
+    """The templates that the command which repeats a run asks with."""
+    options = build_parser().parse_args(shlex.split(repeat_command(run).line.partition("-m vpp ")[2]))
+    return {ROLE_FIELDS[role]: text for role, text in _templates(options).items()}
+
+
+URL = "--base-url=http://localhost:8000/v1"
+TYPED = ("run", "d.csv", URL, "--model=qwen")
+
+
+@pytest.mark.parametrize("command", [(), TYPED])
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_run_is_repeated_with_its_templates(name: str, command: tuple[str, ...]) -> None:
+    run = spec(command=command, endpoint=SERVER, **asked_with(name))
+    assert read_back(run) == asked_with(name)
+    assert repeat_command(run).line.count("template") == (name != EXAMPLES)
+
+
+def test_templates_that_were_typed_are_not_named_again() -> None:
+    for words in (("--templates", "paper"), ("--templates=default",), ("--preset", "paper"), ("--preset=paper",)):
+        run = spec(command=(*TYPED, *words), endpoint=SERVER)
+        assert repeat_command(run).line == shlex.join(("python", "-m", "vpp", *TYPED, *words))
+        assert read_back(run) == asked_with("paper")
+
+
+def test_an_older_run_with_one_typed_template_keeps_the_set_of_the_other_roles() -> None:
+    run = spec(command=(*TYPED, "--learner-template=default"), endpoint=SERVER)
+    assert repeat_command(run).line.endswith(" --learner-template=default --templates=paper")
+    assert read_back(run) == asked_with("paper")
+
+
+def test_roles_with_different_sets_are_named_one_by_one() -> None:
+    mixed = {**asked_with("json"), "learner_template": None}
+    line = repeat_command(spec(endpoint=SERVER, **mixed)).line
+    assert "--learner-template=paper --optimizer-template=json --prior-template=json" in line
+    assert read_back(spec(endpoint=SERVER, **mixed)) == mixed
+
+
+def test_a_continued_run_keeps_the_templates_of_the_run_before_without_options() -> None:
+    command = ("continue", "runs/x", "answered.csv")
+    line = repeat_command(spec(command=command, start=("a",), started_from="x", endpoint=SERVER)).line
+    assert line == "python -m vpp continue runs/x answered.csv"
+
+
+def test_the_former_name_of_a_set_is_read_and_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = build_parser()
+    assert parser.parse_args([*TYPED, "--templates", "default"]).templates == "paper"
+    with pytest.raises(SystemExit):
+        parser.parse_args([*TYPED, "--templates", "unknown"])
+    assert "default" not in capsys.readouterr().err.partition("invalid choice")[2]
 
 
 @pytest.mark.parametrize("where", [("--run-dir", "runs/x"), ("--run-dir=runs/x",)])
@@ -103,7 +166,7 @@ def test_no_control_character_is_left_that_a_terminal_would_obey() -> None:
 
 
 def test_what_the_environment_said_of_the_endpoint_is_said_again() -> None:
-    line = repeat_command(spec(command=("run", "d.csv"), endpoint=SERVER)).line
+    line = repeat_command(spec(command=("run", "d.csv"), endpoint=SERVER, **asked_with(EXAMPLES))).line
     assert line == "OPENAI_BASE_URL=http://localhost:8000/v1 VPP_MODEL=qwen python -m vpp run d.csv"
 
 
@@ -116,7 +179,8 @@ def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
     assert (read.gguf, read.model, read.context_length) == ("/models/a b.gguf", None, 4096)
     assert not any("OPENAI_API_KEY" in note for note in put_together.notes)
     typed = ("run", "d.csv", "--gguf", "/models/a b.gguf")
-    assert repeat_command(spec(command=typed, endpoint=endpoint)).line == shlex.join(("python", "-m", "vpp", *typed))
+    repeated = repeat_command(spec(command=typed, endpoint=endpoint, **asked_with(EXAMPLES)))
+    assert repeated.line == shlex.join(("python", "-m", "vpp", *typed))
 
 
 def test_no_password_of_an_address_is_shown() -> None:

@@ -20,7 +20,7 @@ from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, 
 from vpp.wording.faults import cache_sentence, is_key_refused
 from vpp.wording.support import support_sentence
 from vpp.wording.unread import unread_sentence
-from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_proposals, seconds
+from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_answers, seconds
 
 
 def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
@@ -56,8 +56,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:
         lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
-    if refused := refused_proposals(view.usage.refused):
-        lines.append(f"{refused} as no rule for this table")
+    if refused := refused_answers(view.usage.refused):
+        lines.append(refused)
     if kept := cache_sentence(view.usage):
         lines.append(kept)
     if view.population:

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from vpp.llm.choices import AUTO, GALLERY, TEMPLATES
+from vpp.llm.choices import AUTO, GALLERY, TEMPLATES, current_name
 
 
 def template_options(parser: ArgumentParser) -> None:
@@ -11,6 +11,7 @@ def template_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--templates",
         metavar="NAME",
+        type=current_name,
         default=AUTO,
         choices=TEMPLATES,
         help=f"the set for every role, or {AUTO} (default): worked examples for a language model",
@@ -20,4 +21,4 @@ def template_options(parser: ArgumentParser) -> None:
         ("optimizer", "asks for the next hypothesis"),
         ("prior", "asks for a hypothesis before any row is seen"),
     ):
-        group.add_argument(f"--{role}-template", metavar="FILE", help=about)
+        group.add_argument(f"--{role}-template", metavar="FILE", type=current_name, help=about)

@@ -12,11 +12,14 @@ import json
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event
 
 from vpp import files
 
 LARGEST_NOTE = 4_096
 LOG_END_BYTES = 16_384
+CHUNK_BYTES = 1_048_576
+"""Read between two looks at whether to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +94,26 @@ def file_folder(home: Path, model: Path) -> Path:
     return home / hashlib.sha256(mark.encode()).hexdigest()[:24]
 
 
-def content_hash(home: Path, model: Path) -> str:
-    """SHA-256 of the file, worked out once. Raises OSError."""
+def content_hash(home: Path, model: Path, *, stop: Event) -> str:
+    """SHA-256 of the file, worked out once; empty if `stop` is set before the file is read. Raises OSError."""
     kept = file_folder(home, model) / "sha256"
     if kept.is_file() and len(known := kept.read_text(encoding="ascii")) == 64:
         return known
-    with model.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = _hashed(model, stop)
+    if not found:
+        return ""
     part = kept.with_name(f".{secrets.token_hex(8)}.part")
     part.write_text(found, encoding="ascii")
     part.replace(kept)
     return found
+
+
+def _hashed(model: Path, stop: Event) -> str:
+    """SHA-256 of the file; empty if `stop` is set before its end."""
+    digest = hashlib.sha256()
+    with model.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            if stop.is_set():
+                return ""
+            digest.update(chunk)
+    return digest.hexdigest()

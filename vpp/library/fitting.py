@@ -55,8 +55,8 @@ def fit(
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
     to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model,
     "file:MODEL.gguf" for a model file on this machine, the base URL of an OpenAI-compatible server (its model from
-    VPP_MODEL; answers are held to a form where it can), or an EndpointSpec. templates: a set of the gallery, or
-    "auto". config: any option of `settings.Config`.
+    VPP_MODEL; answers are held to a form where it can), or an EndpointSpec, which gives free text unless it says
+    structured="auto". templates: a set of the gallery, or "auto". config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
     environment = surroundings.environment()

@@ -17,6 +17,8 @@ GALLERY: dict[str, str] = {
 """Templates that come with the package: name -> what it is like."""
 TEMPLATES = (AUTO, *GALLERY)
 """What a person can choose."""
+FORMER_NAMES = {"default": PAPER}
+"""Former names of sets, which recorded commands may hold: former name -> name."""
 DEMO_READS = (PAPER, "terse", "json")
 """Sets that the demo model reads: it follows no worked examples."""
 AUTO_WORDS = "Worked examples for a language model; the paper's layout for the demo model and the preset paper."
@@ -27,6 +29,11 @@ def chosen_templates(name: str, *, is_demo: bool, preset: str) -> str:
     if name != AUTO:
         return name
     return PAPER if is_demo or preset == PAPER else EXAMPLES
+
+
+def current_name(name: str) -> str:
+    """The name that a set has today."""
+    return FORMER_NAMES.get(name, name)
 
 
 EFFORTS = ("none", "low", "medium", "high")

@@ -121,7 +121,7 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
         *_inferred(usage.inferred),
-        ("proposals refused", integer(usage.refused), "no rule for this table; asked for again"),
+        ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
         *_spent(snapshot),

@@ -1,4 +1,4 @@
-"""A model file as an endpoint: what a run records of it, and the server that all runs on it share."""
+"""A model file as an endpoint: what a run records of it, and the server that runs with the same context share."""
 
 import asyncio
 import importlib.util
@@ -105,8 +105,10 @@ async def model_server(
         with _disk(folders):
             folder = ServerFolder.of(folders, model, slots=spec.slots, context=spec.context_length)
             locks.enter_context(await _held(folder.users, wait, shared=True))
-            hashing = asyncio.ensure_future(asyncio.to_thread(content_hash, folders, model))
+            stop = threading.Event()
+            hashing = asyncio.ensure_future(asyncio.to_thread(content_hash, folders, model, stop=stop))
             locks.callback(hashing.cancel)
+            locks.callback(stop.set)  # cancelling does not end a thread
             found = await _running(folder, spec, environment, wait)
             while not hashing.done():
                 wait()

@@ -29,7 +29,11 @@ class PromptMaker:
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
         """What a slot's proposal at a step was asked, as a text; None where that is not known (yet)."""
         asked = self.messages(view, step, slot)
-        return None if asked is None else as_text(asked)
+        if asked is None:
+            return None
+        is_draw = view.steps[step].proposed[slot].origin == "prior"
+        template = self._prompts.drawing if is_draw else self._prompts.refining
+        return as_text(asked, opening=len(template.opening))
 
     def messages(self, view: RunView, step: int, slot: int) -> list[Message] | None:
         """The first conversation of a slot's proposal at a step; None where that is not known (yet)."""
@@ -61,13 +65,22 @@ class PromptMaker:
         return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history)
 
 
-def as_text(messages: Sequence[Message]) -> str:
-    """A conversation to read: the question, and where there is more, each turn under a plain heading."""
+EXAMPLE_HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
+"""Of the template's own turns, by role."""
+EARLIER_HEADINGS = {"system": "Instructions", "user": "Earlier question", "assistant": "Earlier answer"}
+"""Of earlier exchanges of the run, by role."""
+
+
+def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
+    """A conversation to read: the question, and where there is more, each turn under a plain heading.
+
+    opening: how many of the first turns are the template's own instructions and worked examples.
+    """
     *earlier, question = messages
     if not earlier:
         return question["content"]
-    headings = {"system": "Instructions", "user": "Earlier question", "assistant": "Earlier answer"}
-    parts = [(headings[message["role"]], message["content"]) for message in earlier]
+    headings = [EXAMPLE_HEADINGS] * opening + [EARLIER_HEADINGS] * (len(earlier) - opening)
+    parts = [(named[turn["role"]], turn["content"]) for named, turn in zip(headings, earlier, strict=True)]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
 
 

@@ -49,7 +49,8 @@ class EndpointSpec:
     structured: str = "off"
     """What the server holds the learner's answers to: auto, off, choice or regex; it may ignore it.
 
-    auto: the whole answer form, if the server honours a field for it. The default stays what older programs did."""
+    auto: the whole answer form, if the server honours a field for it. The default is off because older records lack
+    this field and had free text; the command line, the app and `vpp.fit` with an address use auto."""
     reasoning_effort: str = ""
     """How much a thinking model thinks: none, low, medium or high; empty leaves it to the model."""
     prefetch: str = "auto"

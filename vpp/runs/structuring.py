@@ -25,14 +25,15 @@ def answers_of(spec: RunSpec) -> StructuredAnswers:
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:
     """Test which carrier the learner's server honours and record it in run.json; the spec unchanged if it is known.
 
-    A server that answers no test call is tested again by the next worker. Raises EndpointUnreachable.
+    Nothing is recorded if the run's cap ends the test or the server answers no test call: the next worker tests again.
+    Raises EndpointUnreachable.
     """
     if spec.endpoint.structured == "off" or spec.endpoint.is_demo or spec.structured_as:
         return spec
     tested = await _tested(learner, budget)
-    if tested is not None and not any(test.is_answered for test in tested):
+    if tested is None or not any(test.is_answered for test in tested):
         return spec
-    found = (tested and honoured(tested)) or "off"
+    found = honoured(tested) or "off"
     directory.amend(structured_as=found)
     return replace(spec, structured_as=found)
 

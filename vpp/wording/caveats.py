@@ -16,7 +16,7 @@ from vpp.wording.splitting import rows_sentence
 from vpp.wording.steps import steps_text
 from vpp.wording.target import target_words
 from vpp.wording.verdicts import DEFAULTS
-from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_proposals
+from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
     if usage.inferred:
         labels = counted(usage.inferred, "label")
         yield f"The parser took {labels} from explanations, because these answers had no “Output:” line."
-    if refused := refused_proposals(usage.refused):
-        yield f"{refused} as no rule for this table, and asked for again."
+    if refused := refused_answers(usage.refused):
+        yield f"{refused}. The model was asked again, up to twice a proposal."
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
     if bare:
         began = f"{in_words(bare)} of {in_words(len(view.drawn))} particles began as the bare seed sentence"

@@ -81,14 +81,25 @@ def _as_started(spec: RunSpec) -> tuple[str, ...]:
             next(rest, None)
         elif not word.startswith(tuple(f"{option}=" for option in _OPTIONS_OF_PLACE)):
             kept.append(word)
-    return (*PROGRAM, *kept, *_structured_then(spec))
+    return (*PROGRAM, *kept, *(() if spec.is_continued else _defaults_then(spec)))
 
 
-def _structured_then(spec: RunSpec) -> tuple[str, ...]:
-    """`--structured=off`, which was the default when the command of an older run was typed."""
-    is_named = any(word.split("=")[0] == "--structured" for word in spec.command)
-    is_older = spec.endpoint.structured == "off" and not spec.endpoint.demo and not spec.is_continued
-    return ("--structured=off",) if is_older and not is_named else ()
+def _defaults_then(spec: RunSpec) -> Iterator[str]:
+    """Options that an older run's command left out, where the default has changed since."""
+    if spec.endpoint.structured == "off" and not spec.endpoint.demo and not _said(spec.command, "--structured"):
+        yield "--structured=off"
+    yield from _template_options(spec)
+
+
+def _said(words: Sequence[str], option: str) -> str:
+    """The value of an option among typed words, the last one if it is repeated; empty if it is not named."""
+    found = ""
+    for at, word in enumerate(words):
+        if word == option:
+            found = next(iter(words[at + 1 :]), "")
+        elif word.startswith(f"{option}="):
+            found = word.partition("=")[2]
+    return found
 
 
 def _reconstructed(spec: RunSpec) -> Iterator[str]:
@@ -212,8 +223,15 @@ def _own_templates(spec: RunSpec) -> list[str]:
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Options for the roles whose set of the gallery is not the one that `auto` gives."""
-    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended")
-    for role, text in spec.templates.items():
-        if (name := name_of(text, role)) not in (None, usual):
-            yield f"--{role}-template={name}"
+    """Options for the sets of the gallery that the rest of the command does not give."""
+    if _said(spec.command, "--templates"):
+        return
+    preset = _said(spec.command, "--preset") or "recommended"
+    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=preset)
+    left = {role: text for role, text in spec.templates.items() if not _said(spec.command, f"--{role}-template")}
+    names = {role: name for role, text in left.items() if (name := name_of(text, role))}
+    sets = set(names.values())
+    if len(sets) == 1:
+        yield from (f"--templates={name}" for name in sets - {usual})
+    else:
+        yield from (f"--{role}-template={name}" for role, name in names.items() if name != usual)

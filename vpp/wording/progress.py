@@ -225,7 +225,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     unreadable = sum(p.why == "unparsable" for p in proposals)
     were = "it was" if unchanged == 1 else "they were"
     refused = sum(p.refused for p in proposals)
-    none = f", {integer(refused)} refused as no rule" if refused else ""
+    none = f", {counted(refused, 'proposal')} refused as no rule" if refused else ""
     rest = f"{integer(unchanged)} left as {were}, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
@@ -312,14 +312,14 @@ def _evidence_metric(log_evidence: float | None) -> Metric:
 def _calls_metric(snapshot: Snapshot, *, is_whole: bool) -> Metric:
     """Calls are not counted by step; is_whole: a step is shown, and the count is the whole run's."""
     usage = snapshot.usage
-    read = "1 answer was not readable" if usage.unparsable == 1 else f"{integer(usage.unparsable)} not readable"
+    read = f"{counted(usage.unparsable, 'answer')} not readable"
     if usage.inferred:
         read += f", {counted(usage.inferred, 'label')} read from explanations"
     spec, rows = snapshot.spec, snapshot.spec.dataset
     at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], is_continued=spec.is_continued)
     tokens = usage.prompt_tokens + usage.completion_tokens
     cached = cached_words(usage.cached, of=usage.calls)
-    refused = f", {integer(usage.refused)} refused as no rule" if usage.refused else ""
+    refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     told = f"{cached}, {integer(usage.failed)} failed, {read}{refused}; {integer(tokens)} tokens."
     words = f"Whole run: {told}" if is_whole else capitalised(told)
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None

@@ -57,9 +57,9 @@ def ahead_words(unused: int) -> str:
     return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
 
 
-def refused_proposals(n: int) -> str:
-    """`12 proposals were refused`; empty where there is none."""
-    return f"{counted(n, 'proposal')} {'was' if n == 1 else 'were'} refused" if n else ""
+def refused_answers(n: int) -> str:
+    """`12 answers were refused as no rule for this table`; empty if there are none."""
+    return f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table" if n else ""
 
 
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
