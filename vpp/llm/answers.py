@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from vpp.llm.asserted import asserted_label, mentioned_labels
+from vpp.llm.asserted import asserted_label, is_truth_word, mentioned_labels
 from vpp.llm.scanning import CANDIDATES, answer_text, json_values, last, latest, without_fences
 from vpp.llm.values import Unreadable, label_in, number_in
 
@@ -195,7 +195,7 @@ def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
 
 def _under_other_names(answer: str) -> Iterator[str]:
     for headed in latest(_OTHER_HEADING.finditer(answer)):
-        if not _is_echoed(answer, headed):
+        if not _is_echoed(answer, headed) and not _is_asked(answer, headed):
             yield headed["value"][:VALUE_LIMIT]
     yield from json_values(answer, _JSON_OTHER)
 
@@ -205,6 +205,12 @@ def _is_echoed(answer: str, headed: re.Match[str]) -> bool:
     before = answer[max(0, headed.start() - _FIELD_LIMIT) : max(0, headed.start() - 1)].rpartition("\n")[2]
     after = answer[headed.end() + 1 : headed.end() + _FIELD_LIMIT].partition("\n")[0]
     return any(_FIELD.fullmatch(line.rstrip()) for line in (before, after))
+
+
+def _is_asked(answer: str, headed: re.Match[str]) -> bool:
+    """Whether it is a yes or no below a question, which may be about a condition of the rule."""
+    before = answer[max(0, headed.start() - _FIELD_LIMIT) : headed.start()].rstrip().endswith("?")
+    return before and is_truth_word(headed["value"].strip(" \t.*_`\"'"))
 
 
 def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 A label counts only if it is the one known label that the text mentions, in any clause, and a sentence asserts it: "the
 output is X", "the rule predicts 'X'", "so it is X", "-> X" at the end, or a last sentence such as "The student is X".
 Conditions ("if … then X"), negations, questions, doubts and restated rules assert nothing. Labels that are numbers need
-an assertion directly before them.
+an assertion directly before them. So do yes, no, true and false, which also answer questions about a condition.
 """
 
 import re
@@ -16,6 +16,7 @@ TEXT_LIMIT = 8_000
 """Characters of a text; a longer one asserts nothing."""
 LABELS_LIMIT = 20_000
 """Characters of all labels together."""
+_TRUTH_WORDS = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f"))
 _LABEL = "\ue000"
 """Replaces the label in a sentence, so that the patterns below need not know it."""
 
@@ -31,7 +32,15 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
     sentences = [sentence for sentence in sentences if sentence.strip(" *_`#>-|<")]
     if any(_DENIED.search(sentence) for sentence in sentences):
         return None
-    return label if _is_asserted(sentences, is_number=read_float(label) is not None) else None
+    is_truth = is_truth_word(label)
+    asserting = _about_output(sentences) if is_truth else sentences
+    is_direct = is_truth or read_float(label) is not None
+    return label if _is_asserted(asserting, sentences, is_direct=is_direct) else None
+
+
+def is_truth_word(label: str) -> bool:
+    """Whether the label may also say whether a condition holds."""
+    return _folded(label) in _TRUTH_WORDS
 
 
 def mentioned_labels(text: str, classes: tuple[str, ...]) -> set[str]:
@@ -104,23 +113,38 @@ _RETRACTED = re.compile(
     re.IGNORECASE,
 )
 
+_ASKING = re.compile(r"\?|\b(?:conditions?|criteri(?:on|a)|clauses?|tests?|checks?|part)\b", re.IGNORECASE)
+"""Signs of a text that works through conditions."""
+_ANSWERED = re.compile(r"(?<!final )(?<!predicted )\b(?:answer|outcome|decision|conclusion)\b", re.IGNORECASE)
+"""Words for what a condition may have as well as the output."""
 
-def _is_asserted(sentences: list[str], *, is_number: bool) -> bool:
-    """Whether some sentence asserts the label and nothing after it takes that back."""
-    for place, sentence in enumerate(sentences):
+
+def _about_output(sentences: list[str]) -> list[str]:
+    """The sentences that cannot answer a question about a condition; empty strings in place of the others."""
+    asks = any(_ASKING.search(sentence) for sentence in sentences)
+    last = len(sentences) - 1
+    return [
+        "" if "?" in sentence or "?" in before or (_ANSWERED.search(sentence) and (asks or place < last)) else sentence
+        for place, (before, sentence) in enumerate(zip(["", *sentences], sentences, strict=False))
+    ]
+
+
+def _is_asserted(asserting: list[str], sentences: list[str], *, is_direct: bool) -> bool:
+    """Whether one of the asserting sentences asserts the label and nothing after it takes that back."""
+    for place, sentence in enumerate(asserting):
         is_last = place == len(sentences) - 1
         rest = " ".join(sentences[place + 1 :])
-        for end in _assertions(sentence, is_last=is_last, is_number=is_number):
+        for end in _assertions(sentence, is_last=is_last, is_direct=is_direct):
             if not _RETRACTED.search(f"{sentence[end:]} {rest}"):
                 return True
     return False
 
 
-def _assertions(sentence: str, *, is_last: bool, is_number: bool) -> Iterator[int]:
+def _assertions(sentence: str, *, is_last: bool, is_direct: bool) -> Iterator[int]:
     """Where in the sentence an assertion of the label ends."""
     if sentence.endswith("?") or _CONDITIONAL.search(sentence) or _RESTATED.search(sentence):
         return
-    patterns = (*_DIRECT, *(() if is_number else _LOOSE), *(_LAST if is_last and not is_number else ()))
+    patterns = (*_DIRECT, *(() if is_direct else _LOOSE), *(_LAST if is_last and not is_direct else ()))
     for found in (match for pattern in patterns for match in pattern.finditer(sentence)):
         begin = max((mark.end() for mark in _CLAUSE_END.finditer(sentence, 0, found.start())), default=0)
         if not _UNSURE.search(sentence, begin, found.end()):

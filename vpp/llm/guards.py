@@ -13,8 +13,12 @@ from functools import cached_property
 from vpp.data.dataset import Dataset
 from vpp.data.kinds import is_number
 from vpp.data.labels import shown_label
+from vpp.llm.empty_talk import is_talk_of_rules, names_nothing
 from vpp.llm.given_labels import foreign_label, names_no_label
+from vpp.llm.leaks import ExampleWords
+from vpp.llm.prompts import optimizer_answer_form
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, shortened, words
+from vpp.llm.target_use import target_uses
 
 RUN = 5
 """Consecutive words that make a repetition: rules share runs of up to four with our prompts ("the output is 1 if")."""
@@ -54,7 +58,7 @@ class Guard:
             or self._mark(rule, parent)
             or self._repeated_instructions(said, parent)
             or self._unfinished(rule)
-            or self._leaked_example(said, parent)
+            or self._leaked_example(rule, parent)
             or self._asked_target(rule)
             or self._wrong_label(rule)
             or self._empty_talk(rule, said)
@@ -129,21 +133,17 @@ class Guard:
     def _table(self) -> TableWords:
         return TableWords.of(self.dataset)
 
-    def _leaked_example(self, said: Sequence[str], parent: str) -> str | None:
-        """A name or value of the worked examples that this table does not have."""
-        known = set(words(parent)) if self._example_words else set()
-        leak = next((word for word in said if word in self._example_words and word not in known), None)
+    def _leaked_example(self, rule: str, parent: str) -> str | None:
+        """A name, a value or a label of the worked examples that this table does not have."""
+        leak = self._example_words.leak(rule, parent=parent)
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
 
     @cached_property
-    def _example_words(self) -> frozenset[str]:
-        """Words of names, values and outputs in the examples, without those of the table and the instructions."""
-        parts = [part for found in _EXAMPLE_PART.findall(self.examples) for part in found if part]
-        found = {word for part in parts if len(words(part)) <= 3 for word in words(part)}
-        plain = {word for word in found if len(word) > 1 and not is_number(word)}
-        return frozenset(plain - FUNCTION_WORDS - self._table.words - set(words(self.instructions)))
+    def _example_words(self) -> ExampleWords:
+        fixed = f"{self.instructions}\n{optimizer_answer_form()}"
+        return ExampleWords.of(self.examples, table=self._table, instructions=fixed)
 
     # --- the text itself ---------------------------------------------------------------------------------------------
 
@@ -153,36 +153,28 @@ class Guard:
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
-        if not (is_word or _OPEN_END.search(bare[-80:]) or (not has_stop and _is_left_open(bare))):
+        is_open = _OPEN_END.search(bare[-80:]) and not self._is_label(bare.split()[-1])
+        if not (is_word or is_open or (not has_stop and _is_left_open(bare))):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
+    def _is_label(self, end: str) -> bool:
+        """Whether a rule may end so because it is a label: `+`."""
+        return end.strip("\"'`“”‘’") in self.dataset.classes
+
     # --- the table ---------------------------------------------------------------------------------------------------
 
     def _asked_target(self, rule: str) -> str | None:
-        """The target used as if it were an input.
-
-        A table with texts is left alone: "if the sentiment is positive" asks for what the text says.
-        """
-        if self._target_condition is None or not self._target_condition.search(rule):
+        """The target used as if it were an input."""
+        if not any(pattern.search(rule) for pattern in self._target_uses):
             return None
         name = shortened(self.dataset.target)
         return f"it needs {name} to be known, which is to be predicted: use the input columns alone"
 
     @cached_property
-    def _target_condition(self) -> re.Pattern[str] | None:
-        """`if the species is`, `depending on species`; None where the name may well mean something else."""
-        target = words(self.dataset.target)
-        is_of_input = any(set(target) <= set(words(name)) for name in self.dataset.inputs)
-        if not target or is_of_input or self._table.has_texts or set(target) <= FUNCTION_WORDS:
-            return None
-        name = r"[\W_]{1,3}".join(map(re.escape, target))
-        lead = r"(?:the[ ])?(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?[\"'`“‘*]{0,3}"
-        verb = r"[\"'`”’*]{0,3}[ ]?(?:(?:column|value)[ ])?(?:is|are|was|were|has|equals|contains|exists|[=<>≤≥])"
-        when, on = r"(?:if|when|whenever|where|unless)", r"(?:based[ ]on|depending[ ]on)"
-        pattern = rf"\b(?:{when}[ ]{lead}{name}{verb}|{on}[ ]{lead}{name}(?![\w]))"
-        return re.compile(pattern, re.IGNORECASE)
+    def _target_uses(self) -> tuple[re.Pattern[str], ...]:
+        return target_uses(self._table)
 
     def _wrong_label(self, rule: str) -> str | None:
         """A label that the table does not have, or none at all."""
@@ -196,12 +188,12 @@ class Guard:
         return None
 
     def _empty_talk(self, rule: str, said: Sequence[str]) -> str | None:
-        """Neither a column nor an output."""
-        if self._table.has_column(said) or (self.dataset.task == "classification" and self._table.has_label(rule)):
-            return None
-        if self.dataset.task == "regression" and any(map(_is_quantity, said)):
-            return None
-        return "it names no column and no output: say which inputs give which output"
+        """Neither a column nor an output, or praise of a rule."""
+        if names_nothing(rule, said, self._table):
+            return "it names no column and no output: say which inputs give which output"
+        if is_talk_of_rules(rule, said, self._table):
+            return "it only speaks of a rule: say which inputs give which output"
+        return None
 
 
 # --- repetition -------------------------------------------------------------------------------------------------------
@@ -245,20 +237,3 @@ def _is_left_open(rule: str) -> bool:
         return '"' in bare[:-1] or "“" in bare
     last = max(map(bare.rfind, "([{"))
     return last >= 0 and not any(closing in bare[last:] for closing in ")]}")
-
-
-# --- examples and numbers ---------------------------------------------------------------------------------------------
-
-_VALUE = r"[ \t]{0,4}[\"'“‘]?([^\W\d_][^\n,;:.\"'”’>-]{0,60})"
-_EXAMPLE_NAME = r"(?:^|(?<=[,;\n]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):"
-_EXAMPLE_PART = re.compile(rf"{_EXAMPLE_NAME}(?:{_VALUE})?|->{_VALUE}|\banswer\b{_VALUE}", re.MULTILINE)
-_QUANTITIES = frozenset(
-    words(
-        "zero one two three four five six seven eight nine ten half twice double triple mean average median sum "
-        "total constant"
-    )
-)
-
-
-def _is_quantity(word: str) -> bool:
-    return word in _QUANTITIES or any(c.isdigit() for c in word)

@@ -7,7 +7,10 @@ from functools import cached_property
 
 from vpp.data.dataset import Dataset
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces."""
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['’][^\W_{_UNSPACED}]+)*")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]+")
 STEM = 4
 """Letters that two words must share at their start to be taken for forms of one word."""
 
@@ -27,13 +30,21 @@ FUNCTION_WORDS = frozenset(
     )
 )
 """Words that belong to no table; a column or label of such a name is still known as one."""
-_INPUTS_BY_PLACE = frozenset(
+INPUT_NOUNS = frozenset(
     words(
-        "integer integers digit digits number numbers sequence value values item items sum total product point "
-        "distance radius circle origin column coordinate coordinates text review sentence"
+        "integer integers digit digits number numbers sequence value values item items column coordinate coordinates "
+        "text review sentence"
     )
 )
-"""Words for inputs without their names: "the sum of the integers"."""
+"""Words for inputs without their names: "the first of the integers"."""
+COMPUTED = frozenset(
+    words(
+        "sum total product point distance radius circle origin half twice double triple mean average median constant "
+        "parity remainder quotient modulo mod difference ratio maximum minimum max min larger smaller largest smallest"
+    )
+)
+"""Words for what is worked out from inputs: "the sum of a and b"."""
+_INPUTS_BY_PLACE = INPUT_NOUNS | frozenset(words("sum total product point distance radius circle origin"))
 
 
 def phrase(text: str) -> str:
@@ -89,6 +100,26 @@ class TableWords:
         return any(kinds.get(name) == "text" for name in self.dataset.inputs)
 
     @cached_property
+    def has_texts_alone(self) -> bool:
+        """Whether every input column holds free text."""
+        kinds = {column.name: column.kind for column in self.dataset.columns}
+        return all(kinds.get(name) == "text" for name in self.dataset.inputs)
+
+    @cached_property
+    def _categories(self) -> frozenset[str]:
+        """Training cells of the columns that hold categories, each as a phrase."""
+        kinds = {column.name: column.kind for column in self.dataset.columns}
+        cells = {
+            cell for row in self.dataset.train for name, cell in row.inputs if cell and kinds.get(name) == "category"
+        }
+        return frozenset(phrase(cell) for cell in cells if not FUNCTION_WORDS.issuperset(words(cell)))
+
+    def has_category(self, text: str) -> bool:
+        """Whether `text` names a category of a column."""
+        whole = phrase(text)
+        return any(category in whole for category in self._categories)
+
+    @cached_property
     def are_labels_numbers(self) -> bool:
         """Whether every label is a number, which a rule may compute instead of naming it."""
         return all(label.strip().replace(".", "", 1).lstrip("+-").isdigit() for label in self.dataset.classes)
@@ -125,9 +156,15 @@ class TableWords:
 
 
 def _any_alike(said: Iterable[str], known: frozenset[str]) -> bool:
-    """Whether a word is among the known ones, or a form of one; words that begin alike are compared alone."""
+    """Whether a word is among the known ones, or a form of one; words that begin alike are compared alone.
+
+    In scripts without spaces a known word may stand anywhere in a longer run.
+    """
     given = set(said)
     if not known.isdisjoint(given):
+        return True
+    runs = [word for word in given if _IS_UNSPACED.fullmatch(word)]
+    if runs and any(word in run for word in known if _IS_UNSPACED.fullmatch(word) for run in runs):
         return True
     by_start: dict[str, list[str]] = {}
     for word in known:

@@ -1,0 +1,80 @@
+"""Rules that need the target to be known are refused; rules that say what the target is are not."""
+
+import pytest
+
+from vpp.data.dataset import Dataset
+
+from .tables import row, table
+from .test_guards import HOUSES, PENGUINS, REVIEWS, fault, of_kinds
+from .test_leaks import HEART
+
+TITANIC = of_kinds(
+    table(
+        "classification",
+        (
+            row(0, "1", name="Heikkinen, Miss. Laina", sex="female", age="26"),
+            row(1, "0", name="Allen, Mr. William", sex="male", age="35"),
+        ),
+        target="survived",
+        classes=("0", "1"),
+    ),
+    name="text",
+    sex="category",
+)
+NOTES = of_kinds(
+    table(
+        "classification",
+        (row(0, "sick", age="61", notes="coughs a lot"), row(1, "healthy", age="30", notes="runs daily")),
+        target="status",
+        classes=("healthy", "sick"),
+    ),
+    notes="text",
+)
+
+LEANING = [
+    (HEART, "If age is above 40 and status is sick, answer sick; otherwise answer healthy."),
+    (HEART, "If age is above 40, and status is sick, answer sick; otherwise answer healthy."),
+    (HEART, "If age is above 40.5 or the status is sick, then answer sick; otherwise healthy."),
+    (HEART, "Answer sick if age is above 40 and status is sick; otherwise healthy."),
+    (HEART, "If the patient's status is sick, answer sick; otherwise answer healthy."),
+    (HEART, "If the status of the patient is sick, answer sick; otherwise answer healthy."),
+    (HEART, "Use the status column: sick rows are sick and healthy rows are healthy."),
+    (HEART, "Look at the column status and give it: sick or healthy."),
+    (HOUSES, "The price equals its own price in the row plus 0."),
+    (HOUSES, "The output is the price in the row."),
+    (HOUSES, "If rooms is above 3 and price is above 100, output 200; otherwise output 100."),
+    (TITANIC, "If survived is 1, answer 1; otherwise answer 0."),
+    (TITANIC, "If survived = 1, answer 1; otherwise answer 0."),
+    (TITANIC, "If age is above 20 and survived is 1, answer 1; otherwise answer 0."),
+    (TITANIC, "If the passenger survived, answer 1; otherwise answer 0."),
+    (TITANIC, "Use the survived column: 1 is 1 and 0 is 0."),
+    (NOTES, "If the status is sick, answer sick; otherwise answer healthy."),
+    (NOTES, "If the patient's status is sick, answer sick; otherwise answer healthy."),
+    (NOTES, "If age is above 40 and status is sick, answer sick; otherwise answer healthy."),
+]
+HONEST = [
+    (HEART, "Predict status from age: above 40 sick"),
+    (HEART, "the status is sick if age is above 40"),
+    (HEART, "The status is sick if age is above 40 and the status is healthy otherwise."),
+    (HEART, "If age is above 40, the status is sick, and if age is below it, status is healthy."),
+    (HEART, "If age is above 40 the status is sick and otherwise the status is healthy."),
+    (HEART, "Fill the status column with sick if age is above 40, else with healthy."),
+    (PENGUINS, "Use bill_length_mm to tell the species: above 43 Chinstrap, otherwise Adelie"),
+    (HOUSES, "Predict the price column with 40 * rooms"),
+    (HOUSES, "The price is 100 when rooms is 3 and the price is 200 when rooms is 5."),
+    (TITANIC, "Survived is 1 if sex is female and survived is 0 otherwise."),
+    (TITANIC, "If sex is female, survived is 1, and if sex is male, survived is 0."),
+    (TITANIC, "If the name contains Miss, the passenger survived: answer 1; otherwise answer 0."),
+    (NOTES, "If the notes mention a cough, answer sick, otherwise healthy."),
+    (REVIEWS, "If the sentiment is positive, answer positive; otherwise answer negative."),
+]
+
+
+@pytest.mark.parametrize(("dataset", "rule"), LEANING)
+def test_a_rule_that_needs_the_target_is_refused(dataset: Dataset, rule: str) -> None:
+    assert "to be known, which is to be predicted" in (fault(dataset, rule) or "")
+
+
+@pytest.mark.parametrize(("dataset", "rule"), HONEST)
+def test_a_rule_may_say_what_the_target_is(dataset: Dataset, rule: str) -> None:
+    assert fault(dataset, rule) is None

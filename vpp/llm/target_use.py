@@ -1,0 +1,94 @@
+"""Patterns of rules that need the target to be known: `if the species is`, `use the species column`."""
+
+import re
+from collections.abc import Iterator
+
+from vpp.data.labels import shown_label
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
+
+LABELS = 100
+"""Labels that a pattern lists at most."""
+
+_MARK = r"[\"'`“”‘’*]{0,3}"
+_WHEN = r"\b(?:if|when|whenever|where|unless|provided[ ]that|given[ ]that)"
+_VERB = (
+    rf"{_MARK}[ ]?(?:(?:column|value)[ ])?"
+    r"(?:(?:is|are|was|were|has|equals|contains|exists)\b|[=<>≤≥])"
+)
+_GIVE = r"\b(?:then|answer|output|predict|return|respond|say|classify|label|assign|give)\b"
+_NO_ANSWER_YET = rf"(?:(?!{_GIVE}|\b(?:otherwise|else)\b)(?:[^.,;:\n]|\.(?=\d))){{1,160}}?"
+_OBJECT = r"(?:(?!\b(?:if|when|whenever|where|unless|otherwise|else|for|in|on|by)\b)(?:[^.,;:\n]|\.(?=\d))){0,40}?"
+_END = rf"(?=[.,;:]|\s*\Z|[ ]{_GIVE}|[ ]?(?:->|→|=>))"
+_THEN = rf"(?=,?[ ]{_GIVE})"
+_WHO = r"(?:(?:(?:the|a|an|this)[ ][^\W_]{1,40}|he|she|it|they|someone)[ ])?"
+"""Whom a target such as `survived` may be said of."""
+_READ = (
+    r"\b(?:us(?:e|es|ing)|look(?:s|ing)?[ ]at|checks?|checking|reads?|reading|consults?|considers?|copy|copies|takes?"
+    r"|inspects?|see|according[ ]to|based[ ]on|depending[ ]on|from|by)"
+)
+
+
+def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
+    """Patterns of such rules; none where the target's name is also part of an input's name."""
+    target = words(table.dataset.target)
+    is_of_input = any(set(target) <= set(words(name)) for name in table.dataset.inputs)
+    if not target or is_of_input or set(target) <= FUNCTION_WORDS:
+        return ()
+    spelt = r"[\W_]{1,3}".join(map(re.escape, target))
+    name = rf"{_MARK}(?<![^\W_]){spelt}(?![^\W_])"
+    patterns = (*_readings(name), *_conditions(name, table))
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
+
+def _readings(name: str) -> Iterator[str]:
+    """`use the status column`, `copy the status`, `its own price`, `equals the price in the row`."""
+    column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
+    yield rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
+    yield rf"\b(?:copy|repeat)[ ](?:the[ ])?{name}"
+    yield rf"\bown[ ]{name}"
+    place = r"(?:given[ ])?in[ ](?:the|its|this|that)[ ](?:same[ ])?(?:row|input|table)\b"
+    yield rf"(?:\b(?:is|equals?|as)[ ]|=[ ]?)(?:the[ ])?{name}{_MARK}[ ]{place}"
+
+
+def _conditions(name: str, table: TableWords) -> Iterator[str]:
+    """`if status is sick`, `if age is above 40 and the patient's status is sick`, `if the passenger survived`.
+
+    A rule for texts may ask for what a text says: "if the sentiment is favourable". So a table with texts needs one of
+    its labels after the verb, and a table of texts alone may name even these, unless they are numbers.
+    """
+    if table.has_texts_alone and table.dataset.task == "classification" and not table.are_labels_numbers:
+        return
+    verb = _VERB + (_label_of(table) if table.has_texts else "")
+    asked = rf"{_lead(table)}{name}{_of_whom(table)}{verb}"
+    yield rf"{_WHEN}[ ]{asked}"
+    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_END}"
+    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},[ ](?:and|or)[ ]{asked}{_OBJECT}{_THEN}"
+    if table.are_labels_numbers:
+        yield rf"{_WHEN}[ ]{_WHO}(?:(?:is|was|has|had|have|been)[ ]){{0,2}}{name}(?=,|[ ]{_GIVE})"
+    if not table.has_texts:
+        yield rf"\b(?:based[ ]on|depending[ ]on)[ ]{_lead(table)}{name}"
+
+
+def _lead(table: TableWords) -> str:
+    """What may stand before the name: `the value of the`, `the patient's`."""
+    owner = rf"(?:{_not_text(table)}[^\W_]{{1,40}}['’]s?[ ])?"
+    return rf"(?:(?:the|a|an|its|their|his|her|this)[ ])?{owner}(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?"
+
+
+def _of_whom(table: TableWords) -> str:
+    return rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
+
+
+def _not_text(table: TableWords) -> str:
+    """Keeps "the sentiment of the review" out: a text has a sentiment of its own."""
+    kinds = {column.name: column.kind for column in table.dataset.columns}
+    texts = {word for name in table.dataset.inputs if kinds.get(name) == "text" for word in words(name)}
+    return rf"(?!(?:{'|'.join(map(re.escape, sorted({*texts, 'text', 'review', 'sentence'})))})\b)"
+
+
+def _label_of(table: TableWords) -> str:
+    labels = sorted((shown_label(label) for label in table.dataset.classes[:LABELS]), key=len, reverse=True)
+    shown = "|".join(map(re.escape, filter(None, labels))) or r"(?!)"
+    return (
+        rf"[=]{{0,2}}[ ]?(?:(?:not|equal[ ]to)[ ])?{_MARK}(?:(?:{shown})(?!\w)|(?:above|below|over|under)?[ ]?[-+]?\d)"
+    )
