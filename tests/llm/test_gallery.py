@@ -179,6 +179,18 @@ def test_the_optimizer_is_shown_rows_by_output_and_what_the_rule_got_wrong() -> 
     assert mistakes.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
 
 
+def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> None:
+    prompts, given = prompts_of(EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
+    asked = [
+        prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given, seed=seed)[-1]["content"]
+        for seed in range(3)
+    ]
+    assert [text.partition("Rows:\n")[2][0] for text in asked] == ["a", "b", "a"]
+    assert [text.partition("By column:\n")[2][0] for text in asked] == ["a", "b", "a"]
+    assert [text.partition("Its mistakes:\n")[2][0] for text in asked] == ["a", "b", "a"]
+    assert asked[0] == asked[2]
+
+
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
     prompts = prompts_of(EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]

@@ -26,6 +26,7 @@ from vpp.llm.prompts import (
     render_values,
     rule_of,
     seed_sentence,
+    turned_columns,
     units,
 )
 from vpp.llm.rules import parse_rule
@@ -55,10 +56,12 @@ class OptimizerPrompts:
         rows: Sequence[Row],
         predictions: Sequence[Prediction],
         history: Sequence[Exchange] = (),
+        *,
+        seed: int = 0,
     ) -> list[Message]:
-        """Earlier exchanges, oldest first, then the question about a batch."""
+        """Earlier exchanges, oldest first, then the question about a batch, whose columns `seed` puts in order."""
         earlier = [message for exchange in history for message in self._exchanged(exchange)]
-        return [*self.refining.opening, *earlier, question(self._batch_prompt(hypothesis, rows, predictions))]
+        return [*self.refining.opening, *earlier, question(self._batch_prompt(hypothesis, rows, predictions, seed))]
 
     def about_columns(self) -> list[Message]:
         """The question that shows no row."""
@@ -73,22 +76,22 @@ class OptimizerPrompts:
 
     def _exchanged(self, exchange: Exchange) -> list[Message]:
         """What was asked then, without what went before it, and the answer."""
-        asked = self._batch_prompt(exchange.hypothesis, exchange.rows, exchange.predictions)
+        asked = self._batch_prompt(exchange.hypothesis, exchange.rows, exchange.predictions, 0)
         return [question(asked), answer(exchange.raw)]
 
-    def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction]) -> str:
-        known = tuple(rows)
-        inputs, targets = _shown(known, self._units) if self.refining.slots & {"inputs", "targets"} else ("", "")
+    def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
+        turned = tuple(turned_columns(row, seed) for row in rows)
+        inputs, targets = _shown(tuple(rows), self._units) if self.refining.slots & {"inputs", "targets"} else ("", "")
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in self.refining.slots and rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
             inputs=inputs,
-            rows=_by_output(known, self._units) if "rows" in self.refining.slots else "",
-            values=_by_column(known, self._units) if "values" in self.refining.slots else "",
+            rows=_by_output(turned, self._units) if "rows" in self.refining.slots else "",
+            values=_by_column(turned, self._units) if "values" in self.refining.slots else "",
             predictions=render_predictions(predictions),
-            mistakes=render_mistakes(rows, predictions, dict(self._units)) if is_listed else NO_RULE,
+            mistakes=render_mistakes(turned, predictions, dict(self._units)) if is_listed else NO_RULE,
             targets=targets,
             task=self._task,
             outputs=self._outputs,
@@ -179,7 +182,7 @@ class LlmOptimizer:
 
         Where that does not fit the context, earlier exchanges and then the last rows are left out.
         """
-        messages, shown = self._fitting(hypothesis, rows, predictions, history)
+        messages, shown = self._fitting(hypothesis, rows, predictions, history, seed)
         while True:
             try:
                 proposal = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
@@ -191,7 +194,7 @@ class LlmOptimizer:
                     reason = f"the prompt does not fit, though it shows one row: {refusal}"
                     return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=reason, shown=1)
                 shown = len(rows) if shown is None and history else count // 2
-                messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown])
+                messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown], seed=seed)
 
     def _fitting(
         self,
@@ -199,16 +202,17 @@ class LlmOptimizer:
         rows: Sequence[Row],
         predictions: Sequence[Prediction],
         history: Sequence[Exchange],
+        seed: int,
     ) -> tuple[list[Message], int | None]:
         """What to ask, and of how many rows where that is not all that was to be shown."""
 
         def about(count: int) -> list[Message]:
-            return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count])
+            return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
         def has_room(messages: list[Message]) -> bool:
             return fits(messages, max_tokens=self._max_tokens, context_length=self._context_length)
 
-        whole = self._prompts.about_batch(hypothesis, rows, predictions, history)
+        whole = self._prompts.about_batch(hypothesis, rows, predictions, history, seed=seed)
         if has_room(whole):
             return whole, None
         shown = most_that_fit(len(rows), lambda count: has_room(about(count)))

@@ -1,6 +1,7 @@
 """What goes into a template's slots: rows, answers and instructions as text, a line each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset, Row, Value
@@ -86,6 +87,15 @@ def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], unit
         if given.value != row.target
     ]
     return "\n".join(wrong) or "none"
+
+
+def turned_columns(row: Row, seed: int) -> Row:
+    """The row with its first columns moved to its end, as many as `seed` says; 0 leaves it as it is.
+
+    Small models make rules of what they read last: particles that see the columns in different orders try more of them.
+    """
+    at = seed % len(row.inputs)
+    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:

@@ -20,8 +20,6 @@ _NO_ANSWER_YET = rf"(?:(?!{_GIVE}|\b(?:otherwise|else)\b)(?:[^.,;:\n]|\.(?=\d)))
 _OBJECT = r"(?:(?!\b(?:if|when|whenever|where|unless|otherwise|else|for|in|on|by)\b)(?:[^.,;:\n]|\.(?=\d))){0,40}?"
 _END = rf"(?=[.,;:]|\s*\Z|[ ]{_GIVE}|[ ]?(?:->|→|=>))"
 _THEN = rf"(?=,?[ ]{_GIVE})"
-_WHO = r"(?:(?:(?:the|a|an|this)[ ][^\W_]{1,40}|he|she|it|they|someone)[ ])?"
-"""Whom a target such as `survived` may be said of."""
 _READ = (
     r"\b(?:us(?:e|es|ing)|look(?:s|ing)?[ ]at|checks?|checking|reads?|reading|consults?|considers?|copy|copies|takes?"
     r"|inspects?|see|according[ ]to|based[ ]on|depending[ ]on|from|by)"
@@ -51,7 +49,7 @@ def _readings(name: str) -> Iterator[str]:
 
 
 def _conditions(name: str, table: TableWords) -> Iterator[str]:
-    """`if status is sick`, `if age is above 40 and the patient's status is sick`, `if the passenger survived`.
+    """`if status is sick`, `if age is above 40 and the patient's status is sick`.
 
     A rule for texts may ask for what a text says: "if the sentiment is favourable". So a table with texts needs one of
     its labels after the verb, and a table of texts alone may name even these, unless they are numbers.
@@ -63,8 +61,6 @@ def _conditions(name: str, table: TableWords) -> Iterator[str]:
     yield rf"{_WHEN}[ ]{asked}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_END}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},[ ](?:and|or)[ ]{asked}{_OBJECT}{_THEN}"
-    if table.are_labels_numbers:
-        yield rf"{_WHEN}[ ]{_WHO}(?:(?:is|was|has|had|have|been)[ ]){{0,2}}{name}(?=,|[ ]{_GIVE})"
     if not table.has_texts:
         yield rf"\b(?:based[ ]on|depending[ ]on)[ ]{_lead(table)}{name}"
 

@@ -8,6 +8,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import RunError
 from vpp.llm.wire import Message
 from vpp.problem import Problem
+from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
 from vpp.runs.exchanges import Said, exchange_of, remembered
 from vpp.runs.session import optimizer_prompts
@@ -25,6 +26,7 @@ class PromptMaker:
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
         self._batches = _batches(spec, dataset)
+        self._seed = spec.config.seed
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
         """What a slot's proposal at a step was asked, as a text; None where that is not known (yet)."""
@@ -62,7 +64,8 @@ class PromptMaker:
         is_whole = view.steps[step].proposed[slot].shown is None
         earlier = remembered(view, step, slot) if is_whole else None
         history = () if earlier is None else (exchange_of(view, self._rows, earlier, said=said),)
-        return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history)
+        seed = call_seed(self._seed, "propose", step, slot)
+        return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history, seed=seed)
 
 
 EXAMPLE_HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
