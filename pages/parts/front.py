@@ -20,7 +20,7 @@ PENGUINS = (
 )
 TITANIC = (
     "Titanic: who survived? Learned by Qwen2.5-Coder-1.5B-Instruct, a language model of 1.1 GB, on two processor cores "
-    "in 11 minutes: 716 answers, 532 of them from the cache, and 828,000 tokens."
+    "in 16 minutes: 1,258 answers, 1,043 of them from the cache, and 1,452,000 tokens."
 )
 """Figures of the run's own record."""
 
