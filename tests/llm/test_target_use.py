@@ -46,7 +46,6 @@ LEANING = [
     (TITANIC, "If survived is 1, answer 1; otherwise answer 0."),
     (TITANIC, "If survived = 1, answer 1; otherwise answer 0."),
     (TITANIC, "If age is above 20 and survived is 1, answer 1; otherwise answer 0."),
-    (TITANIC, "If the passenger survived, answer 1; otherwise answer 0."),
     (TITANIC, "Use the survived column: 1 is 1 and 0 is 0."),
     (NOTES, "If the status is sick, answer sick; otherwise answer healthy."),
     (NOTES, "If the patient's status is sick, answer sick; otherwise answer healthy."),
