@@ -40,7 +40,7 @@ def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
     """Before a server of the files in the test's folder."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path)))
     Thread(target=partial(server.serve_forever, poll_interval=0.05)).start()
-    yield Studio(browser, f"http://127.0.0.1:{server.server_port}", wait_ms=300)
+    yield Studio(browser, f"http://127.0.0.1:{server.server_port}", wait_ms=2_000)
     server.shutdown()
     server.server_close()
 
