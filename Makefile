@@ -12,7 +12,7 @@ MODELS = $(abspath $(MODELS_DIR))
 TOOLS = .servers/tools
 RIVALS = .rivals
 PIN = $(abspath $(TOOLS))/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-config \
-	--default-index https://pypi.org/simple --no-emit-index-url --custom-compile-command "make pins"
+	--no-emit-index-url --custom-compile-command "make pins"
 AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt -r requirements-dev.txt
 # diskcache unpickles what lies in its folder; no release mends it. vpp/llm/cache.py refuses every pickle, and tests/llm/test_pickles.py
 # plants some. Nothing else is let pass.

@@ -38,7 +38,7 @@ def numbers(values: list[int]) -> bytes:
 
 
 def gguf(entries: Mapping[str, tuple[int, object]] = MODEL, *, version: int = 3, offset: int = 0) -> bytes:
-    """A file with one tensor of 64 x 100 numbers, of which 64 bytes are there. offset: of the tensor's data."""
+    """A GGUF file that declares a tensor of 64 x 100 numbers at `offset` and holds 64 bytes of it."""
     head = b"GGUF" + struct.pack("<IQQ", version, 1, len(entries))
     middle = b"".join(entry(name, kind, value) for name, (kind, value) in entries.items())
     tensor = string("token_embd.weight") + struct.pack("<IQQIQ", 2, 64, 100, 0, offset)
