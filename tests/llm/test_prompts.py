@@ -61,15 +61,18 @@ def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
     assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
 
 
-def test_values_stand_by_column_and_output_in_order() -> None:
-    rows = [
-        row(0, "no", size="10", sky="rain"),
-        row(1, "yes", size="9", sky=None),
-        row(2, "no", size="9.5", sky="haze"),
-    ]
+def test_a_column_of_numbers_is_told_by_where_the_outputs_ranges_overlap() -> None:
+    sizes = {"no": ("2", "9", "8"), "yes": ("3", "4"), "maybe": ("12.5", None)}
+    rows = [row(0, output, size=size) for output, listed in sizes.items() for size in listed]
     assert render_values(rows, {"size": "cm"}) == (
-        "size: no has 9.5 cm, 10 cm; yes has 9 cm\nsky: no has haze, rain; yes has missing"
+        "size: only maybe: 12.5 cm, missing; only no: 2 cm, 8 cm to 9 cm; shared: 3 cm to 4 cm"
     )
+
+
+def test_words_are_told_by_the_output_that_alone_has_them() -> None:
+    skies = {"no": ("rain", "haze", "fog"), "yes": ("haze", None, "3")}
+    rows = [row(0, output, sky=sky) for output, listed in skies.items() for sky in listed]
+    assert render_values(rows) == "sky: only no: fog, rain; only yes: 3, missing; shared: haze"
 
 
 def test_long_texts_are_not_listed_by_column() -> None:
@@ -77,11 +80,11 @@ def test_long_texts_are_not_listed_by_column() -> None:
         row(0, "no", note="short", size="3"),
         row(1, "yes", note="so long that a list of such cells helps nobody", size="1"),
     ]
-    assert render_values(rows) == "size: no has 3; yes has 1"
+    assert render_values(rows) == "size: only no: 3; only yes: 1"
 
 
 def test_numbers_to_predict_are_listed_by_column_in_their_order() -> None:
-    assert render_values((row(0, 7.5, x="2"), row(1, 4.0, x="1"))) == "x: 4 has 1; 7.5 has 2"
+    assert render_values((row(0, 7.5, x="2"), row(1, 4.0, x="1"))) == "x: only 4: 1; only 7.5: 2"
 
 
 @pytest.mark.parametrize(

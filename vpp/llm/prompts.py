@@ -1,8 +1,9 @@
 """What goes into a template's slots: rows, answers and instructions as text, a line each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.kinds import is_number
@@ -99,29 +100,56 @@ def turned_columns(row: Row, seed: int) -> Row:
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
-    """The same rows column by column: `math: admitted has A, A; rejected has B, C`; not the long texts."""
+    """The same rows column by column: what one output alone has, and what several share; nothing of long texts.
+
+    `sky: only no: rain; shared: clear, haze`. A number is shared where the ranges of several outputs hold it:
+    `size: only no: 2, 8 to 9; shared: 3 to 4`.
+    """
     by_output: dict[Value | None, list[Row]] = {}
     for row in sorted(rows, key=_by_target):
         by_output.setdefault(row.target, []).append(row)
-    columns = zip(*(row.inputs for row in rows), strict=True)
-    short = [at for at, cells in enumerate(columns) if all(len(cell or "") <= LISTED for _, cell in cells)]
-    return "\n".join(_column(at, by_output, units) for at in short)
+    lines = []
+    for at, (name, _) in enumerate(rows[0].inputs):
+        cells = {_output(output): [row.inputs[at][1] for row in group] for output, group in by_output.items()}
+        if all(len(cell or "") <= LISTED for found in cells.values() for cell in found):
+            lines.append(f"{one_line(name)}: {_told_apart(cells, units.get(name))}")
+    return "\n".join(lines)
 
 
-def _column(at: int, by_output: Mapping[Value | None, Sequence[Row]], units: Mapping[str, str]) -> str:
-    name = next(rows[0].inputs[at][0] for rows in by_output.values())
-    listed = [
-        f"{MISSING if output is None else render_value(output)} has "
-        + ", ".join(_cell(cell, units.get(name)) for cell in sorted((row.inputs[at][1] for row in rows), key=_in_order))
-        for output, rows in by_output.items()
-    ]
-    return f"{one_line(name)}: {'; '.join(listed)}"
+def _output(value: Value | None) -> str:
+    return MISSING if value is None else render_value(value)
 
 
-def _in_order(cell: str | None) -> tuple[int, float, str]:
-    if cell is None:
-        return (2, 0.0, "")
-    return (0, float(cell), "") if is_number(cell) else (1, 0.0, cell)
+def _told_apart(cells: Mapping[str, Sequence[str | None]], unit: str | None) -> str:
+    """One column's cells, by the outputs that have them."""
+    known = {output: [cell for cell in found if cell is not None] for output, found in cells.items()}
+    is_numeric = all(is_number(cell) for found in known.values() for cell in found)
+    missing = [output for output, found in cells.items() if None in found]
+    told: dict[str, list[str]] = {f"only {output}": [] for output in cells}
+    told["shared"] = []
+    for span, holders in (*(_spans(known, unit) if is_numeric else _words(known)), (MISSING, missing)):
+        if holders:
+            told["shared" if len(holders) > 1 else f"only {holders[0]}"].append(span)
+    return "; ".join(f"{who}: {', '.join(listed)}" for who, listed in told.items() if listed)
+
+
+def _words(known: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Each cell, in order, and the outputs that have it."""
+    for cell in sorted({cell for found in known.values() for cell in found}):
+        yield one_line(cell), [output for output, found in known.items() if cell in found]
+
+
+def _spans(known: Mapping[str, Sequence[str]], unit: str | None) -> Iterator[tuple[str, list[str]]]:
+    """Neighbouring numbers that lie in the ranges of the same outputs, as one span, and these outputs."""
+    ranges = {output: (min(map(float, found)), max(map(float, found))) for output, found in known.items() if found}
+
+    def holders(cell: str) -> list[str]:
+        return [output for output, (low, high) in ranges.items() if low <= float(cell) <= high]
+
+    cells = sorted({cell for found in known.values() for cell in found}, key=float)
+    for held, group in groupby(cells, key=holders):
+        ends = list(group)
+        yield " to ".join(_cell(end, unit) for end in dict.fromkeys((ends[0], ends[-1]))), held
 
 
 def outputs_of(dataset: Dataset) -> str:
