@@ -59,9 +59,14 @@ class OptimizerPrompts:
         *,
         seed: int = 0,
     ) -> list[Message]:
-        """Earlier exchanges, oldest first, then the question about a batch, whose columns `seed` puts in order."""
+        """Earlier exchanges, oldest first, then the question about a batch.
+
+        `seed` puts the columns in order and, where there is a rule to improve, the worked examples.
+        """
         earlier = [message for exchange in history for message in self._exchanged(exchange)]
-        return [*self.refining.opening, *earlier, question(self._batch_prompt(hypothesis, rows, predictions, seed))]
+        asked = question(self._batch_prompt(hypothesis, rows, predictions, seed))
+        is_first = rule_of(self.dataset, hypothesis) == NO_RULE
+        return [*self.refining.opening_for(0 if is_first else seed), *earlier, asked]
 
     def about_columns(self) -> list[Message]:
         """The question that shows no row."""

@@ -71,6 +71,15 @@ class Template:
         """The worked examples: what users and assistants say before the question; empty where there are none."""
         return "\n\n".join(turn["content"] for turn in self.opening if turn["role"] != "system")
 
+    def opening_for(self, seed: int) -> tuple[Message, ...]:
+        """The turns before the question, the last two worked examples exchanged where bit 4 of `seed` is set.
+
+        Small models follow the last example most: proposals that end with different ones differ more.
+        """
+        if not seed >> 4 & 1 or len(self.opening) < 4:
+            return self.opening
+        return (*self.opening[:-4], *self.opening[-2:], *self.opening[-4:-2])
+
     @property
     def instructions(self) -> str:
         """The fixed words that are no worked example: the system turn and the question without its slots."""
