@@ -172,11 +172,11 @@ def test_the_optimizer_is_shown_rows_by_output_and_what_the_rule_got_wrong() -> 
     prompts = prompts_of(EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given)[-1]["content"]
-    rows, mistakes = asked.split("Current rule: ")
+    before, rows = asked.split("\nRows:\n")
     outputs = [line.rpartition(" -> ")[2] for line in rows.splitlines() if " -> " in line]
     assert outputs == sorted(row.target for row in PARITY.train)
-    assert mistakes.splitlines()[0] == RULE
-    assert mistakes.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
+    assert f"\nCurrent rule: {RULE}\nIts mistakes:\n" in before
+    assert before.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
 
 
 def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> None:
@@ -191,9 +191,25 @@ def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> No
     assert asked[0] == asked[2]
 
 
+def test_the_last_two_worked_examples_change_places_by_the_seed() -> None:
+    prompts, given = prompts_of(EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
+    improved = f"{prompts.seed_text} {RULE}"
+
+    def opening(text: str, seed: int) -> list[str]:
+        return [turn["content"] for turn in prompts.about_batch(text, PARITY.train, given, seed=seed)[:-1]]
+
+    as_written, exchanged = opening(improved, 0), opening(improved, 16)
+    assert exchanged == [*as_written[:-4], *as_written[-2:], *as_written[-4:-2]]
+    assert opening(prompts.seed_text, 16) == as_written, "where there is no rule yet, the last example has none either"
+
+
+def test_a_template_without_examples_has_nothing_to_exchange() -> None:
+    assert shipped("optimizer", "paper").opening_for(16) == shipped("optimizer", "paper").opening
+
+
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
     prompts = prompts_of(EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = prompts.about_batch(prompts.seed_text, PARITY.train, given)[-1]["content"]
-    assert asked.endswith("Current rule: none yet\nIts mistakes:\nnone yet")
+    assert "\nCurrent rule: none yet\nIts mistakes:\nnone yet\nRows:\n" in asked
     assert prompts.seed_text not in asked
