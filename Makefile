@@ -34,8 +34,8 @@ test-gguf: $(VENV)/local.done $(MODELS)/models.done ## whole runs on a model fil
 
 models: $(MODELS)/models.done ## get small language models and a llama.cpp server for them, set up in MODELS_DIR (.models): 1.8 GB once
 
-test-models: $(VENV)/dev.done $(MODELS)/models.done ## whole runs on a real language model, on two cores under 45 minutes
-	MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/models
+test-models: $(VENV)/dev.done $(MODELS)/qwen-1.5b/config.json ## whole runs on a real language model in vLLM, on two cores under 45 minutes
+	SERVERS_DIR=$(SERVERS) MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/models
 
 test-ray: $(RIVALS)/ray.done ## sweeps on a Ray of this machine, set up in .rivals: 1.5 GB once
 	$(RIVALS)/ray/bin/python -m pytest tests/sweeps/test_ray.py
@@ -148,6 +148,10 @@ $(MODELS)/models.done: tests/models/weights.py tests/models/server.txt
 	$(PYTHON) -m venv $(MODELS)/venv
 	$(MODELS)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r tests/models/server.txt
 	$(PYTHON) -m tests.models.weights $(MODELS)
+	touch $@
+
+$(MODELS)/qwen-1.5b/config.json: tests/models/dequantize.py $(MODELS)/models.done $(SERVERS)/vllm.done
+	$(SERVERS)/vllm/bin/python $< $(MODELS)/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf $(@D)
 	touch $@
 
 $(RIVALS)/%.done: tests/performance/rivals/%.txt

@@ -12,8 +12,8 @@ from tests.servers.served import MODELS, Served
 
 @pytest.fixture(scope="session")
 def qwen() -> Iterator[Served]:
-    """Qwen2.5-Coder-1.5B-Instruct on a llama.cpp server of four slots."""
-    with served.llamacpp(QWEN_1_5B.file, slots=4, log=MODELS / "logs" / "qwen.log") as found:
+    """Qwen2.5-Coder-1.5B-Instruct in vLLM, its GGUF unpacked: several times as fast as llama.cpp on two cores."""
+    with served.vllm_at_its_best(MODELS / "qwen-1.5b", QWEN_1_5B.name, log=MODELS / "logs" / "qwen.log") as found:
         yield found
 
 

@@ -12,14 +12,14 @@ LOGS = ENVIRONMENTS / "logs"
 
 @pytest.fixture(scope="module")
 def vllm() -> Iterator[Served]:
-    with served.vllm("--max-num-seqs", "64", log=LOGS / "vllm.log") as found:
+    with served.tiny_vllm("--max-num-seqs", "64", log=LOGS / "vllm.log") as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def crowded_vllm() -> Iterator[Served]:
     """Works on two requests at a time and lets eight wait."""
-    with served.vllm("--max-num-seqs", "2", "--max-num-queued-reqs", "8", log=LOGS / "vllm-crowded.log") as found:
+    with served.tiny_vllm("--max-num-seqs", "2", "--max-num-queued-reqs", "8", log=LOGS / "vllm-crowded.log") as found:
         yield found
 
 
