@@ -1,9 +1,10 @@
 """Whole runs of Qwen2.5-Coder-1.5B on tables with known rules: what they must reach, and that they read what they get.
 
-`make test-models` runs these: six whole runs of three to fifteen minutes each on two cores.
+`make test-models` makes six whole runs at a time, which a server that batches answers in less time than one by one.
 """
 
-from functools import cache
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,28 +18,38 @@ NOISE_MARGIN = 0.05
 """How far below the best single rule smc may stay where a tenth of the labels is flipped."""
 MOST_UNREAD = 0.01
 """Share of calls that may need asking again."""
+RUNS = (
+    *((table, "smc") for table in (*TARGETS, "admission_noise_10")),
+    ("admission_base", "mh"),
+    ("admission_base", "vml"),
+)
+OPTIONS = ("--concurrency", "12", "--timeout", "900")
+Runs = dict[tuple[str, str], Future[Trial]]
+"""By table and method."""
 
 
-@cache
-def trial(folder: Path, server: tuple[str, ...], table: str, method: str) -> Trial:
-    """One run, made once."""
-    return run(folder, table, method, 0, (*server, "--concurrency", "6", "--timeout", "900"))
+@pytest.fixture(scope="module")
+def runs(qwen: Served, trials: Path) -> Iterator[Runs]:
+    """All runs, begun together."""
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(RUNS)) as pool:
+        patch.setenv("VPP_MAX_RUNNING", str(len(RUNS)))
+        yield {key: pool.submit(run, trials, *key, 0, (*qwen.options, *OPTIONS)) for key in RUNS}
 
 
 @pytest.mark.parametrize("table", TARGETS)
-def test_smc_finds_the_rule_of_a_clean_table(qwen: Served, trials: Path, table: str) -> None:
-    found = trial(trials, qwen.options, table, "smc")
+def test_smc_finds_the_rule_of_a_clean_table(runs: Runs, table: str) -> None:
+    found = runs[table, "smc"].result()
     assert found.test >= TARGETS[table], found.heaviest
 
 
-def test_smc_stays_near_the_best_single_rule_under_noise(qwen: Served, trials: Path) -> None:
-    found = trial(trials, qwen.options, "admission_noise_10", "smc")
+def test_smc_stays_near_the_best_single_rule_under_noise(runs: Runs, trials: Path) -> None:
+    found = runs["admission_noise_10", "smc"].result()
     assert found.test >= simple(trials, "admission_noise_10")["tree"] - NOISE_MARGIN, found.heaviest
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_answers_are_read_and_no_proposal_is_an_echo(qwen: Served, trials: Path, method: str) -> None:
-    found = trial(trials, qwen.options, "admission_base", method)
+def test_answers_are_read_and_no_proposal_is_an_echo(runs: Runs, method: str) -> None:
+    found = runs["admission_base", method].result()
     calls = found.result["calls"]
     assert calls["failed"] == 0
     assert calls["unparsable"] <= MOST_UNREAD * found.calls
