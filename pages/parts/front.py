@@ -19,8 +19,8 @@ PENGUINS = (
     "model, with no key and no network."
 )
 TITANIC = (
-    "Titanic: who survived? Learned by Qwen2.5-Coder-1.5B-Instruct, a language model of 1.1 GB, on two processor cores "
-    "in 16 minutes: 1,258 answers, 1,043 of them from the cache, and 1,452,000 tokens."
+    "Titanic: who survived? Learned by Qwen2.5-Coder-1.5B-Instruct, a small language model, on two processor cores "
+    "in 17 minutes: 1,486 answers, 1,169 of them from the cache, and 1,699,000 tokens."
 )
 """Figures of the run's own record."""
 
