@@ -37,9 +37,7 @@ def product(options: argparse.Namespace, dataset: Dataset, hypothesis: str) -> R
         endpoint = Endpoint(
             base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900
         )
-        learner = LlmLearner(
-            endpoint, TEMPLATE, dataset, seed=0, max_tokens=ANSWER_TOKENS, counters=Counters(), warm_prefix=True
-        )
+        learner = LlmLearner(endpoint, TEMPLATE, dataset, seed=0, max_tokens=ANSWER_TOKENS, counters=Counters())
         try:
             await learner.predict(hypothesis, rows)
         finally:
@@ -77,7 +75,7 @@ async def measure(options: argparse.Namespace) -> None:
     """Prints calls per second of each way, the median of its rounds."""
     rule = LOANS.rules[0]
     kinds = 1 + len(options.at_once)
-    dataset = dataset_of(LOANS, rule, options.rows * options.rounds * kinds)
+    dataset = dataset_of(LOANS, rule, options.rows * options.rounds * kinds, seed=options.seed)
     hypothesis = f"{seed_sentence(dataset)} {rule.text}"
     ways = {"as a run asks": product(options, dataset, hypothesis)}
     ways |= {f"plain, {n} at once": plain(options, dataset, hypothesis, n) for n in options.at_once}
@@ -104,6 +102,7 @@ def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--rows", type=int, default=40, help="rows a round")
+    parser.add_argument("--seed", type=int, default=0, help="of the rows: a server remembers those of an earlier run")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--at-once", type=int, nargs="+", default=[4, 8, 16, 32], help="of the plain load")
     parser.add_argument("--concurrency", type=int, default=32, help="of the run")

@@ -86,9 +86,9 @@ class LearnerFigures:
     """Answers that are what the rule gives."""
 
 
-def dataset_of(table: Table, rule: Rule, n: int) -> Dataset:
-    """The table with the rule's outputs as its target and `n` rows for training."""
-    csv = Csv.read(table.csv(rule, n + max(8, n // 4)).encode(), name=table.name)
+def dataset_of(table: Table, rule: Rule, n: int, *, seed: int = 0) -> Dataset:
+    """The table with the rule's outputs as its target and `n` rows for training, drawn by `seed`."""
+    csv = Csv.read(table.csv(rule, n + max(8, n // 4), seed=seed).encode(), name=table.name)
     return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.2)
 
 
