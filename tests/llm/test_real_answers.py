@@ -3,7 +3,7 @@
 role        learner or optimizer
 model       the model's name
 templates   the prompt templates of the question
-table       the table of the question
+table       the table of the question; "made-up" ones are those of tests/models/rules.py
 labels      the known labels; null for a number, and for the optimizer
 answer      the raw answer
 value       the label, the number or the rule that it gives; null if it gives none
@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.models.prompts import dataset_of
+from tests.models.rules import ROWS, TABLES
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
@@ -58,6 +60,7 @@ LOAN = of_kinds(
     employment="category",
     owns_home="category",
 )
+MADE_UP = {f"made-up {made_up.name}": made_up for made_up in TABLES}
 
 
 def name_of(case: dict[str, Any]) -> str:
@@ -84,6 +87,8 @@ def test_an_optimizers_rule_is_read_as_judged(case: dict[str, Any]) -> None:
 
 @cache
 def guard_of(name: str, templates: str) -> Guard:
+    if made_up := MADE_UP.get(name):
+        return guard(dataset_of(made_up, made_up.rules[0], ROWS), templates=templates)
     return guard(LOAN if name == "loan" else ADMISSION, templates=templates)
 
 

@@ -37,6 +37,7 @@ COLUMNS = (
     "read at once",
     "fidelity",
     "rules",
+    "refused, unreadable",
     "unchanged",
     "cut off",
     "words after 10 rewrites",
@@ -53,6 +54,8 @@ class Recorder:
     """Passes calls on to an endpoint and keeps every answer."""
 
     endpoint: Chat
+    kept: Path | None = None
+    """A file that every answer is added to as it comes, a JSON object a line."""
     about: dict[str, Any] = field(default_factory=dict)
     """What is noted with the next answers: role, templates, table."""
     answers: list[tuple[dict[str, Any], Completion]] = field(default_factory=list)
@@ -71,7 +74,13 @@ class Recorder:
             messages, temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
         )
         self.answers.append((about, completion))
+        self._keep({**about, "answer": completion.text, "cut_off": completion.cut_off})
         return completion
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        if self.kept is not None:
+            with self.kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +133,12 @@ class ProposalFigures:
     """The rule that each was to improve."""
     lengths: tuple[int, ...]
     """Words of a rule after each of its rewrites."""
+    refused: int
+    """Answers that a guard refused, those asked for again included: echoes, foreign labels, broken ends."""
+    unreadable: int
 
 
-def optimizer_of(chat: Chat, name: str, dataset: Dataset) -> LlmOptimizer:
+def optimizer_of(chat: Chat, name: str, dataset: Dataset, counters: Counters) -> LlmOptimizer:
     """An optimizer with one set of templates."""
     prompts = OptimizerPrompts(
         dataset=dataset,
@@ -134,14 +146,15 @@ def optimizer_of(chat: Chat, name: str, dataset: Dataset) -> LlmOptimizer:
         drawing=shipped("prior", name),
         seed_text=seed_sentence(dataset),
     )
-    return LlmOptimizer(chat, prompts, max_tokens=OPTIMIZER_TOKENS, counters=Counters())
+    return LlmOptimizer(chat, prompts, max_tokens=OPTIMIZER_TOKENS, counters=counters)
 
 
 async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigures:
     """First hypotheses and rewrites of wrong rules, half and half, for the table's first rule; then a chain."""
     truth, *others = table.rules
     dataset = dataset_of(table, truth, ROWS)
-    optimizer, seed_text = optimizer_of(chat, name, dataset), seed_sentence(dataset)
+    counters, seed_text = Counters(), seed_sentence(dataset)
+    optimizer = optimizer_of(chat, name, dataset, counters)
     asked, parents = [], []
     for number in range(n):
         rows = dataset.train[number % 3 * BATCH :][:BATCH]
@@ -152,8 +165,13 @@ async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigure
         parents.append(parent)
         asked.append(optimizer.propose(parent, rows, given, temperature=temperature, seed=number))
     proposals = await asyncio.gather(*asked)
+    asked_again = counters.snapshot()
     return ProposalFigures(
-        proposals=tuple(proposals), parents=tuple(parents), lengths=await rewrite(optimizer, dataset)
+        proposals=tuple(proposals),
+        parents=tuple(parents),
+        lengths=await rewrite(optimizer, dataset),
+        refused=asked_again.refused,
+        unreadable=asked_again.unparsable,
     )
 
 
@@ -187,7 +205,7 @@ async def measure(options: argparse.Namespace) -> None:
     endpoint = Endpoint(
         base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
     )
-    recorder = Recorder(endpoint)
+    recorder = Recorder(endpoint, kept=options.save)
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")
     lines: list[str] = []
@@ -212,7 +230,6 @@ async def measure(options: argparse.Namespace) -> None:
             lines += [f"{name}: {p.text or f'refused: {p.reason}'}" for one in proposed for p in one.proposals]
     finally:
         await endpoint.aclose()
-        save(recorder, options.save)
     print("\n".join(lines))
 
 
@@ -234,6 +251,7 @@ def summary(
         percent(sum(f.at_once for f in figures), rows),
         percent(sum(f.right for f in figures), rows),
         percent(sum(p.text is not None for p, _ in pairs), len(pairs)),
+        f"{sum(one.refused for one in proposed)}, {sum(one.unreadable for one in proposed)}",
         percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
         str(sum(c.cut_off for _, c in (*learner, *optimizer))),
         ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
@@ -242,16 +260,6 @@ def summary(
         f"{seconds:.2f}",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def save(recorder: Recorder, path: Path | None) -> None:
-    """Adds every answer to a file, a JSON object a line."""
-    if path is None:
-        return
-    with path.open("a", encoding="utf-8") as file:
-        for about, completion in recorder.answers:
-            record = {**about, "answer": completion.text, "cut_off": completion.cut_off}
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
