@@ -459,6 +459,13 @@ def test_a_rule_ends_where_the_model_repeats_the_question() -> None:
     assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
 
 
+@pytest.mark.parametrize("heading", ["Explanation: ", "\n**Reasoning:** ", "  reasoning: "])
+def test_a_rule_ends_where_a_line_begins_to_explain_it(heading: str) -> None:
+    text = f"New rule: If x > 3, output 1.\n{heading}x tells them apart."
+    assert parse_rule(text).value == "If x > 3, output 1."
+    assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
+
+
 def test_a_rule_ends_with_the_turn_of_the_chat() -> None:
     text = "New rule: If x > 3, output 1.<|im_end|>\n<|im_start|>user\nNew rule: Output 0."
     assert parse_rule(text).value == "If x > 3, output 1."

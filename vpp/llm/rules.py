@@ -20,16 +20,20 @@ _NEXT_QUESTION = re.compile(
         [*_]{0,3} [ \t]{0,4} [:：]""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+_AFTERTHOUGHT = re.compile(
+    r"^[ \t>#*_]{0,12}(?:explanation|reasoning)[*_]{0,3}[ \t]{0,4}[:：]", re.IGNORECASE | re.MULTILINE
+)
 
 
 def parse_rule(text: str) -> Parsed[str]:
     """The text after the last `New rule:` heading, or else in JSON `{"new_rule": …}`, without code fences.
 
-    After the first such heading, the answer ends where the model begins to repeat the form of the question.
+    After the first such heading, the answer ends where the model begins to repeat the form of the question; the rule
+    ends where a line begins to explain it.
     """
     answer = _first_answer(answer_text(text))
     heading = last(_HEADING.finditer(answer))
-    given = answer[heading.end() :] if heading else next(json_values(answer, _JSON_RULE), None)
+    given = _unexplained(answer[heading.end() :]) if heading else next(json_values(answer, _JSON_RULE), None)
     if given is None:
         return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
     rule = without_fences(given)
@@ -38,6 +42,11 @@ def parse_rule(text: str) -> Parsed[str]:
     if len(rule) > RULE_LIMIT:
         return Parsed(reason=f"the new rule has {len(rule)} characters, at most {RULE_LIMIT} are taken")
     return Parsed(value=rule)
+
+
+def _unexplained(rule: str) -> str:
+    after = _AFTERTHOUGHT.search(rule)
+    return rule[: after.start()] if after and rule[: after.start()].strip() else rule
 
 
 def _first_answer(answer: str) -> str:
