@@ -5,6 +5,7 @@ import pytest
 from vpp.llm.answers import parse_label
 
 YES_NO = ("no", "yes")
+DECISIONS = ("admitted", "rejected")
 TRUE_FALSE = ("False", "True")
 
 
@@ -47,3 +48,30 @@ def test_an_output_that_is_said_to_be_yes_or_no_is_read(answer: str, classes: tu
 @pytest.mark.parametrize("answer", ["Output: no", "No", "Answer: no", '{"output": "no"}'])
 def test_a_given_yes_or_no_is_read_as_before(answer: str) -> None:
     assert parse_label(answer, YES_NO).value == "no"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Is math A? D: no. So otherwise answer rejected.",
+        "math D is not A. So, otherwise answer rejected.",
+        "math is D, so answer rejected.",
+        "The rule asks whether math is A or B, and the answer is rejected.",
+    ],
+)
+def test_the_part_of_a_rule_that_is_said_to_apply_is_read(answer: str) -> None:
+    assert parse_label(answer, DECISIONS).value == "rejected"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "If math is D, so answer rejected.",
+        "Is math A? Otherwise answer rejected.",
+        "Is math A? Answer rejected otherwise.",
+        "The rule tells whether the student is rejected.",
+        "math is D, answer rejected.",
+    ],
+)
+def test_a_part_of_a_rule_that_is_only_repeated_is_not_read(answer: str) -> None:
+    assert parse_label(answer, DECISIONS).value is None

@@ -32,6 +32,7 @@ from vpp.problem import Prediction, Proposal
 BATCH = 10
 """Rows that a proposal is made from."""
 REWRITES = 10
+ROLES = ("learner", "optimizer")
 COLUMNS = (
     "templates",
     "read at once",
@@ -57,8 +58,8 @@ class Recorder:
     kept: Path | None = None
     """A file that every answer is added to as it comes, a JSON object a line."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What is noted with the next answers: role, templates, table."""
-    answers: list[tuple[dict[str, Any], Completion]] = field(default_factory=list)
+    """What is noted with every answer: role, templates, table."""
+    answers: list[Completion] = field(default_factory=list)
 
     async def complete(
         self,
@@ -69,12 +70,11 @@ class Recorder:
         max_tokens: int,
         structured: Structure | None = None,
     ) -> Completion:
-        about = dict(self.about)
         completion = await self.endpoint.complete(
             messages, temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
         )
-        self.answers.append((about, completion))
-        self._keep({**about, "answer": completion.text, "cut_off": completion.cut_off})
+        self.answers.append(completion)
+        self._keep({**self.about, "answer": completion.text, "cut_off": completion.cut_off})
         return completion
 
     def _keep(self, record: dict[str, Any]) -> None:
@@ -205,47 +205,56 @@ async def measure(options: argparse.Namespace) -> None:
     endpoint = Endpoint(
         base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
     )
-    recorder = Recorder(endpoint, kept=options.save)
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")
     lines: list[str] = []
     try:
         for name in options.templates:
-            first, started = len(recorder.answers), time.monotonic()
-            figures = []
-            for table in TABLES:
-                recorder.about = {"role": "learner", "model": options.model, "templates": name, "table": table.name}
-                recorder.about["labels"] = table.labels
-                rules = table.rules[: options.rules]
-                followed = (follow(recorder, name, table, rule, options.rows, options.structured) for rule in rules)
-                figures += await asyncio.gather(*followed)
-            asked = recorder.answers[first:]
-            seconds = (time.monotonic() - started) / max(1, len(asked))
-            proposed = []
-            for table in TABLES if options.proposals else ():
-                recorder.about = {**recorder.about, "role": "optimizer", "table": table.name, "labels": table.labels}
-                proposed.append(await propose(recorder, name, table, options.proposals))
-            print(summary(name, figures, proposed, asked, recorder.answers[first + len(asked) :], seconds), flush=True)
-            lines += [f"{name}: {f.right}/{f.rows}, read {f.at_once}: {f.rule.text}" for f in figures]
-            lines += [f"{name}: {p.text or f'refused: {p.reason}'}" for one in proposed for p in one.proposals]
+            lines += await measure_set(endpoint, name, options)
     finally:
         await endpoint.aclose()
     print("\n".join(lines))
+
+
+async def measure_set(endpoint: Chat, name: str, options: argparse.Namespace) -> list[str]:
+    """Prints the row of one set of templates; returns what each rule and each proposal came to."""
+    learners, optimizers = ([_recorder(endpoint, name, options, role, t) for t in TABLES] for role in ROLES)
+    started = time.monotonic()
+    figures = await asyncio.gather(
+        *(
+            follow(chat, name, table, rule, options.rows, options.structured)
+            for chat, table in zip(learners, TABLES, strict=True)
+            for rule in table.rules[: options.rules]
+        )
+    )
+    answers = [answer for chat in learners for answer in chat.answers]
+    seconds = (time.monotonic() - started) / max(1, len(answers))
+    asked = zip(optimizers, TABLES if options.proposals else (), strict=False)
+    proposed = await asyncio.gather(*(propose(chat, name, table, options.proposals) for chat, table in asked))
+    rules = [answer for chat in optimizers for answer in chat.answers]
+    print(summary(name, figures, proposed, answers, rules, seconds), flush=True)
+    lines = [f"{name}: {f.right}/{f.rows}, read {f.at_once}: {f.rule.text}" for f in figures]
+    return lines + [f"{name}: {p.text or f'refused: {p.reason}'}" for one in proposed for p in one.proposals]
+
+
+def _recorder(endpoint: Chat, name: str, options: argparse.Namespace, role: str, table: Table) -> Recorder:
+    about = {"role": role, "model": options.model, "templates": name, "table": table.name, "labels": table.labels}
+    return Recorder(endpoint, options.save, about)
 
 
 def summary(
     name: str,
     figures: Sequence[LearnerFigures],
     proposed: Sequence[ProposalFigures],
-    learner: Sequence[tuple[dict[str, Any], Completion]],
-    optimizer: Sequence[tuple[dict[str, Any], Completion]],
+    learner: Sequence[Completion],
+    optimizer: Sequence[Completion],
     seconds: float,
 ) -> str:
     """One line of the table."""
     rows = sum(f.rows for f in figures)
     pairs = [(p, parent) for one in proposed for p, parent in zip(one.proposals, one.parents, strict=True)]
-    prompt = sum(c.prompt_tokens for _, c in learner) // max(1, len(learner))
-    answer = sum(c.completion_tokens for _, c in learner) / max(1, len(learner))
+    prompt = sum(c.prompt_tokens for c in learner) // max(1, len(learner))
+    answer = sum(c.completion_tokens for c in learner) / max(1, len(learner))
     cells = [
         name,
         percent(sum(f.at_once for f in figures), rows),
@@ -253,7 +262,7 @@ def summary(
         percent(sum(p.text is not None for p, _ in pairs), len(pairs)),
         f"{sum(one.refused for one in proposed)}, {sum(one.unreadable for one in proposed)}",
         percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
-        str(sum(c.cut_off for _, c in (*learner, *optimizer))),
+        str(sum(c.cut_off for c in (*learner, *optimizer))),
         ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
         str(prompt),
         f"{answer:.1f}",

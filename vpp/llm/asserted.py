@@ -1,7 +1,8 @@
 """Reads the label that an explanation asserts, for an answer that never came to its `Output:` line.
 
 A label counts only if it is the one known label that the text mentions, in any clause, and a sentence asserts it: "the
-output is X", "the rule predicts 'X'", "so it is X", "-> X" at the end, or a last sentence such as "The student is X".
+output is X", "the rule predicts 'X'", "so it is X", "so answer X", "-> X" at the end, or a last sentence such as "The
+student is X".
 Conditions ("if … then X"), negations, questions, doubts and restated rules assert nothing. Labels that are numbers need
 an assertion directly before them. So do yes, no, true and false, which also answer questions about a condition.
 """
@@ -28,7 +29,7 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
         return None
     (label,) = mentioned
     marked = _mention(classes).sub(_LABEL, text)
-    sentences = [_HEADING.sub("", sentence).strip() for sentence in _SENTENCE_END.split(marked)]
+    sentences = [_SO_OTHERWISE.sub("so ", _HEADING.sub("", part).strip()) for part in _SENTENCE_END.split(marked)]
     sentences = [sentence for sentence in sentences if sentence.strip(" *_`#>-|<")]
     if any(_DENIED.search(sentence) for sentence in sentences):
         return None
@@ -83,20 +84,22 @@ _HEADING = re.compile(
     r"(?:(?:explanation|reasoning|reason|output|answer|conclusion|note)\s{0,3}[*_`]{0,3}\s{0,3}[:：][*_`]{0,3}\s{0,3})?",
     re.IGNORECASE,
 )
+_SO_OTHERWISE = re.compile(r"^so,? (?:otherwise|else),? (?=answer\b)", re.IGNORECASE)
+"""The part of a rule that applies, as the worked examples name it."""
 _NEGATION = (
     r"\b(?:not|no|never|neither|nor|cannot|without|fails?|failed|unlikely|rather than|instead of|opposite|incorrect|"
     r"incorrectly|wrong|wrongly|falsely|mistakenly|erroneously)\b|n['’]t\b|\bnon-"
 )
 _DOUBT = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|probably|likely|unclear|unsure|suppos\w{1,4}|assum\w{1,4}|either|any|"
-    r"every|everyone|anyone|always|whoever|those|example|e\.g)\b"
+    r"every|everyone|anyone|always|whoever|whether|those|example|e\.g)\b"
 )
 _DENIED = re.compile(
     rf"(?:\b(?:not|never|cannot be|isn['’]t|wasn['’]t|aren['’]t|neither|nor|no longer|rather than|instead of)\s"
     rf"(?:\w+\s){{0,2}}|\bnon-){_LABEL}",
     re.IGNORECASE,
 )
-_CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|whether|otherwise|else|except|iff)\b", re.IGNORECASE)
+_CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|otherwise|else|except|iff)\b", re.IGNORECASE)
 _RESTATED = re.compile(
     r"^(?:the )?(?:\w+ )?(?:rule|hypothesis|pattern|condition)s?\s?[:：]"
     r"|\b(?:rule|hypothesis|pattern|condition)s? "
@@ -195,7 +198,7 @@ _DIRECT = (
 """Assertions with the label directly after them."""
 _LOOSE = (
     _pattern(rf"{_SO},?(?: [\w'’\-]{{1,40}}){{0,8}}? (?:is|was|be|as|gets?|becomes)(?: an?)?(?: {_THING})?\s+"),
-    _pattern(rf"{_SO},?\s+"),
+    _pattern(rf"{_SO},?(?: (?:I|we))?(?: answer)?\s+"),
 )
 _LAST = (
     re.compile(rf"^(?!.*\b(?:rule|hypothesis|pattern)\b).*(?:->|→|=>|⇒|⟹)\s*{_LABEL}[\s.!*_`]*$", re.IGNORECASE),
