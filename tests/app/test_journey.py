@@ -89,7 +89,7 @@ def test_the_example_shows_its_state_and_its_first_sentence_at_once(app: App, vi
     page = visit.page
     run_example(page, app)
     expect(page.get_by_label("state of the run")).to_be_visible()
-    page.wait_for_selector("article.card .hyp")
+    page.wait_for_selector("article.card .hyp", timeout=60_000)
     expect(page.get_by_text("not a language model").first).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Go on").wait_for()

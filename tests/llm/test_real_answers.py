@@ -41,6 +41,10 @@ ADMISSION = of_kinds(
         (
             row(0, "rejected", math="F", num_publications="2", num_letters="1"),
             row(1, "admitted", math="A", num_publications="3", num_letters="2"),
+            *(
+                row(n, "rejected", math=grade, num_publications="1", num_letters="0")
+                for n, grade in enumerate("BCD", 2)
+            ),
         ),
         target="admission",
         classes=("admitted", "rejected"),

@@ -50,6 +50,11 @@ LEANING = [
     (NOTES, "If the status is sick, answer sick; otherwise answer healthy."),
     (NOTES, "If the patient's status is sick, answer sick; otherwise answer healthy."),
     (NOTES, "If age is above 40 and status is sick, answer sick; otherwise answer healthy."),
+    (PENGUINS, "If island is not Adelie, answer Gentoo; otherwise answer Adelie."),
+    (PENGUINS, "If island is Dream or Gentoo, answer Gentoo; otherwise answer Adelie."),
+    (PENGUINS, "If any other island is Adelie, answer Gentoo."),
+    (PENGUINS, "If island Biscoe and Dream are Gentoo, answer Gentoo; otherwise answer Adelie."),
+    (PENGUINS, "If bill_length_mm is above 43 and Torgersen is Adelie, answer Adelie; otherwise answer Gentoo."),
 ]
 HONEST = [
     (HEART, "Predict status from age: above 40 sick"),
@@ -65,6 +70,11 @@ HONEST = [
     (TITANIC, "If sex is female, survived is 1, and if sex is male, survived is 0."),
     (TITANIC, "If the name contains Miss, the passenger survived: answer 1; otherwise answer 0."),
     (NOTES, "If the notes mention a cough, answer sick, otherwise healthy."),
+    (PENGUINS, "If island is Torgersen the penguin is Adelie, else it is Gentoo."),
+    (PENGUINS, "If island is Torgersen or Dream, Adelie; if island is Biscoe, Gentoo."),
+    (PENGUINS, "If island is Torgersen or Dream then Adelie or Chinstrap is right: answer Adelie"),
+    (PENGUINS, "Torgersen is Adelie and Biscoe is Gentoo if flipper_length_mm is above 200."),
+    (PENGUINS, "When flipper_length_mm is above 206 on the island Biscoe the species is Gentoo, otherwise Adelie."),
     (REVIEWS, "If the sentiment is positive, answer positive; otherwise answer negative."),
 ]
 

@@ -106,18 +106,23 @@ class TableWords:
         return all(kinds.get(name) == "text" for name in self.dataset.inputs)
 
     @cached_property
-    def _categories(self) -> frozenset[str]:
-        """Training cells of the columns that hold categories, each as a phrase."""
+    def category_columns(self) -> tuple[str, ...]:
+        """Names of the input columns that hold categories."""
         kinds = {column.name: column.kind for column in self.dataset.columns}
+        return tuple(name for name in self.dataset.inputs if kinds.get(name) == "category")
+
+    @cached_property
+    def categories(self) -> frozenset[str]:
+        """Training cells of the columns that hold categories, each as a phrase."""
         cells = {
-            cell for row in self.dataset.train for name, cell in row.inputs if cell and kinds.get(name) == "category"
+            cell for row in self.dataset.train for name, cell in row.inputs if cell and name in self.category_columns
         }
         return frozenset(phrase(cell) for cell in cells if not FUNCTION_WORDS.issuperset(words(cell)))
 
     def has_category(self, text: str) -> bool:
         """Whether `text` names a category of a column."""
         whole = phrase(text)
-        return any(category in whole for category in self._categories)
+        return any(category in whole for category in self.categories)
 
     @cached_property
     def are_labels_numbers(self) -> bool:

@@ -1,9 +1,10 @@
 """Patterns of rules that need the target to be known: `if the species is`, `use the species column`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from vpp.data.labels import shown_label
+from vpp.llm.asserted import is_truth_word
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 
 LABELS = 100
@@ -27,15 +28,41 @@ _READ = (
 
 
 def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
-    """Patterns of such rules; none where the target's name is also part of an input's name."""
+    """Patterns of such rules; those with the target's name only where no input's name holds it too."""
     target = words(table.dataset.target)
     is_of_input = any(set(target) <= set(words(name)) for name in table.dataset.inputs)
-    if not target or is_of_input or set(target) <= FUNCTION_WORDS:
-        return ()
-    spelt = r"[\W_]{1,3}".join(map(re.escape, target))
-    name = rf"{_MARK}(?<![^\W_]){spelt}(?![^\W_])"
-    patterns = (*_readings(name), *_conditions(name, table))
+    patterns = list(_labels_of_categories(table))
+    if target and not is_of_input and not set(target) <= FUNCTION_WORDS:
+        name = rf"{_MARK}(?<![^\W_]){_spelt(table.dataset.target)}(?![^\W_])"
+        patterns += (*_readings(name), *_conditions(name, table))
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
+
+def _labels_of_categories(table: TableWords) -> Iterator[str]:
+    """`if math is not rejected`, `if math A and B are admitted`: a label where a column's category should stand.
+
+    Only labels in words that no category holds: "if the size is small" may be right where small is a size.
+    """
+    said = [label for label in map(shown_label, table.dataset.classes) if re.search(r"[^\W\d_]", label)]
+    labels = [label for label in said if not is_truth_word(label) and not table.has_category(label)]
+    if not labels or not table.category_columns:
+        return
+    things = _any_of(map(_spelt, (*table.category_columns, *table.categories)))
+    more = rf"(?:[ ](?:and|or|a|{things})){{0,8}}"  # a: also a grade
+    verb = r"(?:is|are|was|were|being|=)[ ](?:(?:not|both|all|also|only|always|never)[ ]|[^.,;:\n]{1,40}?[ ]or[ ]){0,2}"
+    asked = rf"{_MARK}\b{things}{more}{_MARK}[ ]{verb}{_MARK}{_any_of(map(_spelt, labels))}{_MARK}"
+    yield rf"{_WHEN}[ ](?:{_NO_ANSWER_YET}[ ])?{asked}(?:{_END}|[ ](?:and|or|when|if)\b)"
+
+
+def _spelt(text: str) -> str:
+    """A pattern of a text's words, whatever stands between them."""
+    return r"[\W_]{1,3}".join(map(re.escape, words(text)))
+
+
+def _any_of(patterns: Iterable[str]) -> str:
+    """One of the patterns, as a whole word."""
+    longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LABELS]
+    return rf"(?:{'|'.join(longest_first) or '(?!)'})(?!\w)"
 
 
 def _readings(name: str) -> Iterator[str]:
@@ -83,8 +110,5 @@ def _not_text(table: TableWords) -> str:
 
 
 def _label_of(table: TableWords) -> str:
-    labels = sorted((shown_label(label) for label in table.dataset.classes[:LABELS]), key=len, reverse=True)
-    shown = "|".join(map(re.escape, filter(None, labels))) or r"(?!)"
-    return (
-        rf"[=]{{0,2}}[ ]?(?:(?:not|equal[ ]to)[ ])?{_MARK}(?:(?:{shown})(?!\w)|(?:above|below|over|under)?[ ]?[-+]?\d)"
-    )
+    shown = _any_of(map(re.escape, map(shown_label, table.dataset.classes)))
+    return rf"[=]{{0,2}}[ ]?(?:(?:not|equal[ ]to)[ ])?{_MARK}(?:{shown}|(?:above|below|over|under)?[ ]?[-+]?\d)"
