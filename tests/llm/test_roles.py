@@ -385,8 +385,10 @@ def test_an_unreadable_proposal_is_asked_for_again_with_another_seed(unreadable:
         assert proposal.text == f"{SEED_TEXT} Output 1."
         assert proposal.seed == 40
         assert [body["seed"] for body in stub.bodies] == [40, 41]
-        assert fault in stub.bodies[1]["messages"][2]["content"]
-        assert len(stub.bodies[1]["messages"][1]["content"]) <= 4_000
+        (first,), (again,) = (body["messages"] for body in stub.bodies)
+        told, _, asked = again["content"].partition("\n")
+        assert (told.startswith("An earlier answer was refused: "), fault in told) == (True, True)
+        assert asked == first["content"]
         assert counters.snapshot().unparsable == 1
 
     with_optimizer(script(unreadable, chat("New rule: Output 1.")), use)
@@ -399,8 +401,8 @@ def test_a_text_that_is_no_rule_is_asked_for_again_with_its_reason() -> None:
     async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
         proposal = await propose(optimizer)
         assert (proposal.text, proposal.reason, proposal.refused) == (f"{SEED_TEXT} Output 1.", None, False)
-        again = stub.bodies[1]["messages"][2]["content"]
-        assert again.startswith("That is not a rule for this table: it repeats the instructions")
+        again = stub.bodies[1]["messages"][-1]["content"]
+        assert again.startswith("An earlier answer was refused: it repeats the instructions")
         assert (counters.snapshot().refused, counters.snapshot().unparsable) == (1, 0)
         assert counters.planned == 1
 
@@ -413,6 +415,8 @@ def test_after_two_refusals_there_is_no_proposal_and_the_reason_is_kept() -> Non
             assert (proposal.text, proposal.refused) == (None, True)
             assert "it repeats the instructions" in (proposal.reason or "")
         assert counters.snapshot().refused == 6
+        told = [body["messages"][-1]["content"].count("An earlier answer was refused") for body in stub.bodies]
+        assert told == [0, 1, 2] * 2
 
     with_optimizer(script(*[PLACEHOLDER] * 6), use)
 
@@ -466,8 +470,8 @@ def test_a_re_ask_keeps_the_history_before_it() -> None:
     async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
         await optimizer.propose(SEED_TEXT, PARITY.train, PREDICTIONS, temperature=0.7, seed=40, history=(EARLIER,))
         first, second = (body["messages"] for body in stub.bodies)
-        assert second[: len(first)] == first
-        assert len(second) == len(first) + 2
+        assert second[:-1] == first[:-1]
+        assert second[-1]["content"].endswith(first[-1]["content"])
 
     with_optimizer(script(chat("no"), chat("New rule: Output 1.")), use)
 
@@ -482,7 +486,7 @@ def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
         assert f"<<<\n{SEED_TEXT}\n>>>" in prompt
         assert "<<<\na: number\nb: number\n\nLabels:\n- 0\n- 1\n>>>" in prompt
         assert "a: 3" not in prompt
-        assert "there is no 'New rule:' heading" in stub.bodies[1]["messages"][2]["content"]
+        assert "there is no 'New rule:' heading" in stub.bodies[1]["messages"][-1]["content"]
         assert (counters.snapshot().optimizer, counters.snapshot().unparsable) == (2, 1)
 
     with_optimizer(script(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")), use)

@@ -1,5 +1,6 @@
 """A conversation with a model: what is asked, what it answered, and asking again where that could not be read."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -41,10 +42,18 @@ def answer(raw: str) -> Message:
     return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
 
 
-def complaint(raw: str, reason: str | None, *, refused: bool = False) -> list[Message]:
-    """The answer and what is wrong with it, as the conversation goes on; refused: it was read, but is no rule."""
-    fault = "That is not a rule for this table" if refused else "That answer could not be read"
-    return [answer(raw), question(f"{fault}: {reason}. Answer again, in exactly the asked form.")]
+def complaint(raw: str, reason: str | None) -> list[Message]:
+    """The answer and what is wrong with it, as the conversation goes on."""
+    return [answer(raw), question(f"That answer could not be read: {reason}. Answer again, in exactly the asked form.")]
+
+
+def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Message]:
+    """The same question, told above its last turn why earlier answers were refused.
+
+    The answers themselves are left out: shown its own wrong answer, a small model leaves the form of the examples.
+    """
+    told = "".join(f"An earlier answer was refused: {fault}.\n" for fault in faults)
+    return [*messages[:-1], question(told + messages[-1]["content"])]
 
 
 def whole_lines(completion: Completion) -> str:

@@ -104,7 +104,7 @@ class Guard:
         """`current rule:`: headings of the prompt of two words or more, in lower case."""
         lines = (line.strip().casefold() for line in self.instructions.splitlines())
         found = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
-        return tuple(dict.fromkeys((*found, "current rule:", "correct outputs:")))
+        return tuple(dict.fromkeys((*found, "current rule:", "correct outputs:", "an earlier answer was refused:")))
 
     @cached_property
     def _answers(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
 from vpp.llm.answers import Parsed
 from vpp.llm.context import fits, most_that_fit
-from vpp.llm.conversation import ASKS, Chat, answer, complaint, cut_off_words, question
+from vpp.llm.conversation import ASKS, Chat, answer, asked_anew, cut_off_words, question
 from vpp.llm.counters import Counters
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.guards import Guard
@@ -230,10 +230,12 @@ class LlmOptimizer:
 
     async def _ask(self, messages: list[Message], *, parent: str, temperature: float, seed: int) -> Proposal:
         """The first answer that is a rule; a re-ask is sent `seed` plus its number, where there is room for it."""
+        faults: list[str] = []
         for attempt in range(ASKS):
+            asked = asked_anew(messages, faults)
             try:
                 completion = await self._endpoint.complete(
-                    messages, temperature=temperature, seed=seed + attempt, max_tokens=self._max_tokens
+                    asked, temperature=temperature, seed=seed + attempt, max_tokens=self._max_tokens
                 )
             except PromptTooLong:
                 if not attempt:
@@ -244,7 +246,7 @@ class LlmOptimizer:
             if given.text is not None:
                 break
             self._counters.add(**{"refused" if given.refused else "unparsable": 1})
-            messages = [*messages, *complaint(completion.text, given.reason, refused=given.refused)]
+            faults.append(given.reason or "")
         return given
 
     def _read(self, completion: Completion, parent: str, *, temperature: float, seed: int) -> Proposal:
