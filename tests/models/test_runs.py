@@ -17,7 +17,9 @@ TARGETS = {"admission_base": 0.97, "admission_depth_2": 0.93, "admission_distrac
 NOISE_MARGIN = 0.05
 """How far below the best single rule smc may stay where a tenth of the labels is flipped."""
 MOST_UNREAD = 0.01
-"""Share of calls that may need asking again."""
+"""Share of calls that may be unreadable."""
+LEAST_RULES = 0.95
+"""Share of the proposals of all runs that must be rules."""
 RUNS = (
     *((table, "smc") for table in (*TARGETS, "admission_noise_10")),
     ("admission_base", "mh"),
@@ -54,3 +56,8 @@ def test_answers_are_read_and_no_proposal_is_an_echo(runs: Runs, method: str) ->
     assert calls["failed"] == 0
     assert calls["unparsable"] <= MOST_UNREAD * found.calls
     assert found.test > 0.5
+
+
+def test_proposals_are_rules(runs: Runs) -> None:
+    found = [run.result() for run in runs.values()]
+    assert sum(one.rules for one in found) >= LEAST_RULES * sum(one.proposals for one in found)

@@ -41,6 +41,9 @@ class Trial:
     """What `--json` ends with."""
     heaviest: str
     """The heaviest hypothesis, without the sentence that all begin with."""
+    proposals: int
+    rules: int
+    """Proposals that were read and not refused, asked for again or not."""
 
     @property
     def calls(self) -> int:
@@ -74,8 +77,15 @@ def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str])
     _, state = max(zip(view.weights, view.population, strict=True), key=lambda pair: pair[0])
     heaviest = view.texts[state.hypothesis]
     seed_text = view.started.seed_text if view.started else ""
+    proposals = [*view.drawn.values(), *view.proposals]
     return Trial(
-        table=table, method=method, seed=seed, result=json.loads(done.stdout), heaviest=heaviest.removeprefix(seed_text)
+        table=table,
+        method=method,
+        seed=seed,
+        result=json.loads(done.stdout),
+        heaviest=heaviest.removeprefix(seed_text),
+        proposals=len(proposals),
+        rules=sum(proposal.reason is None for proposal in proposals),
     )
 
 
@@ -99,7 +109,9 @@ def line(table: str, method: str, trials: Sequence[Trial]) -> str:
     seeds = ", ".join(f"{trial.test:.3f}" for trial in trials)
     minutes = mean(trial.result["wall_s"] for trial in trials) / 60
     calls = mean(trial.calls for trial in trials)
-    return f"| {table} | {method} | {mean(t.test for t in trials):.3f} | {seeds} | {calls:.0f} | {minutes:.1f} |"
+    rules = f"{sum(t.rules for t in trials)} of {sum(t.proposals for t in trials)}"
+    accuracy = mean(trial.test for trial in trials)
+    return f"| {table} | {method} | {accuracy:.3f} | {seeds} | {calls:.0f} | {minutes:.1f} | {rules} |"
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -115,7 +127,7 @@ def main(words: Sequence[str] | None = None) -> None:
     options, more = parser.parse_known_args(words)
     server = ("--base-url", options.base_url, "--model", options.model, "--timeout", "900", *more)
     os.environ["VPP_MAX_RUNNING"] = str(options.at_once)
-    print("| table | method | balanced accuracy | by seed | calls | minutes |\n|---|---|---|---|---|---|")
+    print("| table | method | balanced accuracy | by seed | calls | minutes | rules |\n|---|---|---|---|---|---|---|")
     with ThreadPoolExecutor(options.at_once) as pool:
         print("\n".join(_tables(options, server, pool)))
 
@@ -143,7 +155,7 @@ def _tables(options: argparse.Namespace, server: Sequence[str], pool: ThreadPool
             print(line(table, method, trials), flush=True)
             heaviest += [f"{t.table}, {t.method}, seed {t.seed}: {t.heaviest}" for t in trials]
         for name, value in simple(folder, table).items():
-            print(f"| {table} | {name} | {value:.3f} | | | |", flush=True)
+            print(f"| {table} | {name} | {value:.3f} | | | | |", flush=True)
     return heaviest
 
 
