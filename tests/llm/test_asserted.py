@@ -56,7 +56,6 @@ def test_a_given_yes_or_no_is_read_as_before(answer: str) -> None:
         "Is math A? D: no. So otherwise answer rejected.",
         "math D is not A. So, otherwise answer rejected.",
         "math is D, so answer rejected.",
-        "The rule asks whether math is A or B, and the answer is rejected.",
     ],
 )
 def test_the_part_of_a_rule_that_is_said_to_apply_is_read(answer: str) -> None:
@@ -70,6 +69,9 @@ def test_the_part_of_a_rule_that_is_said_to_apply_is_read(answer: str) -> None:
         "Is math A? Otherwise answer rejected.",
         "Is math A? Answer rejected otherwise.",
         "The rule tells whether the student is rejected.",
+        "We check whether math is D and then the answer is rejected.",
+        "Students with math D have bad grades, so answer rejected. This student has math A.",
+        "So otherwise answer rejected. Math is A, so the first part applies.",
         "math is D, answer rejected.",
     ],
 )

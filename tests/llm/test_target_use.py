@@ -30,6 +30,34 @@ NOTES = of_kinds(
     ),
     notes="text",
 )
+CREDIT = of_kinds(
+    table(
+        "classification",
+        (row(0, "good", history="paid", income="2000"), row(1, "bad", history="delayed", income="700")),
+        target="risk",
+        classes=("bad", "good"),
+    ),
+    history="category",
+)
+SIZES = of_kinds(
+    table(
+        "classification",
+        (row(0, "huge", size="huge", weight="20"), row(1, "tiny", size="tiny", weight="1")),
+        target="parcel",
+        classes=("huge", "tiny"),
+    ),
+    size="category",
+)
+MANY = of_kinds(
+    table(
+        "classification",
+        tuple(row(n, ("in", "out")[n % 2], city=f"a long name of town {n}", x="x " * (n % 4)) for n in range(400)),
+        target="decision",
+        classes=("in", "out"),
+    ),
+    city="category",
+    x="category",
+)
 
 LEANING = [
     (HEART, "If age is above 40 and status is sick, answer sick; otherwise answer healthy."),
@@ -51,6 +79,7 @@ LEANING = [
     (NOTES, "If the patient's status is sick, answer sick; otherwise answer healthy."),
     (NOTES, "If age is above 40 and status is sick, answer sick; otherwise answer healthy."),
     (PENGUINS, "If island is not Adelie, answer Gentoo; otherwise answer Adelie."),
+    (MANY, "If city is out, answer out; otherwise answer in."),
     (PENGUINS, "If island is Dream or Gentoo, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If any other island is Adelie, answer Gentoo."),
     (PENGUINS, "If island Biscoe and Dream are Gentoo, answer Gentoo; otherwise answer Adelie."),
@@ -75,6 +104,13 @@ HONEST = [
     (PENGUINS, "If island is Torgersen or Dream then Adelie or Chinstrap is right: answer Adelie"),
     (PENGUINS, "Torgersen is Adelie and Biscoe is Gentoo if flipper_length_mm is above 200."),
     (PENGUINS, "When flipper_length_mm is above 206 on the island Biscoe the species is Gentoo, otherwise Adelie."),
+    (PENGUINS, "Predict the species by island, where Torgersen is Adelie, Dream is Chinstrap, and Biscoe is Gentoo."),
+    (PENGUINS, "Penguins are Gentoo if island is Biscoe and those on Dream are Chinstrap."),
+    (PENGUINS, "If bill_length_mm is above 43 penguins of Dream are Chinstrap, others Adelie."),
+    (PENGUINS, "If island is Torgersen then Adelie or Chinstrap, otherwise Gentoo."),
+    (PENGUINS, "Adelie if island is Torgersen or Gentoo if island is Biscoe."),
+    (CREDIT, "If history is good and income is above 1000, answer good; otherwise answer bad."),
+    (SIZES, "If size is huge, answer huge; otherwise answer tiny."),
     (REVIEWS, "If the sentiment is positive, answer positive; otherwise answer negative."),
 ]
 
@@ -87,3 +123,8 @@ def test_a_rule_that_needs_the_target_is_refused(dataset: Dataset, rule: str) ->
 @pytest.mark.parametrize(("dataset", "rule"), HONEST)
 def test_a_rule_may_say_what_the_target_is(dataset: Dataset, rule: str) -> None:
     assert fault(dataset, rule) is None
+
+
+def test_a_loop_of_cells_is_read_in_time() -> None:
+    """Cells that repeat one another once took longer with each word, without an end in sight."""
+    assert fault(MANY, "if " + "x " * 4_000 + "is here, answer out") is None

@@ -92,14 +92,14 @@ _NEGATION = (
 )
 _DOUBT = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|probably|likely|unclear|unsure|suppos\w{1,4}|assum\w{1,4}|either|any|"
-    r"every|everyone|anyone|always|whoever|whether|those|example|e\.g)\b"
+    r"every|everyone|anyone|always|whoever|those|example|e\.g)\b"
 )
 _DENIED = re.compile(
     rf"(?:\b(?:not|never|cannot be|isn['’]t|wasn['’]t|aren['’]t|neither|nor|no longer|rather than|instead of)\s"
     rf"(?:\w+\s){{0,2}}|\bnon-){_LABEL}",
     re.IGNORECASE,
 )
-_CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|otherwise|else|except|iff)\b", re.IGNORECASE)
+_CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|whether|otherwise|else|except|iff)\b", re.IGNORECASE)
 _RESTATED = re.compile(
     r"^(?:the )?(?:\w+ )?(?:rule|hypothesis|pattern|condition)s?\s?[:：]"
     r"|\b(?:rule|hypothesis|pattern|condition)s? "
@@ -198,9 +198,10 @@ _DIRECT = (
 """Assertions with the label directly after them."""
 _LOOSE = (
     _pattern(rf"{_SO},?(?: [\w'’\-]{{1,40}}){{0,8}}? (?:is|was|be|as|gets?|becomes)(?: an?)?(?: {_THING})?\s+"),
-    _pattern(rf"{_SO},?(?: (?:I|we))?(?: answer)?\s+"),
+    _pattern(rf"{_SO},?\s+"),
 )
 _LAST = (
+    _pattern(rf"{_SO},? answer\s+"),
     re.compile(rf"^(?!.*\b(?:rule|hypothesis|pattern)\b).*(?:->|→|=>|⇒|⟹)\s*{_LABEL}[\s.!*_`]*$", re.IGNORECASE),
     re.compile(
         rf"(?:^|(?<=[,;] ))(?:{_SO},? )?(?:the|this|it|he|she|its|his|her)"

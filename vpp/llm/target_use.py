@@ -26,6 +26,14 @@ _READ = (
     r"|inspects?|see|according[ ]to|based[ ]on|depending[ ]on|from|by)"
 )
 
+_DESCRIBING = frozenset(
+    words(
+        "good bad low medium high positive negative late early cheap expensive poor rich safe risky normal abnormal "
+        "small large young old short long strong weak"
+    )
+)
+"""Labels that may also say of an input what it is like."""
+
 
 def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
     """Patterns of such rules; those with the target's name only where no input's name holds it too."""
@@ -41,17 +49,18 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
 def _labels_of_categories(table: TableWords) -> Iterator[str]:
     """`if math is not rejected`, `if math A and B are admitted`: a label where a column's category should stand.
 
-    Only labels in words that no category holds: "if the size is small" may be right where small is a size.
+    Not where a label is also a category, and not of labels that may describe one: "if the history is good".
     """
-    said = [label for label in map(shown_label, table.dataset.classes) if re.search(r"[^\W\d_]", label)]
-    labels = [label for label in said if not is_truth_word(label) and not table.has_category(label)]
-    if not labels or not table.category_columns:
+    labels = [label for label in map(shown_label, table.dataset.classes) if not is_truth_word(label)]
+    asked = [label for label in labels if re.search(r"[^\W\d_]", label) and not _DESCRIBING.issuperset(words(label))]
+    if not asked or not table.category_columns or any(map(table.has_category, labels)):
         return
-    things = _any_of(map(_spelt, (*table.category_columns, *table.categories)))
-    more = rf"(?:[ ](?:and|or|a|{things})){{0,8}}"  # a: also a grade
-    verb = r"(?:is|are|was|were|being|=)[ ](?:(?:not|both|all|also|only|always|never)[ ]|[^.,;:\n]{1,40}?[ ]or[ ]){0,2}"
-    asked = rf"{_MARK}\b{things}{more}{_MARK}[ ]{verb}{_MARK}{_any_of(map(_spelt, labels))}{_MARK}"
-    yield rf"{_WHEN}[ ](?:{_NO_ANSWER_YET}[ ])?{asked}(?:{_END}|[ ](?:and|or|when|if)\b)"
+    thing = rf"(?:{_any_of(map(_spelt, table.category_columns))}|{_any_of(map(_spelt, table.categories))})"
+    things = rf"(?:(?:the|an?|any|other|all|every|each|both)[ ]){{0,2}}{thing}(?:[ ](?:(?:and|or|a)\b|{thing})){{0,8}}+"
+    verb = r"(?:is|are|was|were|being|=)[ ](?:(?:not|both|all|also|only|always|never)[ ])?"
+    or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{_MARK}{_any_of(map(_spelt, asked))}{_MARK}"
+    begin = rf"\b(?:if|when|whenever|unless)[ ](?:{_NO_ANSWER_YET}[ ](?:and|or)[ ])?{_MARK}"
+    yield rf"{begin}{things}{_MARK}[ ]{verb}{or_label}(?:{_END}|[ ](?:and|or)\b)"
 
 
 def _spelt(text: str) -> str:
@@ -60,7 +69,7 @@ def _spelt(text: str) -> str:
 
 
 def _any_of(patterns: Iterable[str]) -> str:
-    """One of the patterns, as a whole word."""
+    """One of the patterns, the longest of them where they are many, as a whole word."""
     longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LABELS]
     return rf"(?:{'|'.join(longest_first) or '(?!)'})(?!\w)"
 
