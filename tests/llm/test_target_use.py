@@ -82,6 +82,7 @@ LEANING = [
     (MANY, "If city is out, answer out; otherwise answer in."),
     (PENGUINS, "If island is Dream or Gentoo, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If any other island is Adelie, answer Gentoo."),
+    (PENGUINS, "If island is Dream and Adelie is Biscoe, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If island Biscoe and Dream are Gentoo, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If bill_length_mm is above 43 and Torgersen is Adelie, answer Adelie; otherwise answer Gentoo."),
 ]

@@ -47,7 +47,7 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
 
 
 def _labels_of_categories(table: TableWords) -> Iterator[str]:
-    """`if math is not rejected`, `if math A and B are admitted`: a label where a column's category should stand.
+    """`if math is not rejected`, `if math is A and rejected is B`: a label where a category or a column should stand.
 
     Not where a label is also a category, and not of labels that may describe one: "if the history is good".
     """
@@ -58,9 +58,12 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
     thing = rf"(?:{_any_of(map(_spelt, table.category_columns))}|{_any_of(map(_spelt, table.categories))})"
     things = rf"(?:(?:the|an?|any|other|all|every|each|both)[ ]){{0,2}}{thing}(?:[ ](?:(?:and|or|a)\b|{thing})){{0,8}}+"
     verb = r"(?:is|are|was|were|being|=)[ ](?:(?:not|both|all|also|only|always|never)[ ])?"
-    or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{_MARK}{_any_of(map(_spelt, asked))}{_MARK}"
-    begin = rf"\b(?:if|when|whenever|unless)[ ](?:{_NO_ANSWER_YET}[ ](?:and|or)[ ])?{_MARK}"
-    yield rf"{begin}{things}{_MARK}[ ]{verb}{or_label}(?:{_END}|[ ](?:and|or)\b)"
+    label = rf"{_MARK}{_any_of(map(_spelt, asked))}{_MARK}"
+    when, further = r"\b(?:if|when|whenever|unless)[ ]", rf"{_NO_ANSWER_YET}[ ](?:and|or)[ ]"
+    or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{label}(?:{_END}|[ ](?:and|or)\b)"
+    yield rf"{when}(?:{further})?{_MARK}{things}{_MARK}[ ]{verb}{or_label}"
+    if not table.has_texts:
+        yield rf"{when}{further}{label}[ ](?:is|are|was|were)\b"
 
 
 def _spelt(text: str) -> str:
