@@ -74,8 +74,11 @@ def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str])
     if done.returncode:
         raise SystemExit(f"{table}, {method}, seed {seed}: {done.stderr}")
     view = RunReader(RunDirectory(where)).refresh().view
-    _, state = max(zip(view.weights, view.population, strict=True), key=lambda pair: pair[0])
-    heaviest = view.texts[state.hypothesis]
+    weights: dict[str, float] = {}
+    for weight, state in zip(view.weights, view.population, strict=True):
+        text = view.texts[state.hypothesis]
+        weights[text] = weights.get(text, 0.0) + weight
+    heaviest = max(weights, key=weights.__getitem__)
     seed_text = view.started.seed_text if view.started else ""
     proposals = [*view.drawn.values(), *view.proposals]
     return Trial(
