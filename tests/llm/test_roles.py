@@ -386,9 +386,10 @@ def test_an_unreadable_proposal_is_asked_for_again_with_another_seed(unreadable:
         assert proposal.seed == 40
         assert [body["seed"] for body in stub.bodies] == [40, 41]
         (first,), (again,) = (body["messages"] for body in stub.bodies)
-        told, _, asked = again["content"].partition("\n")
-        assert (told.startswith("An earlier answer was refused: "), fault in told) == (True, True)
-        assert asked == first["content"]
+        reason, _, rest = again["content"].partition("\n")
+        assert reason.startswith("An earlier answer was refused: ")
+        assert fault in reason
+        assert rest == first["content"]
         assert counters.snapshot().unparsable == 1
 
     with_optimizer(script(unreadable, chat("New rule: Output 1.")), use)
@@ -415,8 +416,8 @@ def test_after_two_refusals_there_is_no_proposal_and_the_reason_is_kept() -> Non
             assert (proposal.text, proposal.refused) == (None, True)
             assert "it repeats the instructions" in (proposal.reason or "")
         assert counters.snapshot().refused == 6
-        told = [body["messages"][-1]["content"].count("An earlier answer was refused") for body in stub.bodies]
-        assert told == [0, 1, 2] * 2
+        reasons = [body["messages"][-1]["content"].count("An earlier answer was refused") for body in stub.bodies]
+        assert reasons == [0, 1, 2] * 2
 
     with_optimizer(script(*[PLACEHOLDER] * 6), use)
 

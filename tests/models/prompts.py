@@ -58,7 +58,7 @@ class Recorder:
     kept: Path | None = None
     """A file that every answer is added to as it comes, a JSON object a line."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What is noted with every answer: role, templates, table."""
+    """What is saved beside every answer: role, model, templates, table, labels."""
     answers: list[Completion] = field(default_factory=list)
 
     async def complete(

@@ -10,6 +10,8 @@ from vpp.llm.wire import Completion, Message, Messages
 
 ASKS = 3
 """An answer that cannot be read is asked for again twice."""
+REFUSED = "An earlier answer was refused:"
+"""Begins the line that says what was wrong with a proposal."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
 
@@ -48,12 +50,12 @@ def complaint(raw: str, reason: str | None) -> list[Message]:
 
 
 def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Message]:
-    """The same question, told above its last turn why earlier answers were refused.
+    """The same question. A line for each fault, above the last turn, says why an earlier answer was refused.
 
-    The answers themselves are left out: shown its own wrong answer, a small model leaves the form of the examples.
+    The refused answers are left out. A small model that sees its own wrong answer stops answering in the asked form.
     """
-    told = "".join(f"An earlier answer was refused: {fault}.\n" for fault in faults)
-    return [*messages[:-1], question(told + messages[-1]["content"])]
+    reasons = "".join(f"{REFUSED} {fault}.\n" for fault in faults)
+    return [*messages[:-1], question(reasons + messages[-1]["content"])]
 
 
 def whole_lines(completion: Completion) -> str:

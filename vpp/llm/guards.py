@@ -13,6 +13,7 @@ from functools import cached_property
 from vpp.data.dataset import Dataset
 from vpp.data.kinds import is_number
 from vpp.data.labels import shown_label
+from vpp.llm.conversation import REFUSED
 from vpp.llm.empty_talk import is_talk_of_rules, names_nothing
 from vpp.llm.given_labels import foreign_label, names_no_label
 from vpp.llm.leaks import ExampleWords
@@ -104,7 +105,7 @@ class Guard:
         """`current rule:`: headings of the prompt of two words or more, in lower case."""
         lines = (line.strip().casefold() for line in self.instructions.splitlines())
         found = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
-        return tuple(dict.fromkeys((*found, "current rule:", "correct outputs:", "an earlier answer was refused:")))
+        return tuple(dict.fromkeys((*found, "current rule:", "correct outputs:", REFUSED.casefold())))
 
     @cached_property
     def _answers(self) -> frozenset[str]:
