@@ -79,8 +79,8 @@ async def measure(options: argparse.Namespace) -> None:
     hypothesis = f"{seed_sentence(dataset)} {rule.text}"
     ways = {"as a run asks": product(options, dataset, hypothesis)}
     ways |= {f"plain, {n} at once": plain(options, dataset, hypothesis, n) for n in options.at_once}
-    most = max(options.at_once)
-    await plain(options, dataset, hypothesis, most)(dataset.test[:most])  # so that every slot knows the prefix
+    slots = max(options.at_once)
+    await plain(options, dataset, hypothesis, slots)(dataset.test[:slots])  # each slot reads the prefix once
     rows = iter(dataset.train)
     rates: dict[str, list[float]] = {name: [] for name in ways}
     cached = dict.fromkeys(ways, 0)

@@ -43,7 +43,7 @@ class Trial:
     """The heaviest hypothesis, without the sentence that all begin with."""
     proposals: int
     rules: int
-    """Proposals that were read and not refused, asked for again or not."""
+    """Proposals that ended as a rule, at the first answer or a later one."""
 
     @property
     def calls(self) -> int:

@@ -7,8 +7,8 @@ from vpp.data.labels import shown_label
 from vpp.llm.asserted import is_truth_word
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 
-LABELS = 100
-"""Labels that a pattern lists at most."""
+LISTED = 100
+"""Names, categories or labels that a pattern lists at most."""
 
 _MARK = r"[\"'`“”‘’*]{0,3}"
 _WHEN = r"\b(?:if|when|whenever|where|unless|provided[ ]that|given[ ]that)"
@@ -73,7 +73,7 @@ def _spelt(text: str) -> str:
 
 def _any_of(patterns: Iterable[str]) -> str:
     """One of the patterns, the longest of them where they are many, as a whole word."""
-    longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LABELS]
+    longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LISTED]
     return rf"(?:{'|'.join(longest_first) or '(?!)'})(?!\w)"
 
 
