@@ -84,6 +84,7 @@ LEANING = [
     (PENGUINS, "If island is Dream and Adelie is Biscoe, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If island Biscoe and Dream are Gentoo, answer Gentoo; otherwise answer Adelie."),
     (PENGUINS, "If bill_length_mm is above 43 and Torgersen is Adelie, answer Adelie; otherwise answer Gentoo."),
+    (PENGUINS, "If island is Dream or Biscoe and Adelie, answer Adelie; otherwise answer Gentoo."),
 ]
 HONEST = [
     (HEART, "Predict status from age: above 40 sick"),
@@ -108,6 +109,10 @@ HONEST = [
     (PENGUINS, "Penguins are Gentoo if island is Biscoe and those on Dream are Chinstrap."),
     (PENGUINS, "If bill_length_mm is above 43 penguins of Dream are Chinstrap, others Adelie."),
     (PENGUINS, "If island is Torgersen then Adelie or Chinstrap, otherwise Gentoo."),
+    (
+        PENGUINS,
+        "If island is Torgersen it is Adelie, and on Biscoe it is neither Adelie nor Chinstrap: answer Gentoo.",
+    ),
     (PENGUINS, "Adelie if island is Torgersen or Gentoo if island is Biscoe."),
     (CREDIT, "If history is good and income is above 1000, answer good; otherwise answer bad."),
     (SIZES, "If size is huge, answer huge; otherwise answer tiny."),

@@ -47,7 +47,7 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
 
 
 def _labels_of_categories(table: TableWords) -> Iterator[str]:
-    """`if math is not rejected`, `if math is A and rejected is B`: a label where a category or a column should stand.
+    """`if math is not rejected`, `if math is A and rejected, answer`: a label in place of a category or a column.
 
     Not where a label is also a category, and not of labels that may describe one: "if the history is good".
     """
@@ -63,7 +63,7 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
     or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{label}(?:{_END}|[ ](?:and|or)\b)"
     yield rf"{when}(?:{further})?{_MARK}{things}{_MARK}[ ]{verb}{or_label}"
     if not table.has_texts:
-        yield rf"{when}{further}{label}[ ](?:is|are|was|were)\b"
+        yield rf"{when}{further}{label}(?:[ ](?:is|are|was|were)\b|{_THEN})"
 
 
 def _spelt(text: str) -> str:
