@@ -503,7 +503,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
     """What the tests make of the mutant. Raises RuntimeError where they could not be run."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        for part in ("vpp", "tests"):
+        for part in ("vpp", "tests", "assets"):
             shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", tree)
         (tree / "vpp" / mutant.module).write_text(mutant.spoiled(), encoding="utf-8")

@@ -88,7 +88,5 @@ def test_a_book_is_no_hypothesis_so_that_no_prompt_carries_it() -> None:
 
 
 def test_an_explanation_is_cut() -> None:
-    assert (
-        len(parse_label("Explanation: " + "x" * 190_000 + "\nOutput: yes", ("yes", "no")).explanation)
-        <= EXPLANATION_LIMIT + 1
-    )
+    said = parse_label("Explanation: " + "x" * 190_000 + "\nOutput: yes", ("yes", "no"))
+    assert (said.value, said.explanation) == ("yes", "x" * EXPLANATION_LIMIT)

@@ -1,5 +1,6 @@
 """Numbers as people write them: each notation reads back to the same number, and what is ambiguous is decided once."""
 
+import math
 from decimal import Decimal
 
 import pytest
@@ -62,11 +63,17 @@ def test_what_is_written_for_a_field_is_read_back(number, marks):
 
 
 @settings(deadline=None)
-@given(st.lists(st.one_of(st.none(), st.text(max_size=12)), max_size=5), st.sampled_from([None, ".", ","]))
+@given(
+    st.lists(st.one_of(st.none(), st.text(max_size=12), st.text("0123456789.,' -()€%", max_size=9)), max_size=3),
+    st.sampled_from([None, ".", ","]),
+)
 def test_any_cells_are_read_or_left_as_they_are(cells, decimal):
     read, notation = read_notation(cells, decimal=decimal)
-    assert notation is not None or list(read) == cells
-    assert [cell is None for cell in read] == [cell is None for cell in cells]
+    if notation is None:
+        assert list(read) == cells
+    else:
+        assert list(read) == [None if cell is None else read_number(cell, notation) for cell in cells]
+        assert all(math.isfinite(float(cell)) for cell in read if cell is not None)
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,16 @@ def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() 
     assert (found.unanimous.n, found.divided.n) == (2, 1)
 
 
+def test_the_log_score_is_the_mean_over_rows_whose_truth_has_weight() -> None:
+    """-log2 of 1/4 and of 3/4; the truth of the last row has none."""
+    said = {"a": ["yes", "yes", "yes"], "b": ["no", "no", "yes"]}
+    found = vote_reliability(
+        points(evaluated(YES_NO, said, slots=("a", "b"), weights=(0.25, 0.75)), rows_by_id(YES_NO))
+    )
+    assert found.log_score == pytest.approx((2 + 0.4150375) / 2)
+    assert found.n_infinite == 1
+
+
 def test_whether_spread_marks_error_in_the_run_of_numbers(numbers: RunReader) -> None:
     found = spread_reliability(list(of(numbers).values()), numbers.dataset())
     by_row = dict(zip(found.rows, zip(found.spreads, found.errors, strict=True), strict=True))

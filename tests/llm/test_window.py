@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.llm.simulated import Latency, World
-from vpp.llm.window import COHORT, KNEE_FLOOR, LATELY_S, Window
+from vpp.llm.window import COHORT, KNEE_FLOOR, LATELY_S, Cohort, Shrunk, Window
 
 
 def steady(seconds: float) -> Latency:
@@ -126,3 +126,18 @@ def test_guesses_have_no_room_where_calls_wait_for_one_another() -> None:
     list(world.rounds(1, 400))
     assert world.window.limit == 512
     assert not world.window.has_room(0, world.now)
+
+
+def test_shrinking_was_in_vain_where_clearly_fewer_calls_take_nearly_as_long() -> None:
+    """With 64 calls in place of 100, each takes 3.2 s at the limit: 4 s times the root of 0.64."""
+    shrunk = Shrunk(median_s=4.0, load=100, limit=512.0)
+    assert shrunk.is_in_vain(3.3, 64)
+    assert not shrunk.is_in_vain(3.1, 64)
+    assert not shrunk.is_in_vain(4.0, 70)
+
+
+def test_a_cohorts_median_counts_the_calls_that_are_still_under_way_as_the_slowest() -> None:
+    """Of 32 calls 24 are answered after 24, 23, … 1 s: the seventeenth took 17 s."""
+    cohort = Cohort(began=0.0, begun=COHORT, latencies=[float(seconds) for seconds in range(24, 0, -1)])
+    assert cohort.is_told
+    assert cohort.median_s == 17.0

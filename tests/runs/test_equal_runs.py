@@ -16,6 +16,7 @@ from tests.processes import (
     posterior,
 )
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader, Record
 
 
 def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:
@@ -42,7 +43,10 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
     assert sum(result["weights"]) == pytest.approx(1)
     assert result["uncertain"]["of"] == 10
     assert result["acceptance_rate"] is None
-    assert 0 < result["wall_s"] < 60
+    first, *_, last = JournalReader(RunDirectory(result["dir"]).journal).new_records()
+    assert isinstance(first, Record)
+    assert isinstance(last, Record)
+    assert result["wall_s"] == pytest.approx(last.at - first.at, abs=1e-3)
     assert result["tokens"]["prompt"] > result["tokens"]["completion"] > 0
 
 

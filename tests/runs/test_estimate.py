@@ -154,6 +154,17 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
     assert seconds_left(made, view, Usage(learner=18 + 10)) is None
 
 
+def test_rows_asked_about_in_one_call_are_one_call_of_the_end() -> None:
+    """5 calls in 5 s; at the end the one text is asked about 8 + 2 rows, two a call."""
+    data = small(["yes", "no"] * 4, ["yes", "no"])
+    view, made = RunView(), spec(replace(CONFIG, points_per_call=2), data=data)
+    texts = ("one rule", "one rule")
+    events = [started(made.config, data, steps=2), *drawn(*texts), finished(0, texts), finished(1, texts)]
+    for event, calls in zip(events, (0, 0, 0, 0, 5, 10), strict=True):
+        view.apply(Record(at=calls, usage=Usage(learner=calls), answers=0, event=event))
+    assert seconds_left(made, view, view.usage) == 5
+
+
 @dataclass
 class Listening:
     """The demo model without a network, which keeps the size of every prompt and the sizes of the hypotheses."""
