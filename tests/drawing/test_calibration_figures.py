@@ -1,0 +1,27 @@
+"""What the charts of doubt against error draw, by hand on a few rows."""
+
+import pytest
+
+from tests.reporting.builders import dataset, evaluated
+from vpp.drawing.calibration_figures import reliability_figure, risk_figure
+from vpp.inspection.points import points
+from vpp.inspection.reliability import vote_reliability
+from vpp.inspection.scores import rows_by_id
+from vpp.posterior.calibration import risk_coverage
+
+
+def test_the_bars_of_a_dot_end_at_wilsons_interval() -> None:
+    """9 of 10 are right: 59.6 % to 98.2 % in any table of Wilson's interval."""
+    data = dataset(["yes", "no"], ["yes"] * 9 + ["no"])
+    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 10}, slots=("a",)), rows_by_id(data)))
+    dots = reliability_figure(found, "light").chart.data[-1]
+    assert dots.y == (0.9,)
+    assert dots.error_y.array == pytest.approx((0.9821 - 0.9,), abs=1e-4)
+    assert dots.error_y.arrayminus == pytest.approx((0.9 - 0.5958,), abs=1e-4)
+
+
+@pytest.mark.parametrize(("losses", "shift"), [((0, 0, 1, 1), 10), ((0, 1, 0, 0), 10), ((1, 1, 0, 0), -10)])
+def test_the_lines_name_is_on_the_side_where_the_curve_does_not_begin(losses: tuple[int, ...], shift: int) -> None:
+    """Losses, the surest row first. The line is at their mean; a positive shift puts its name above it."""
+    (name,) = risk_figure(risk_coverage((4, 3, 2, 1), losses), "light", is_label=True).chart.layout.annotations
+    assert (name.text, name.yshift) == ("random order", shift)
