@@ -1,4 +1,4 @@
-"""Faults planted one at a time in posterior/ and inference/, each of which some test must find: `make mutants`.
+"""Faults planted one at a time in the samplers and in what is read off a run: `make mutants`. A test must find each.
 
 Every mutant is a copy of the tree with one passage replaced; the tests named beside it are run on the copy. A mutant
 that no test notices survives, and is a hole in the tests.
@@ -55,6 +55,8 @@ ORDER = "tests/inference/test_order_and_resume.py"
 AHEAD = "tests/inference/test_ahead.py"
 EARLY = "tests/inference/test_early_rejection.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
+WINDOW = "tests/llm/test_window.py"
+CHARTS = "tests/drawing/test_calibration_figures.py"
 
 MUTANTS = (
     # the five that the method's page names
@@ -496,6 +498,46 @@ MUTANTS = (
         AHEAD,
     ),
     Mutant("a guess that fails has failed", "llm/counters.py", 'NEEDED | {"failed"}', "NEEDED", AHEAD),
+    # how many calls a server is sent
+    Mutant("most shrinking is in vain", "llm/window.py", "load < 0.7 * self.load", "load < 0.99 * self.load", WINDOW),
+    Mutant("quartile for median", "llm/window.py", "[COHORT // 2]", "[COHORT // 4]", WINDOW),
+    # what is read off a run
+    Mutant(
+        "rows of one call are calls of their own",
+        "runs/estimate.py",
+        "view.n_unique * rows / spec.config.points_per_call",
+        "view.n_unique * rows",
+        "tests/runs/test_estimate.py",
+    ),
+    Mutant("bar without its dot", "drawing/calibration_figures.py", "[high - each.accuracy for", "[high for", CHARTS),
+    Mutant(
+        "name of the line on the curve",
+        "drawing/calibration_figures.py",
+        "10 if max(begin) <= curve.area_random else -10",
+        "-10 if max(begin) <= curve.area_random else 10",
+        CHARTS,
+    ),
+    Mutant(
+        "infinite log scores count as 0",
+        "inspection/reliability.py",
+        "/ len(finite) if finite",
+        "/ len(logs) if finite",
+        "tests/inspection/test_points.py",
+    ),
+    Mutant(
+        "bound of log alpha untempered",
+        "inspection/ruled_out.py",
+        "tempered = 1.0 if self.exponent is None else self.exponent",
+        "tempered = 1.0",
+        "tests/inspection/test_ruled_out.py",
+    ),
+    Mutant(
+        "half of the voices are nearly all",
+        "wording/verdicts.py",
+        "NEARLY_ALIKE = 0.95",
+        "NEARLY_ALIKE = 0.5",
+        "tests/wording/test_words.py",
+    ),
 )
 
 
