@@ -54,7 +54,9 @@ def test_a_decision_cut_short_tells_what_was_answered_and_what_was_still_possibl
     config = scripted.variant("mh on the buffer", seed=1, early_rejection=True)
     problem = scripted.make_problem(config, scripted.Script("classification", delay=scripted.jitter(1)))
     events = scripted.run(problem, config)
-    for decision in (e for e in events if isinstance(e, Proposed) and e.unanswered):
+    cut_short = [e for e in events if isinstance(e, Proposed) and e.unanswered]
+    assert cut_short
+    for decision in cut_short:
         rows = problem.buffer(decision.step, size=config.buffer_size)
         (scored,) = scripted.of_kind(events, Scored, step=decision.step, particle=decision.particle, role="proposal")
         assert len(scored.rows) + decision.unanswered == len(rows)

@@ -52,6 +52,7 @@ def test_the_optimizer_sees_the_predictions_of_the_text_it_is_given(method, task
     rows = {row.id: row for row in problem.dataset.train}
     if method == "smc" and buffer_size == 12:
         assert scripted.of_kind(events, Resampled), "some were shown what an ancestor gave"
+    assert script.proposed
     for text, ids, predicted, _, _ in script.proposed:
         assert predicted == tuple(scripted.answer(text, rows[i], task=task) for i in ids)
 
@@ -173,7 +174,9 @@ def test_both_sides_of_a_ratio_are_scored_on_the_steps_batch():
     for step in range(problem.steps):
         batch = tuple(row.id for row in problem.batch(step))
         assert {e.rows for e in scripted.of_kind(events, Scored, step=step)} == {batch}
-    for decision in scripted.of_kind(events, Proposed, why="likelihood"):
+    decisions = scripted.of_kind(events, Proposed, why="likelihood")
+    assert decisions
+    for decision in decisions:
         where = {"step": decision.step, "particle": decision.particle}
         forward = scripted.of_kind(events, Scored, role="forward", **where)[0]
         proposal = scripted.of_kind(events, Scored, role="proposal", **where)[0]

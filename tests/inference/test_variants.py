@@ -70,7 +70,9 @@ def test_always_accept_begins_as_mh_and_evaluates_no_proposal(task):
 @pytest.mark.parametrize("rows", ["batch", "buffer", "train"])
 def test_both_sides_of_a_ratio_are_of_the_rows_asked_for(rows, task):
     problem, _, events = finished_run("mh", task, mh_rows=rows, buffer_size=12)
-    for proposed in scripted.of_kind(events, Proposed, why="likelihood"):
+    decisions = scripted.of_kind(events, Proposed, why="likelihood")
+    assert decisions
+    for proposed in decisions:
         step, slot = proposed.step, proposed.particle
         expected = {
             "batch": problem.batch(step),

@@ -146,6 +146,7 @@ def test_a_k_that_changes_breaks_no_figure(tmp_path: Path, config: Config, scrip
     assert {len(row) for row in weights.rows} == {1 + max(sizes)}
     assert [row[1] for row in size_figure(view, "light").rows] == [str(size) for size in sizes[1:]]
     heights = [part.split('"')[0] for part in band_html(view, shown=0).split("--e:")[1:]]
+    assert heights
     assert all(0 < float(height) <= 1 for height in heights)
     assert "K grew" in band_html(view, shown=0) or "K shrank" in band_html(view, shown=0)
     assert f"K = {sizes[0]} at first, {sizes[-1]} now" in report_markdown(reader)

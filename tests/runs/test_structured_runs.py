@@ -61,6 +61,7 @@ def test_the_field_that_a_server_honours_is_used_and_recorded(desk: Desk, carrie
     assert ended.result["structured"] == {"option": "auto", "carrier": carrier}
     asked = [body for body in served.bodies if not is_probe(body)]
     of_learner = [body for body in asked if "New rule:" not in body["messages"][-1]["content"]]
+    assert of_learner
     assert all(field in body for body in of_learner)
     assert not any(field in body for body in asked if body not in of_learner)
     assert ended.result["calls"]["unparsable"] == 0

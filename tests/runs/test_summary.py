@@ -1,13 +1,17 @@
 """The figures of a run's result, by hand from the two hand-made runs (tests/inspected.py)."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import run
-from vpp.runs.summary import result
+from tests.reporting.builders import finished, reweighted, run
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.summary import evidence, picked, result
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
 
 
 def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
@@ -46,3 +50,22 @@ def test_answers_that_were_needed_again_are_counted(tmp_path: Path) -> None:
     """
     reader = inspected.numbers(tmp_path)
     assert result(reader.directory, reader.refresh().view)["calls"]["remembered"] == 36 - 24
+
+
+@pytest.mark.parametrize(("is_error", "best", "chosen"), [(False, 0.9, 0.7), (True, 0.5, 0.9)])
+def test_of_five_runs_the_oracle_looks_at_the_test_rows_and_the_choice_does_not(
+    is_error: bool, best: float, chosen: float
+) -> None:
+    told = picked([0.7, 0.9, 0.5], [0.8, 0.2, 0.4], is_error=is_error)
+    assert told == {"oracle_best_test": best, "best_on_train": chosen}
+
+
+def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
+    weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
+    view = RunView(steps={3: StepView(step=3, reweighted=weighed, finished=finished(3, ("a", "b")))})
+    config = Config(particles=2, tempering="incremental")
+    told = evidence(
+        RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={"task": "classification"}), view
+    )
+    assert told is not None
+    assert (told["value"], told["exponent"]) == (-1.5, 0.25)
