@@ -538,6 +538,20 @@ MUTANTS = (
         "NEARLY_ALIKE = 0.5",
         "tests/wording/test_words.py",
     ),
+    Mutant(
+        "the best on test is chosen",
+        "runs/summary.py",
+        "train.index(best(train))",
+        "test.index(best(test))",
+        "tests/runs/test_summary.py",
+    ),
+    Mutant(
+        "beta for the exponent of the evidence",
+        "runs/summary.py",
+        '"exponent": 1 / made[-1].beta',
+        '"exponent": made[-1].beta',
+        "tests/runs/test_summary.py",
+    ),
 )
 
 
@@ -569,10 +583,20 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
     return "caught" if done.returncode == FAILED else "SURVIVES"
 
 
+def untouched(tests: str) -> Mutant:
+    """No fault at all: tests that fail without one catch nothing."""
+    return Mutant("no fault", "posterior/acceptance.py", "import math\n", "import math\n", tests)
+
+
 def main() -> int:
     """Prints a line a mutant; exit code 1 where one survives. One that ends no more is caught, too."""
     survivors = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
+        all_tests = list(dict.fromkeys(mutant.tests for mutant in MUTANTS))
+        for tests, found in zip(all_tests, pool.map(fate, map(untouched, all_tests)), strict=True):
+            if found != "SURVIVES":
+                print(f"without a fault, {tests} must pass within {WITHIN_S} s: run it, and mend what fails first")
+                return 1
         for mutant, found in zip(MUTANTS, pool.map(fate, MUTANTS), strict=True):
             print(f"{found:9}  {mutant.name}", flush=True)
             survivors += [mutant.name] if found == "SURVIVES" else []
