@@ -73,7 +73,7 @@ watchers: $(VENV)/dev.done ## 20 watchers on 3 live runs for 3 minutes: the tabl
 soak: $(VENV)/dev.done ## use one app server for SOAK_SECONDS (3600), runs and watchers coming and going: what it holds may not rise
 	$(BIN)/python -m tests.soak --write
 
-mutants: $(VENV)/dev.done ## plant faults in the samplers, one at a time: each must make a test fail
+mutants: $(VENV)/dev.done ## plant faults in the code, one at a time: each must make a test fail
 	$(BIN)/python -m tests.mutants
 
 fuzz: $(VENV)/fuzz.done ## feed every reader hostile bytes for FUZZ_SECONDS (3600): no crash, no hang over 1 s, no 500 MB
