@@ -275,7 +275,7 @@ MUTANTS = (
         "inference/proposing.py",
         "if all(row.id in known for row in batch)",
         "if any(row.id in known for row in batch)",
-        "tests/inference",
+        PARTICLES,
     ),
     # the population's size
     Mutant(
