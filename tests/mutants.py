@@ -138,7 +138,7 @@ MUTANTS = (
         "inference/sequential_monte_carlo.py",
         "reweighted.ess < config",
         "reweighted.ess <= config",
-        LITERAL + " tests/inference",
+        LITERAL,
     ),
     Mutant("beta a step late", "settings.py", "* step / (steps - 1)", "* step / steps", LITERAL),
     # resampling
