@@ -1,6 +1,7 @@
 """Which servers may be asked: by how they are spelled, and over real sockets by where they lead."""
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from vpp.errors import EndpointRefused, InputError
 from vpp.llm.address import checked_address, literal
 from vpp.llm.endpoint import Completion, Endpoint
-from vpp.llm.gate import Gate, Kind, kind_of
+from vpp.llm.gate import Gate, Kind, kind_of, named
 from vpp.llm.gauges import page_beside
 from vpp.settings import Environment
 
@@ -112,6 +113,29 @@ def test_a_list_lets_through_what_it_names_and_nothing_else(name: str, taken: st
         gate.check(refused)
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        *("..%2fadmin", "..%2Fadmin", "..%5cadmin", "..\\admin", "..;/admin", ";a=b/../admin", "%252e%252e/admin"),
+        *("%2e%2E/admin", ".%2e/admin", "./admin", "../admin", "x/../../admin", "/../admin", "//admin", "%c0%ae/admin"),
+        *("x?a=/../admin", "x#/../admin", "x%00", "x%3f", "\uff0e\uff0e/admin"),
+    ],
+)
+def test_a_path_that_a_server_may_read_as_leaving_the_named_one_is_refused(rest: str) -> None:
+    own = named("https://api.a.com/v1")
+    assert own.covers("https://api.a.com/v1/deployments/my-model_1.0~a@b:c")
+    assert own.covers("https://api.a.com/v1/")
+    assert not own.covers(f"https://api.a.com/v1/{rest}")
+
+
+def test_a_named_path_may_hold_what_none_below_it_may() -> None:
+    own = named("https://api.a.com/v1;a%2fb")
+    assert own.covers("https://api.a.com/v1;a%2fb")
+    assert own.covers("https://api.a.com/v1;a%2fb/x")
+    assert not own.covers("https://api.a.com/v1;a%2fb/x%2f..")
+    assert not named("api.a.com").covers("https://user@api.a.com/v1")
+
+
 def test_a_shared_app_keeps_the_list_of_its_owner_and_names_the_variable() -> None:
     shared = r"take one that the owner has named \(VPP_ALLOWED_ENDPOINTS\)$"
     for is_shared, told in ((True, shared), (False, "take 10.0.0.5, or name it in VPP_ALLOWED_ENDPOINTS$")):
@@ -127,10 +151,24 @@ def test_a_name_that_names_nothing_is_refused(name: str) -> None:
         Gate(named=(name,))
 
 
-@pytest.mark.parametrize("address", ["http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1"])
+@pytest.mark.parametrize(
+    "address",
+    ["http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1", "http://①②⑦.⓪.⓪.①:18080/v1"],
+)
 def test_an_address_that_two_readers_may_read_differently_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="is not whole"):
         checked_address(address)
+
+
+@pytest.mark.parametrize("address", ["http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b"])
+def test_an_address_with_a_query_or_fragment_is_refused_even_an_empty_one(address: str) -> None:
+    with pytest.raises(InputError, match="holds a query"):
+        checked_address(address)
+
+
+def test_a_name_that_no_request_can_carry_is_refused_in_one_line() -> None:
+    with pytest.raises(EndpointRefused, match=r"no request can carry this address .*: correct it"):
+        asyncio.run(ask("http://1א.com/v1", OWN))
 
 
 def test_a_domain_of_many_names_opens_public_addresses_alone() -> None:
@@ -259,7 +297,8 @@ def test_a_redirect_is_told_and_not_followed() -> None:
     async def scene(second: Stub) -> None:
         there = Reply(b"", status=307, headers={"location": f"{second.base_url}/chat/completions"})
         async with serving(script(there)) as first:
-            with pytest.raises(EndpointRefused, match=r"it redirects .*give the address it redirects to, http://127"):
+            place = re.escape(second.base_url)
+            with pytest.raises(EndpointRefused, match=rf"it redirects .*give the address it redirects to, {place}"):
                 await ask(first.base_url, OWN)
             assert len(first.requests) == 1
             assert await asyncio.to_thread(page_beside, first.base_url, "/version", OWN) is None
@@ -270,7 +309,11 @@ def test_a_redirect_is_told_and_not_followed() -> None:
 
 @pytest.mark.parametrize(
     ("location", "place"),
-    [("http://[none/v1", r"redirects to$"), ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$")],
+    [
+        ("http://[none/v1", r"redirects to$"),
+        ("https://u:p@b.test:81/v1", r"to, https://b\.test:81/v1$"),
+        ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$"),
+    ],
 )
 def test_where_a_redirect_leads_is_told_without_the_key_or_not_at_all(location: str, place: str) -> None:
     async def scene(stub: Stub) -> None:

@@ -19,7 +19,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.users import User, check_runs, keys_for
+from vpp.runs.users import User, check_runs, is_at, keys_for
 from vpp.settings import Environment
 
 ANN = {"iss": "https://id.lab.org", "sub": "1", "email": "Ann@Lab.org", "email_verified": True}
@@ -222,3 +222,9 @@ def test_no_more_runs_begin_than_one_user_may_have(tmp_path: Path) -> None:
     runs[2].mark_asked()
     with pytest.raises(RunError, match="1 run goes on"):
         check_runs(runs, most=1)
+
+
+def test_the_owners_key_goes_to_no_path_that_may_leave_the_owners() -> None:
+    assert is_at("https://lab.org/v1", "https://lab.org/v1/chat")
+    assert not is_at("https://lab.org/v1", "https://lab.org/v1/..%2fadmin")
+    assert not is_at("https://lab.org/v1", "https://lab.org/v1/..;/admin")

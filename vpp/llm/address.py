@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import socket
+import unicodedata
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
@@ -25,7 +26,7 @@ def checked_address(base_url: str) -> str:
         raise InputError(f"the endpoint's address {address[:200]!r} is not whole: write it as {_whole(address)}")
     if "@" in urlsplit(address).netloc:
         raise InputError("the endpoint's address holds a user name or password: give it as the API key instead")
-    if urlsplit(address).query or urlsplit(address).fragment:
+    if {"?", "#"} & set(address):
         raise InputError("the endpoint's address holds a query: leave it out, and give a key as the API key")
     return address
 
@@ -80,6 +81,7 @@ def _is_whole(address: str) -> bool:
     try:
         parts = urlsplit(address)
         is_place = bool(_PLACE.match(parts.netloc.rpartition("@")[2]))
+        is_place = is_place and unicodedata.is_normalized("NFKC", parts.netloc)  # else it stands for another host
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_place
     except ValueError:
         return False

@@ -24,6 +24,7 @@ KEEPALIVE_S = 4.0
 """uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is not closed under a call. Those of
 a learner's round stay open for the 3 s that an optimizer takes."""
 TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
+ADDRESS_ERRORS = (httpx2.InvalidURL, UnicodeError)
 TELEMETRY = "x-stainless-"
 """How the names of headers begin that tell of this machine and of the SDK."""
 

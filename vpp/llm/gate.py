@@ -10,6 +10,7 @@ An address is barred (link-local, a cloud's metadata, or none at all), of this m
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ _CARRIERS = (
     (ipaddress.IPv6Network("2002::/16"), 80),
 )
 """IPv6 networks that stand for IPv4 addresses, and by how many bits these are shifted."""
+_PLAIN = re.compile(r"[A-Za-z0-9._~!$&'()*+,=:@-]+")
+"""A path's segment that every server reads alike: no escape (%2f, %2e, %25), no backslash, no parameter (;)."""
 _PORTS = {"http": 80, "https": 443}
 _WHY: dict[Kind, str] = {
     "barred": "a link-local or metadata address",
@@ -83,8 +86,9 @@ class Named:
             same
             and self.scheme in ("", parts.scheme)
             and self.port in (None, parts.port or _PORTS.get(parts.scheme))
-            and f"{parts.path.rstrip('/')}/".startswith(f"{self.path}/")
-            and not ({".", ".."} & set(_segments(parts.path)))
+            and "@" not in parts.netloc
+            and not ({"?", "#"} & set(base_url))
+            and _is_below(parts.path, self.path)
         )
 
 
@@ -202,8 +206,13 @@ def named(text: str) -> Named:
     return Named(host=host, scheme=parts.scheme, port=port, path=parts.path.rstrip("/"))
 
 
-def _segments(path: str) -> list[str]:
-    return path.lower().replace("%2e", ".").replace("\\", "/").split("/")
+def _is_below(path: str, top: str) -> bool:
+    """Whether a path is `top` or below it, however a server reads it; every path is below an empty `top`."""
+    whole = path.rstrip("/")
+    if not top or whole == top:
+        return True
+    below = whole.removeprefix(f"{top}/").split("/")
+    return whole.startswith(f"{top}/") and all(part not in (".", "..") and _PLAIN.fullmatch(part) for part in below)
 
 
 def kind_of(address: Address) -> Kind:

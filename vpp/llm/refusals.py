@@ -49,6 +49,7 @@ def _place(location: str) -> str:
     """Where a redirect leads, without what an address may hide; '' where it names no place."""
     try:
         place = urlsplit(printable(location[:300]))
-        return f", {place.scheme}://{place.hostname}{place.path}"[:200] if place.scheme and place.hostname else ""
+        server = place.netloc.rpartition("@")[2]
+        return f", {place.scheme}://{server}{place.path}"[:200] if place.scheme and place.hostname else ""
     except ValueError:
         return ""
