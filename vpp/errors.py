@@ -56,3 +56,8 @@ class PromptTooLong(EndpointRefused):
 
 class EndpointUnreachable(EndpointError):
     """The server does not answer, or answers nothing usable, after every retry."""
+
+    def __init__(self, message: str, *, waited_s: float = 0.0) -> None:
+        """waited_s: seconds for which the server had its callers wait, without an answer."""
+        super().__init__(message)
+        self.waited_s = waited_s

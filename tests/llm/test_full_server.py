@@ -12,6 +12,7 @@ from vpp.llm import endpoint as module
 from vpp.llm import sockets, window
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.patience import Patience
 
 from .stub import Reply, Request, Stub, as_json, chat, refusal, script
 from .tables import row
@@ -161,3 +162,53 @@ def test_a_warm_prefix_is_one_call_first_and_the_same_answers(warm_prefix: bool)
             assert len(stub.requests) == 6
 
     asyncio.run(scene())
+
+
+def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
+    clock = [0.0]
+    patience = Patience(25, now=lambda: clock[0])
+    assert (patience.granted_s(20), patience.is_used_up) == (20, False)
+    clock[0] = 20
+    assert patience.granted_s(20) == 5
+    clock[0] = 25
+    assert (patience.granted_s(20), patience.is_used_up, patience.waited_s) == (0, True, 25)
+    patience.answered()
+    assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
+
+
+def test_a_run_that_is_not_to_wait_grants_no_wait_and_keeps_its_usual_attempts() -> None:
+    patience = Patience(0)
+    assert (patience.granted_s(20), patience.is_used_up) == (0, False)
+
+
+def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> None:
+    clock = [0.0]
+
+    async def behave(request: Request) -> Reply:
+        clock[0] += 30
+        return as_json({}, 429, retry_after="100000")
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        with pytest.raises(EndpointUnreachable, match=r"HTTP 429: it is overloaded") as raised:
+            await ask(endpoint)
+        assert raised.value.waited_s == 30
+        assert len(stub.requests) == 2
+        assert endpoint._door.held_s == 0
+
+    run(behave, use, patience=Patience(0.01, now=lambda: clock[0]))
+
+
+def test_an_answer_renews_what_is_granted() -> None:
+    clock = [0.0]
+    replies = iter([as_json({}, 429, retry_after="100000"), chat(), as_json({}, 429, retry_after="100000"), chat()])
+
+    async def behave(request: Request) -> Reply:
+        clock[0] += 30
+        return next(replies)
+
+    async def use(endpoint: Endpoint, stub: Stub) -> None:
+        await ask(endpoint, "one")
+        await ask(endpoint, "two")
+        assert len(stub.requests) == 4
+
+    run(behave, use, patience=Patience(0.01, now=lambda: clock[0]))

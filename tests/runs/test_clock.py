@@ -233,3 +233,41 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
     assert retry_words(paused(at, at + 60), now=at + 1) == "Next try any moment; gives up at 08:01."
     assert retry_words(paused(None), now=at) == ""
     assert retry_words(view(*FIRST), now=at) == ""
+
+
+def test_what_a_server_had_callers_wait_counts_towards_the_longest_wait(
+    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = EndpointSpec(demo=True, max_wait_s=25)
+    directory.amend(endpoint=endpoint)
+    granted: list[float] = []
+
+    async def attempt(self: worker._Worker) -> None:
+        granted.append(self._patience_s)
+        raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=25.2)
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    ended = work(directory, surroundings(directory.path.parent))
+    assert (ended.phase, ended.failure, granted) == ("failed", "endpoint", [25])
+    assert "the run waited for 25 s (--max-wait) and gave up" in ended.detail
+
+
+def test_a_later_attempt_may_wait_as_long_as_is_left(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory.amend(endpoint=EndpointSpec(demo=True, max_wait_s=25))
+    granted: list[float] = []
+
+    async def attempt(self: worker._Worker) -> None:
+        granted.append(self._patience_s)
+        raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=10 if len(granted) == 1 else 0)
+
+    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(outage, "FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(worker, "Outage", lambda step, max_wait_s: Outage(step, max_wait_s=max_wait_s, now=tick))
+    ticks = iter(range(0, 10_000, 4))
+
+    def tick() -> float:
+        return next(ticks)
+
+    work(directory, surroundings(directory.path.parent))
+    assert granted[0] == 25
+    assert 0 <= granted[1] < 15

@@ -21,6 +21,7 @@ from vpp.llm.door import Door
 from vpp.llm.faults import BodyTooLarge, Fault, chain_of, http_fault, slow_fault, transport_fault
 from vpp.llm.fields import OPTIONAL, OptionalFields, named_fields
 from vpp.llm.gate import AddressRefused, Gate
+from vpp.llm.patience import Patience
 from vpp.llm.refusals import DOES_NOT_FIT, refusal_of
 from vpp.llm.single_flight import SingleFlight
 from vpp.llm.sockets import affordable
@@ -53,6 +54,7 @@ CLOSE_S = 5.0
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
 MAX_ATTEMPTS = 6
+MAX_WAIT_S = 3600.0
 EMPTY_ATTEMPTS = 2
 """Of a call that gets no text from a server that answers others: then it is an answer that cannot be read."""
 MUTE_ATTEMPTS = {"cut off before any answer": 3, "tool called": 3, "answer withheld": MAX_ATTEMPTS}
@@ -70,6 +72,7 @@ class _Failed(Exception):
         fault: Fault,
         *,
         wait_s: float | None = None,
+        is_asked_to_wait: bool = False,
         overloaded: bool = False,
         late: bool = False,
         empty: Completion | None = None,
@@ -77,6 +80,7 @@ class _Failed(Exception):
         super().__init__(fault.words)
         self.fault = fault
         self.wait_s = wait_s
+        self.is_asked_to_wait = is_asked_to_wait
         self.overloaded = overloaded
         self.late = late
         self.empty = empty
@@ -116,6 +120,7 @@ class Endpoint:
         budget: Budget | None = None,
         price: Price = FREE,
         gate: Gate | None = None,
+        patience: Patience | None = None,
     ) -> None:
         """`timeout_s` bounds a whole attempt, body included; `backoff_s` is the first wait's upper bound.
 
@@ -123,6 +128,7 @@ class Endpoint:
         server does not keep up. `cache_address` stands for the address in cache keys. The cache stays the caller's to
         close. `effort` is one of EFFORTS (choices), or empty: the model's own. `budget` is shared with the run's other
         endpoints; `price` is this model's. `gate`: which servers may be asked; None: as on a machine of one's own.
+        `patience` limits how long the server may have calls wait; None: an hour without an answer.
         Raises InputError for an address or a key that no request can carry, or a server that may not be asked.
         """
         self.base_url = checked_address(base_url)
@@ -141,6 +147,7 @@ class Endpoint:
         self._fields = OptionalFields()
         self._budget = budget or Budget(self.counters)
         self._price = price
+        self._patience = patience or Patience(MAX_WAIT_S)
         self._window = Window(affordable(concurrency))
         self._door = Door(lambda: self._window.limit)
         self.counters.narrow(self, self._window.limit, self._narrowed_by())
@@ -174,6 +181,7 @@ class Endpoint:
             budget=self._budget,
             price=self._price,
             gate=self.gate,
+            patience=self._patience,
         )
 
     def has_room(self) -> bool:
@@ -282,8 +290,8 @@ class Endpoint:
                 successes = self._successes
                 if self._is_mute(failure, tries):
                     raise self._refused_as_mute(failure, tries) from None
-                if strikes >= self._max_attempts:
-                    raise self._given_up(failure) from None
+                if strikes >= self._max_attempts or (failure.is_asked_to_wait and self._patience.is_used_up):
+                    raise self._given_up(failure, strikes) from None
                 self.counters.add(retried=1)
                 await asyncio.sleep(self._wait_s(failure, tries))
             except EndpointRefused:
@@ -305,10 +313,11 @@ class Endpoint:
         asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
         return EndpointRefused(self._message(f"{failure.fault.words}{asked}: {failure.fault.mend}"))
 
-    def _given_up(self, failure: _Failed) -> EndpointUnreachable:
+    def _given_up(self, failure: _Failed, strikes: int) -> EndpointUnreachable:
         self.counters.add(failed=1)
-        last = f", at the last of {self._max_attempts} attempts" if self._max_attempts > 1 else ""
-        return EndpointUnreachable(self._message(f"{failure.fault.words}{last}: {failure.fault.mend}"))
+        last = f", at the last of {self._max_attempts} attempts" if strikes >= self._max_attempts > 1 else ""
+        words = self._message(f"{failure.fault.words}{last}: {failure.fault.mend}")
+        return EndpointUnreachable(words, waited_s=self._patience.waited_s)
 
     def _message(self, reason: str) -> str:
         return f"{self.model} at {self.base_url}: {reason}"
@@ -340,6 +349,7 @@ class Endpoint:
         self._learn(body, refused, completion)
         self._budget.pay(self._price.charged(messages, completion))
         self._successes += 1
+        self._patience.answered()
         self._has_answered = True
         return completion
 
@@ -416,8 +426,14 @@ class Endpoint:
         status, words = reply.status, self._short(server_words(reply.body, secret=self._key))
         is_broke = status == 429 and b"insufficient_quota" in reply.body
         if (status in TRANSIENT or status >= 500) and not is_broke:
-            wait_s = retry_after_s(reply.headers)
-            return _Failed(http_fault(status, words), wait_s=wait_s, overloaded=status in OVERLOADED)
+            asked_s = retry_after_s(reply.headers)
+            wait_s = self._patience.granted_s(asked_s) if asked_s else None
+            return _Failed(
+                http_fault(status, words),
+                wait_s=wait_s,
+                is_asked_to_wait=bool(asked_s),
+                overloaded=status in OVERLOADED,
+            )
         if status in (400, 422) and (names := named_fields(reply.body, body)):
             return _FieldsRefused(names)
         if body:
@@ -442,9 +458,14 @@ class Endpoint:
     def _connected(self) -> "Client":
         loop = asyncio.get_running_loop()
         if self._client is None:
-            from vpp.llm.client import Client
+            from vpp.llm.client import ADDRESS_ERRORS, Client
 
-            self._client = Client(self.base_url, self._api_key, self.gate, window=self._window.ceiling)
+            try:
+                self._client = Client(self.base_url, self._api_key, self.gate, window=self._window.ceiling)
+            except ADDRESS_ERRORS as error:
+                raise EndpointRefused(
+                    self._message(f"no request can carry this address ({error}): correct it")
+                ) from None
             self._loop = loop
         if self._loop is not loop:
             raise RuntimeError("an Endpoint belongs to the event loop of its first call: make one a loop")

@@ -28,6 +28,7 @@ from vpp.llm.gallery import template_of
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
+from vpp.llm.patience import Patience
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.room import Room, check_room
 from vpp.problem import Problem
@@ -130,11 +131,13 @@ async def open_session(
     counters: Counters,
     on_answer: OnAnswer | None = None,
     cap: Cap | None = None,
+    max_wait_s: float | None = None,
     on_loading: OnLoading = lambda _: None,
 ) -> AsyncIterator[Session]:
     """Opens cache, endpoints and, where the spec asks for it, the demo model; closes them all.
 
-    cap: None where nobody waits for a higher one. on_loading: called while a model file is loaded.
+    cap: None where nobody waits for a higher one. max_wait_s: how long a server may have its callers wait without an
+    answer; None: as the spec says. on_loading: called while a model file is loaded.
     """
     spec = directory.spec()
     budget = Budget(counters, cap or NO_CAP, allowance=keys.allowance, waits=cap is not None)
@@ -143,7 +146,8 @@ async def open_session(
     async with AsyncExitStack() as stack:
         stack.callback(budget.close)
         cache = await open_cache(stack, cache_dir, counters) if spec.endpoint.cache else None
-        served = replace(spec.endpoint, concurrency=spec.ceiling)
+        max_wait_s = spec.endpoint.max_wait_s if max_wait_s is None else max_wait_s
+        served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
         ends = await open_endpoints(
             stack, served, keys, cache, counters, budget=budget, prices=spec.prices, on_loading=on_loading
         )
@@ -304,6 +308,7 @@ async def open_endpoints(
             budget=budget,
             price=price,
             gate=gate,
+            patience=Patience(spec.max_wait_s),
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint

@@ -118,6 +118,7 @@ class _Worker:
         self._heard = self._done = surroundings.heard
         self._is_silent = False
         self._loading_s: float | None = None
+        self._patience_s = self._spec.endpoint.max_wait_s
 
     async def run(self) -> RunView:
         cut_torn_tail(self._directory.journal)
@@ -213,15 +214,23 @@ class _Worker:
         outage: Outage | None = None
         while True:
             try:
+                self._patience_s = self._patience_left_s(outage)
                 return await self._attempt()
             except EndpointUnreachable as error:
                 if outage is None or outage.step != self._view.last_step or self._retry_asked.is_set():
-                    outage = Outage(self._view.last_step, max_wait_s=self._spec.endpoint.max_wait_s)
+                    left_s = self._spec.endpoint.max_wait_s - error.waited_s
+                    outage = Outage(self._view.last_step, max_wait_s=left_s)
                 wait_s = outage.next_wait_s()
                 if wait_s is None:
                     raise EndpointUnreachable(given_up(error, self._spec.endpoint.max_wait_s)) from error
                 self._record(_paused_by(error, wait_s, outage.left_s))
                 await self._wait_for_retry(wait_s)
+
+    def _patience_left_s(self, outage: Outage | None) -> float:
+        """Seconds for which a server may have callers wait without an answer."""
+        if outage is None or self._retry_asked.is_set():
+            return self._spec.endpoint.max_wait_s
+        return max(0.0, outage.left_s)
 
     async def _wait_for_retry(self, seconds: float) -> None:
         """Leaves the endpoint alone; a user may ask to retry at once."""
@@ -250,6 +259,7 @@ class _Worker:
             counters=self._counters,
             on_answer=self._answers.add,
             cap=self._spec.cap,
+            max_wait_s=self._patience_s,
             on_loading=self._loading,
         ) as session:
             self._loading_s = None
