@@ -4,9 +4,20 @@ import errno
 import fcntl
 import os
 import stat
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from pydantic_core import from_json
+
+LARGEST_JSON = 16 * 2**20
+"""Bytes of a JSON file: twice the longest names of the most columns that a table may have."""
+LARGEST_INTEGER = 2**63 - 1
+"""Larger integers make arithmetic with floats fail."""
+_MANY_DIGITS = b"0" * len(str(LARGEST_INTEGER))
+_DIGITS_ALIKE = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
 _NO_FILE = (errno.ELOOP, errno.ENXIO, errno.EISDIR)
 """What opening a link, a socket or a folder comes to."""
 
@@ -29,6 +40,46 @@ def plain_file(path: Path, flags: int) -> int:
 def read(path: Path) -> BinaryIO:
     """The file, open to be read. Raises OSError as `plain_file` does."""
     return os.fdopen(plain_file(path, os.O_RDONLY), "rb")
+
+
+def read_json(path: Path, *, largest: int = LARGEST_JSON) -> Any:
+    """Return a JSON file's content. largest: bytes.
+
+    Raises OSError, for a link or a pipe too, and ValueError where it is no JSON, too large, nested deeper than about
+    200 levels, or holds an integer beyond 64 bits.
+    """
+    with read(path) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError(f"it is larger than {_size_text(largest)}")
+    found = from_json(content)
+    check_integers(found, written_as=content)
+    return found
+
+
+def check_integers(value: Any, *, written_as: bytes) -> None:
+    """Raise ValueError where a value read from JSON holds an integer beyond 64 bits; the text is searched first."""
+    if _MANY_DIGITS in written_as.translate(_DIGITS_ALIKE) and _holds_huge_integer(value):
+        raise ValueError("it holds an integer beyond 64 bits")
+
+
+def _holds_huge_integer(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) > LARGEST_INTEGER
+    if is_dataclass(value) and not isinstance(value, type):
+        return _holds_huge_integer(asdict(value))
+    if isinstance(value, Mapping):
+        return any(map(_holds_huge_integer, value.values()))
+    return isinstance(value, list | tuple) and any(map(_holds_huge_integer, value))
+
+
+def _size_text(size: int) -> str:
+    return f"{size >> 20} MiB" if size >= 2**20 else f"{size >> 10} KiB"
+
+
+def appended(path: Path) -> FileIO:
+    """The file, open to be appended to without a buffer. Raises OSError as `plain_file` does."""
+    return FileIO(plain_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
 
 
 def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> BinaryIO:

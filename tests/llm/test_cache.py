@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 import pickle
 import sqlite3
@@ -232,3 +233,17 @@ def test_the_key_of_a_question_stays_what_it_was() -> None:
         "structured": {"choice": ["yes", "no"]},
     }
     assert cache_key(question) == "b8c51124c1a1f35737fae20262897ca99a47dcd3e3366a5c41c995a8fe7f8f15"
+
+
+@pytest.mark.parametrize("tokens", [10**400, -1])
+def test_a_row_of_impossible_counts_is_no_answer(tmp_path: Path, tokens: int) -> None:
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        row = {"text": "1", "finish_reason": "stop", "reasoning": None, "completion_tokens": 1, "prompt_tokens": tokens}
+        plant(tmp_path, "k", json.dumps(row))
+        assert await cache.get("k") is None
+        plant(tmp_path, "sound", json.dumps({**row, "prompt_tokens": 1}))
+        assert await cache.get("sound") is not None
+        await cache.aclose()
+
+    asyncio.run(scene())

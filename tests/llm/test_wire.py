@@ -111,6 +111,13 @@ def test_no_body_makes_a_reader_raise_anything_but_an_odd_reply(body: bytes) -> 
     assert named_fields(body, ["seed"]) in ([], ["seed"])
 
 
+def test_an_error_nested_deep_is_an_odd_reply() -> None:
+    body = b'{"error":' * 480 + b"1" + b"}" * 480
+    with pytest.raises(OddReply, match="answered 200 with an error"):
+        read_completion(body)
+    assert server_words(body) == ""
+
+
 KEY = "Qz7/KEYabcdefghijklm0123456789"
 CUTS = (0, 200, 800, 4000, REASONING_LIMIT, TEXT_LIMIT)
 

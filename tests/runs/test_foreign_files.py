@@ -1,5 +1,6 @@
 """A runs folder in which somebody left links, pipes and hostile names: nothing outside is read, named or removed."""
 
+import logging
 import os
 import shutil
 from pathlib import Path
@@ -7,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from vpp.cli.surroundings import find_run
+from vpp.cli.working import _Log
 from vpp.errors import RunError
+from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import Journal, set_aside
 from vpp.runs.shipped import EXAMPLE
 from vpp.runs.store import FILES, RunStore, delete, run_id
 
@@ -102,3 +106,15 @@ def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
 
     made = directory.create(sound.spec(), sound.data.read_bytes(), now=datetime(2026, 1, 1))
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]
+
+
+def test_journals_answers_and_what_is_set_aside_are_for_their_owner_alone(tmp_path: Path) -> None:
+    Journal(tmp_path / "events.jsonl").close()
+    AnswerLog(tmp_path / "answers.jsonl").close()
+    set_aside(tmp_path / "events.jsonl", 0)
+    log = _Log(tmp_path / "worker.log")
+    log.emit(logging.makeLogRecord({"msg": "a line"}))
+    log.close()
+    assert (tmp_path / "worker.log").read_text() == "a line\n"
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(("events.jsonl", "answers.jsonl", "events.jsonl.damaged", "worker.log"), 0o600)

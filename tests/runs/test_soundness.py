@@ -1,5 +1,6 @@
 """A record that tells of what cannot be is damage, told with its line; the records of a run are not."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from tests import inspected
 from vpp.errors import JournalDamaged
-from vpp.events import Event, RunFinished, RunResumed, StepFinished
+from vpp.events import Event, ParticleDrawn, RunFinished, RunResumed, StepFinished
 from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.journal import JournalReader, Record, encode
 from vpp.runs.lines import Lost
@@ -96,3 +97,40 @@ def test_what_follows_a_line_that_cannot_be_read_is_not_judged_by_it(tmp_path: P
     end = next(place for place, event in enumerate(events) if isinstance(event, StepFinished))
     lost = [found.line for found in found_in(tmp_path, lines[: end + 1]) if isinstance(found, Lost)]
     assert lost == [at + 1]
+
+
+HUGE = 10**400
+HUGE_NUMBERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(("run_started", {"config": {name: HUGE}}) for name in ("beta_end", "ess_threshold", "particles_max", "seed")),
+    ("run_started", {"dataset": {"columns": [{"n_missing": -HUGE}]}}),
+    ("scored", {"rows": ["9" * 400]}),
+    ("proposed", {"unanswered": HUGE}),
+    ("step_finished", {"few_for": HUGE}),
+)
+
+
+@pytest.mark.parametrize(("kind", "change"), HUGE_NUMBERS)
+def test_an_integer_beyond_64_bits_is_damage_wherever_it_stands(
+    tmp_path: Path, kind: str, change: dict[str, Any]
+) -> None:
+    lines = lines_of(inspected.label_events())
+    at, record = next((i, json.loads(line)) for i, line in enumerate(lines) if f'"type":"{kind}"'.encode() in line)
+    lines[at] = json.dumps({**record, "event": {**record["event"], **change}}).encode() + b"\n"
+    first = next(found for found in found_in(tmp_path, lines) if isinstance(found, Lost))
+    assert (first.line, first.reason) == (at + 1, "it holds an integer beyond 64 bits")
+
+
+def test_a_count_beyond_64_bits_is_damage(tmp_path: Path) -> None:
+    record = Record(at=1.0, usage=Usage(unparsable=HUGE), answers=0, event=inspected.label_events()[0])
+    (lost,) = found_in(tmp_path, [encode(record)])
+    assert isinstance(lost, Lost)
+    assert lost.reason == "it holds an integer beyond 64 bits"
+
+
+def test_long_rows_of_digits_in_a_text_or_a_fraction_are_no_damage(tmp_path: Path) -> None:
+    events = inspected.label_events()
+    text = "9" * 400
+    drawn = next(i for i, event in enumerate(events) if isinstance(event, ParticleDrawn))
+    events[drawn] = replace(events[drawn], raw=text)  # type: ignore[call-arg]
+    records = [Record(at=1.0000000000000002, usage=Usage(), answers=0, event=event) for event in events]
+    assert not [found for found in found_in(tmp_path, list(map(encode, records))) if isinstance(found, Lost)]

@@ -16,11 +16,12 @@ import pytest
 from tests import inspected
 from vpp import files
 from vpp.errors import DiskRefused, RunError
+from vpp.files import LARGEST_JSON, read_json
+from vpp.gguf.folder import LARGEST_NOTE, ServerFolder
 from vpp.llm.allowance import Allowance
 from vpp.runs import directory as directories
 from vpp.runs.directory import RunDirectory, is_locked, slot_lock
 from vpp.runs.disk import load_ballast
-from vpp.runs.journal import LARGEST_JSON, read_json
 from vpp.runs.slots import Slots
 
 USES: dict[str, Callable[[RunDirectory], object]] = {
@@ -110,3 +111,15 @@ def test_what_a_killed_program_began_to_write_is_swept_by_the_next_worker(run: R
     os.utime(left, (time.time() - 3_600,) * 2)
     with run.lock():
         assert [part.exists() for part in (left, killed, now)] == [False, False, True]
+
+
+def test_a_run_json_with_an_integer_beyond_64_bits_is_told(run: RunDirectory) -> None:
+    content = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps({**content, "more": [{"deep": -(10**400)}]}))
+    with pytest.raises(RunError, match=r"run\.json cannot be read \(it holds an integer beyond 64 bits\)"):
+        run.spec()
+
+
+def test_a_model_servers_note_that_is_nested_deep_tells_nothing(tmp_path: Path) -> None:
+    (tmp_path / "listening.json").write_text("[" * LARGEST_NOTE)
+    assert ServerFolder(tmp_path).listening() is None

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from vpp import files
 from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.runs.session import Keys, child_environment
 from vpp.runs.spec import EndpointSpec
@@ -15,7 +16,7 @@ from vpp.runs.spec import EndpointSpec
 def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
     """The command in a session of its own, what it prints appended to `log`."""
     environment = {**os.environ, **variables, **keys.variables()}
-    with log.open("ab") as output:
+    with files.appended(log) as output:
         return subprocess.Popen(
             [sys.executable, "-m", "vpp", *words],
             stdin=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vpp import __version__
+from vpp import __version__, files
 from vpp.bench.engine import LOST, Far, Order, Worker
 from vpp.bench.parcel import Parcel, fill, packed, place
 from vpp.errors import InputError, RunError
@@ -117,7 +117,7 @@ def _worked(run: RunDirectory, tell: Tell, environment: dict[str, str]) -> int:
     """Works the run to its end in a process that ends with this one; its exit code."""
     words = ("resume", str(run.path), "--json", "--quiet")
     reader, passed_on = RunReader(run), 0
-    with run.log.open("ab") as output:
+    with files.appended(run.log) as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "vpp.bench.leash", *words],
             stdin=subprocess.PIPE,

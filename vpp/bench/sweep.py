@@ -12,12 +12,13 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from vpp import files
 from vpp.bench.cells import PRESET, Cell, Sizes, product
 from vpp.bench.outcome import Outcome, outcome_of
 from vpp.bench.variants import checked_methods, checked_tasks
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory, State, is_locked, slot_lock
-from vpp.runs.journal import read_json, write_atomically
+from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec
@@ -112,7 +113,7 @@ class SweepDirectory:
     def spec(self) -> SweepSpec:
         """Raises RunError where there is no sweep, or sweep.json cannot be read."""
         try:
-            return _SPEC.validate_python(read_json(self.path / "sweep.json"))
+            return _SPEC.validate_python(files.read_json(self.path / "sweep.json"))
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
         except (OSError, ValueError, ValidationError, InputError) as error:
@@ -150,7 +151,7 @@ class SweepDirectory:
     def is_asked_to_stop(self, *, since: float) -> bool:
         """Whether the word was left after `since` (Unix time)."""
         try:
-            said = read_json(self.path / "control")
+            said = files.read_json(self.path / "control")
             return bool(said["command"] == "stop" and said["at"] > since)
         except (OSError, ValueError, KeyError, TypeError):
             return False

@@ -5,9 +5,11 @@ import sys
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
+from io import BufferedWriter, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from vpp import files
 from vpp.cli.progress import Progress
 from vpp.cli.spending import renew_cap
 from vpp.cli.surroundings import environment, find_run, keys
@@ -41,6 +43,10 @@ class _Log(RotatingFileHandler):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=LOG_BYTES, backupCount=1, delay=True)
+
+    def _open(self) -> TextIOWrapper:
+        """The log, made for its owner alone. Raises OSError for a link or a pipe."""
+        return TextIOWrapper(BufferedWriter(files.appended(Path(self.baseFilename))), encoding="utf-8")
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Nothing: a run goes on without its log."""

@@ -72,8 +72,7 @@ class ServerFolder:
     def listening(self) -> Listening | None:
         """Where the server listens; None before it does."""
         try:
-            with files.read(self._note) as file:
-                return Listening(**json.loads(file.read(LARGEST_NOTE)))
+            return Listening(**files.read_json(self._note, largest=LARGEST_NOTE))
         except (OSError, ValueError, TypeError):
             return None
 

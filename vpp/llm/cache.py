@@ -21,7 +21,7 @@ from diskcache import Cache, Disk, Timeout
 from diskcache.core import MODE_PICKLE
 
 from vpp.errors import InputError
-from vpp.llm.wire import Completion
+from vpp.llm.wire import COUNT_LIMIT, Completion
 
 SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted; diskcache asks for a number."""
@@ -250,6 +250,6 @@ def _is_whole(fields: dict[str, Any]) -> bool:
     words = fields.get("finish_reason"), fields.get("reasoning")
     return (
         isinstance(fields.get("text"), str)
-        and all(isinstance(count, int) for count in counts)
+        and all(isinstance(count, int) and 0 <= count <= COUNT_LIMIT for count in counts)
         and all(word is None or isinstance(word, str) for word in words)
     )

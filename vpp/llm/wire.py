@@ -20,6 +20,8 @@ REASONING_LIMIT = 20_000
 """Characters of a thinking model's thoughts that are kept."""
 REASON_LIMIT = 200
 """Characters of a server's words that are repeated to a user."""
+WORDS_LEVELS = 8
+"""Objects within one another that are searched for a server's words."""
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Tokens above which a server's count is none."""
@@ -204,10 +206,11 @@ def server_words(body: bytes, *, secret: str = "") -> str:
         return _excerpt(body, secret)
 
 
-def _words(reply: Any) -> str:
+def _words(reply: Any, *, levels: int = WORDS_LEVELS) -> str:
     """Knows `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}` and FastAPI's `{"detail": […]}`."""
     if isinstance(reply, dict):
-        return _words(next((reply[key] for key in ("error", "message", "detail") if reply.get(key)), ""))
+        said = next((reply[key] for key in ("error", "message", "detail") if reply.get(key)), "")
+        return _words(said, levels=levels - 1) if levels else ""
     if isinstance(reply, list):
         return "; ".join(_fault(_object(entry)) for entry in reply[:5])
     return _one_line(str(reply)) if isinstance(reply, str | int | float) else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from vpp import files
 from vpp.problem import Prediction
 from vpp.runs.journal import FILLING, append_whole, write_atomically
 from vpp.runs.lines import Line, Lines
@@ -37,7 +38,7 @@ class AnswerLog:
         self._open()
 
     def _open(self) -> None:
-        self._file = self._path.open("ab", buffering=0)
+        self._file = files.appended(self._path)
         with self._path.open("rb") as file:
             self.lines = sum(1 for _ in file)
         """Lines written, those that wait included."""

@@ -19,7 +19,7 @@ from vpp import files
 from vpp.errors import DiskRefused, InputError, RunError, RunLocked
 from vpp.events import SCHEMA_VERSION
 from vpp.runs.disk import obstacle, refusal, sync_folder
-from vpp.runs.journal import LARGEST_JSON, read_json, write_atomically
+from vpp.runs.journal import write_atomically
 from vpp.runs.migration import NewerVersion, spec_of_today
 from vpp.runs.moment import Moment
 from vpp.runs.spec import RunSpec
@@ -166,14 +166,16 @@ class RunDirectory:
         """run.json: the spec, and the status as of now. Raises RunError where it could not be read again."""
         told = {"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)}
         content = json.dumps(told, indent=2, ensure_ascii=False).encode()
-        if len(content) > LARGEST_JSON:
-            raise RunError(f"run.json would be larger than {LARGEST_JSON >> 20} MiB: shorten templates or column names")
+        if len(content) > files.LARGEST_JSON:
+            raise RunError(
+                f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
+            )
         self._write(self.path / "run.json", content)
 
     def spec(self) -> RunSpec:
         """Raises RunError where there is no run, or run.json cannot be read."""
         try:
-            spec = _SPEC.validate_python(spec_of_today(read_json(self.path / "run.json")))
+            spec = _SPEC.validate_python(spec_of_today(files.read_json(self.path / "run.json")))
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
@@ -186,7 +188,7 @@ class RunDirectory:
     def status(self) -> State:
         """The status as last written to run.json; `state` tells how things are now. Raises RunError without one."""
         try:
-            status: State = read_json(self.path / "run.json")["status"]
+            status: State = files.read_json(self.path / "run.json")["status"]
         except (OSError, ValueError, LookupError, TypeError):
             raise RunError(f"{self.path / 'run.json'} tells no status: restore it from a copy") from None
         return status
@@ -307,10 +309,8 @@ class RunDirectory:
 
 def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
     """What another process left; None where there is nothing, or nothing that can be read."""
-    with suppress(OSError, ValidationError):
-        with files.read(path) as file:
-            content = file.read(NOTE_BYTES + 1)
-        return kind.validate_json(content) if len(content) <= NOTE_BYTES else None
+    with suppress(OSError, ValueError):
+        return kind.validate_python(files.read_json(path, largest=NOTE_BYTES))
     return None
 
 

@@ -14,10 +14,10 @@ from functools import cache
 from io import FileIO
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from vpp import files
 from vpp.data.dataset import Dataset
@@ -50,8 +50,6 @@ YEAR_10000 = 253_402_300_800
 REASON_LENGTH = 120
 FILLING = b"\0 \t\r"
 """What may stand around a record and says nothing."""
-LARGEST_JSON = 16 * 2**20
-"""Bytes of a JSON file: twice the longest names of the most columns that a table may have."""
 BLOCK_BYTES = 64 * 1024
 
 
@@ -63,6 +61,7 @@ def encode(record: Record) -> bytes:
 def decode(line: bytes) -> Record:
     """The record of one line, whichever version wrote it. Raises ValueError where it is none, or a newer one."""
     record = _adapter().validate_json(record_of_today(line))
+    files.check_integers(record, written_as=line)
     if not 0 <= record.at < YEAR_10000:
         raise ValueError(f"{record.at} is no moment in time")
     return record
@@ -78,7 +77,7 @@ class Journal:
     """The one writer of a run's events.jsonl."""
 
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
-        self._file = path.open("ab", buffering=0)
+        self._file = files.appended(path)
         self._now = now
         self._waiting: list[Record] = []
 
@@ -227,7 +226,7 @@ def set_aside(path: Path, start: int) -> Path:
     """
     names = (path.with_name(f"{path.name}.damaged{f'.{i}' if i else ''}") for i in count())
     aside = next(name for name in names if not name.exists())
-    with path.open("r+b") as journal, aside.open("xb") as copy:
+    with path.open("r+b") as journal, files.written(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as copy:
         journal.seek(start)
         shutil.copyfileobj(journal, copy)
         copy.flush()
@@ -236,18 +235,6 @@ def set_aside(path: Path, start: int) -> Path:
         journal.truncate(start)
         os.fsync(journal.fileno())
     return aside
-
-
-def read_json(path: Path) -> Any:
-    """A small JSON file's content.
-
-    Raises OSError, for a link or a pipe too, and ValueError where it is none, no text, too large or nested too deep.
-    """
-    with files.read(path) as file:
-        content = file.read(LARGEST_JSON + 1)
-    if len(content) > LARGEST_JSON:
-        raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MiB")
-    return from_json(content)
 
 
 def append_whole(file: FileIO, content: bytes) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from vpp import files
 from vpp.errors import DiskRefused
-from vpp.files import plain_file
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.session import Keys, child_environment
@@ -43,7 +43,7 @@ def _started(
     directory: RunDirectory, variables: Mapping[str, str], heard: str, options: Sequence[str]
 ) -> subprocess.Popen[bytes]:
     turn_over(directory.log)
-    with os.fdopen(plain_file(directory.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as log:
+    with files.appended(directory.log) as log:
         return subprocess.Popen(
             [sys.executable, "-m", "vpp", "resume", str(directory.path), f"--heard={heard}", "--wait-at-cap", *options],
             stdin=subprocess.DEVNULL,
