@@ -96,3 +96,10 @@ def test_a_number_that_is_the_target_is_its_shortest_text():
 def test_a_changed_file_is_refused(dataset, change):
     with pytest.raises(DataError, match=r"data.csv of 'some' is not as the run wrote it"):
         dataset_from_csv(change(rows_csv(dataset)), header=spec(dataset))
+
+
+def test_columns_that_are_not_those_of_the_rows_are_told(dataset):
+    header = json.loads(json.dumps(spec(dataset)))
+    header["columns"][0]["name"] = "another"
+    with pytest.raises(DataError, match=r"run\.json of 'some' has no column 'row': restore run.json from a copy"):
+        dataset_from_csv(rows_csv(dataset), header=header)

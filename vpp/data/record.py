@@ -115,6 +115,9 @@ def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | Non
     (_, _, *names), *lines = _read_lines(text)
     if missing := {header["target"], *header["inputs"]} - set(names):
         raise DataError(f"data.csv of {header['name']!r} has no column {min(missing)!r}: restore run.json from a copy")
+    described = {column["name"] for column in header["columns"]}
+    if unknown := [name for name in names if name not in described]:
+        raise DataError(f"run.json of {header['name']!r} has no column {unknown[0]!r}: restore run.json from a copy")
     for row_id, part, *values in lines:
         cells = dict(zip(names, values, strict=True))
         yield (
