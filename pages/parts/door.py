@@ -63,6 +63,8 @@ HEADERS = {
     "x-robots-tag": "noindex, nofollow",
 }
 _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+METRICS = "/_stcore/metrics"
+"""Streamlit's counts of sessions, memory and caches; it answers anybody, and has no option against that."""
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -80,6 +82,9 @@ class Door:
         refusal = refused(scope)
         if refusal is not None:
             await _refuse(scope, _with_headers(send), refusal)
+            return
+        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(METRICS):
+            await _refuse(scope, _with_headers(send), "This server has no such page.\n", 404)
             return
         await self._pass(scope, receive, _with_headers(send))
 

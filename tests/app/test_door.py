@@ -50,6 +50,12 @@ def test_every_answer_carries_the_headers(app: App, path: str) -> None:
     assert {name: answered.getheader(name) for name in door.HEADERS} == door.HEADERS
 
 
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
+def test_nobody_is_given_the_servers_counts(app: App, path: str, method: str) -> None:
+    assert said(app, path, method=method).status == 404
+
+
 def test_the_policy_names_no_host_and_no_eval() -> None:
     assert "http" not in door.POLICY
     assert "eval" not in door.POLICY
