@@ -1,6 +1,5 @@
 """The list of runs in the sidebar."""
 
-import json
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
@@ -11,8 +10,11 @@ import streamlit as st
 
 from pages.parts import frame
 from vpp.errors import VppError
+from vpp.files import read_json
 from vpp.inspection.scores import balanced_accuracy
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import NAME_LENGTH, RunDirectory
+from vpp.runs.glance import glance, is_large
+from vpp.runs.reader import Snapshot
 from vpp.runs.session import load_dataset
 from vpp.runs.shipped import EXAMPLES
 from vpp.runs.store import made_at
@@ -55,7 +57,7 @@ _HEARD = ("on_picked_change", "on_find_change", "on_most_change")
 
 def _listed(directory: RunDirectory) -> Listed:
     try:
-        snapshot = frame.reader(str(directory.path)).refresh()
+        snapshot = _snapshot(directory)
     except VppError:
         return unreadable(directory.id)
     is_shipped = directory.id in EXAMPLES
@@ -64,12 +66,16 @@ def _listed(directory: RunDirectory) -> Listed:
     return listed(directory.id, snapshot, when, balanced=balanced)
 
 
+def _snapshot(directory: RunDirectory) -> Snapshot:
+    return glance(directory) if is_large(directory) else frame.reader(str(directory.path)).refresh()
+
+
 @lru_cache(maxsize=10_000)
 def _balanced(path: str, last_at: float | None) -> float | None:
     """Balanced accuracy as of a run's last event: its rows are read once, and not kept."""
-    reader = frame.reader(path)
-    snapshot = reader.refresh()
-    return balanced_accuracy(snapshot.view, lambda: load_dataset(reader.directory, snapshot.spec))
+    directory = RunDirectory(path)
+    snapshot = _snapshot(directory)
+    return balanced_accuracy(snapshot.view, lambda: load_dataset(directory, snapshot.spec))
 
 
 def _name(directory: RunDirectory) -> str:
@@ -84,6 +90,6 @@ def _name(directory: RunDirectory) -> str:
 @lru_cache(maxsize=10_000)
 def _name_in(path: Path, changed_at: float) -> str:
     try:
-        return str(json.loads(path.read_bytes())["name"])
+        return str(read_json(path)["name"])[:NAME_LENGTH]
     except (OSError, ValueError, KeyError, TypeError):
         return path.parent.name

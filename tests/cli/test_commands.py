@@ -50,7 +50,7 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     (desk.runs / "spoiled" / "run.json").write_text("{")
     rows = {row["run"]: row for row in json.loads(vpp("list", "--json"))}
     expected = undisturbed["vml"].result
-    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins", "obstacle": ""}
+    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins", "obstacle": "", "partial": False}
     assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
     assert "line 1 cannot be read" in rows["torn"]["damage"]
     lines = vpp("list").splitlines()
@@ -277,3 +277,11 @@ def test_the_demo_server_ends_when_it_is_told_to(number: signal.Signals) -> None
         process.send_signal(number)
         process.wait(20)
         assert not answers_at(url)
+
+
+def test_a_run_with_an_infinite_error_is_listed(vpp: Vpp, desk: Desk) -> None:
+    directory = inspected.numbers(desk.runs).directory
+    journal = directory.journal.read_text()
+    directory.journal.write_text(re.sub(r'"metric":"mse","value":[^,]+', '"metric":"mse","value":"Infinity"', journal))
+    (line,) = (line for line in vpp("list").splitlines() if line.startswith(directory.id))
+    assert "MSE ∞" in line

@@ -57,3 +57,10 @@ def test_a_run_json_of_other_types_is_told_and_not_read(tmp_path: Path, change: 
 def test_a_folder_of_any_name_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = copied(inspected.labels(tmp_path), lambda content: None)
     assert "toy" in shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+
+
+def test_a_run_json_nested_deep_spoils_the_page_of_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = inspected.labels(tmp_path)
+    copied(reader, lambda content: None)
+    (tmp_path / "20260112-0000-odd__<b>-0000" / "run.json").write_text('{"a":' * 100_000)
+    assert "toy" in shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))

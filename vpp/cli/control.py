@@ -10,6 +10,7 @@ from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.damage import damage_in_short
 from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.glance import FROM_ENDS, glance, is_large
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 from vpp.runs.summary import result
@@ -70,10 +71,13 @@ def list_runs(options: Namespace) -> int:
 
 def _row(directory: RunDirectory) -> dict[str, object]:
     try:
-        snapshot = RunReader(directory).refresh()
+        is_partial = is_large(directory)
+        snapshot = glance(directory) if is_partial else RunReader(directory).refresh()
         if not snapshot.damage:
             status = {"status": snapshot.state, "obstacle": directory.obstacle(snapshot.state)}
-            return {"name": snapshot.spec.name, **result(directory, snapshot.view), **status}
+            found = result(directory, snapshot.view)
+            told = {name: found[name] if name in FROM_ENDS else None for name in found} if is_partial else found
+            return {"name": snapshot.spec.name, **told, **status, "partial": is_partial}
         name, damage, short = snapshot.spec.name, snapshot.damage, damage_in_short(snapshot.view)
     except RunError as error:
         name, damage, short = directory.id, str(error), "damaged: run.json"
@@ -87,7 +91,8 @@ def _metric(row: dict[str, object]) -> str:
         return "-"
     scores = row["scores"]
     test = scores["test"] if isinstance(scores, dict) else None
-    shown = metric_text(metric["name"], metric["test"], test and test.get("balanced_accuracy"))
+    value = float(metric["test"])  # in JSON, an infinite one is a text
+    shown = metric_text(metric["name"], value, test and test.get("balanced_accuracy"))
     return f"accuracy {shown}" if metric["name"] == "accuracy" else shown
 
 
