@@ -61,7 +61,7 @@ pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for
 	$(MAKE) $(VENV)/dev.done
 	$(BIN)/python -m tests.supply.licences
 
-audit: $(TOOLS)/tools.done ## look for known holes in every pinned package; asks PyPI
+audit: $(TOOLS)/tools.done ## look for known holes in every pinned package; asks the advisory database
 	$(TOOLS)/bin/pip-audit $(AUDITED) $(LET_PASS)
 
 torture: $(VENV)/dev.done ## disturb 240 runs, resume them, compare them with undisturbed ones: the table in docs/reliability.md
