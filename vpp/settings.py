@@ -73,7 +73,7 @@ class Config:
         False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
     )
     buffer_size: int = _option(40, "B, the last rows seen, on which smc weighs particles")
-    deduplicate_buffer: bool = _option(False, "keep each row once in the buffer, where it was seen last")
+    deduplicate_buffer: bool = _option(True, "keep each row once in the buffer, where it was seen last")
     tempering: Tempering = _option(
         "paper",
         "smc's weights: paper (each step anew, on the buffer), incremental (ratios of tempered posteriors on all "
@@ -262,7 +262,9 @@ def preset(name: Preset) -> Config:
     """The two presets of the method: `paper` as published, `recommended` as this product advises."""
     if name not in get_args(Preset):
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
-    return Config() if name == "recommended" else replace(Config(), final_weights="paper", tau="1.0")
+    if name == "recommended":
+        return Config()
+    return replace(Config(), final_weights="paper", tau="1.0", deduplicate_buffer=False)
 
 
 def option_docs() -> dict[str, str]:

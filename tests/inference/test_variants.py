@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored, StepFinished
@@ -12,7 +14,7 @@ from vpp.inference.drawing import PRIOR_DRAWS
 from vpp.posterior.prediction import vote_shares
 from vpp.posterior.weights import ess
 from vpp.randomness import rng
-from vpp.settings import Config
+from vpp.settings import Config, preset
 
 from . import scripted
 
@@ -307,6 +309,22 @@ def test_a_deduplicated_buffer_keeps_each_row_once_where_it_was_seen_last(size):
         seen = [row.id for t in range(step + 1) for row in problem.batch(t)]
         last = list(dict.fromkeys(reversed(seen)))[::-1]
         assert [row.id for row in problem.buffer(step, size=size)] == last[-size:]
+
+
+@settings(deadline=None)
+@given(n_train=st.integers(5, 60), batch_size=st.integers(1, 5), epochs=st.integers(1, 3), size=st.integers(1, 90))
+def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_stay(n_train, batch_size, epochs, size):
+    def buffers(name):
+        config = replace(preset(name), epochs=epochs, batch_size=batch_size)
+        problem = scripted.make_problem(config, scripted.Script("classification"), n_train=n_train)
+        seen = [row.id for step in range(problem.steps) for row in problem.batch(step)]
+        return [row.id for row in problem.buffer(problem.steps - 1, size=size)], seen
+
+    rows, _ = buffers("recommended")
+    assert sorted(set(rows)) == sorted(rows)
+    assert len(rows) == min(size, n_train)
+    rows, seen = buffers("paper")
+    assert rows == seen[-size:]
 
 
 def test_seeded_ties_are_not_always_the_lowest_label_and_are_the_same_each_time():

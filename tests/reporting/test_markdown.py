@@ -24,7 +24,7 @@ from tests.reporting.renderers import RENDERERS, kinds, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.adding import Answered, with_rows
 from vpp.data.dataset import Dataset
-from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused
+from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused, Scored
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
@@ -288,6 +288,20 @@ def test_the_papers_weights_are_those_of_the_last_step(tmp_path: Path) -> None:
     events = [event for event in smc_run(config=config) if getattr(event, "role", "") != "final"]
     report = report_markdown(run(tmp_path, *events, config=config))
     assert "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |" in report
+
+
+@pytest.mark.parametrize("final_weights", ["rescored", "paper"])
+def test_repeated_rows_that_weigh_again_are_counted(final_weights: Any, tmp_path: Path) -> None:
+    config = Config(particles=2, final_weights=final_weights, deduplicate_buffer=False)
+    is_final = final_weights == "rescored"
+    once = [event for event in smc_run(config=config) if is_final or getattr(event, "role", "") != "final"]
+    repeated = [
+        replace(event, rows=event.rows * 3, predictions=event.predictions * 3) if isinstance(event, Scored) else event
+        for event in once
+    ]
+    told = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
+    assert told in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
+    assert "repeat counts" not in plain(report_markdown(run(tmp_path / "once", *once, config=config)))
 
 
 def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:

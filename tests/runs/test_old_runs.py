@@ -37,6 +37,11 @@ def test_an_old_run_is_read_and_reported(name: str) -> None:
     assert len(reader.read_answers().by_pair) > 0
 
 
+@pytest.mark.parametrize("age", ["first", "middle", "last"])
+def test_the_buffer_of_an_old_run_holds_repeats_as_it_did_then(age: str) -> None:
+    assert RunDirectory(OLD / age / "smc").spec().config.deduplicate_buffer is False
+
+
 def test_old_runs_are_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VPP_RUNS_DIR", str(OLD / "first"))
     assert main(["list", "--json"]) == 0

@@ -45,6 +45,16 @@ def test_an_older_run_is_repeated_with_free_text_which_was_its_default() -> None
     assert "--structured" not in repeat_command(spec(command=typed, endpoint=SERVER)).line
 
 
+def test_an_older_run_is_repeated_with_repeats_in_its_buffer_which_was_the_default() -> None:
+    older, typed = Config(deduplicate_buffer=False), ("run", "d.csv", "--demo")
+    assert repeat_command(spec(command=typed, config=older)).line.endswith(" --demo --no-deduplicate-buffer")
+    named = (*typed, "--no-deduplicate-buffer")
+    assert repeat_command(spec(command=named, config=older)).line.count("deduplicate") == 1
+    idle = replace(older, tempering="incremental")
+    for command, config in ((typed, Config()), (typed, idle), ((*typed, "--preset=paper"), preset("paper"))):
+        assert "deduplicate" not in repeat_command(spec(command=command, config=config)).line
+
+
 ROLE_FIELDS = {role: f"{role}_template" for role in ROLES}
 
 

@@ -76,9 +76,9 @@ def test_a_combination_that_cannot_be_is_refused() -> None:
 
 def test_options_that_are_not_as_by_default_are_named() -> None:
     assert changed_words(preset("recommended")) == ()
-    changed = Config(tempering="incremental", history=1, points_per_call=5, deduplicate_buffer=True)
+    changed = Config(tempering="incremental", history=1, points_per_call=5, deduplicate_buffer=False)
     assert changed_words(changed) == ("history 1", "tempering incremental", "points per call 5")
-    assert changed_words(replace(changed, tempering="paper"))[-2:] == ("deduplicate buffer on", "points per call 5")
+    assert changed_words(replace(changed, tempering="paper"))[-2:] == ("deduplicate buffer off", "points per call 5")
 
 
 def test_a_tau_of_another_scale_is_told() -> None:

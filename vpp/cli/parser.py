@@ -109,8 +109,8 @@ def _reading_of(option: Field[Any]) -> dict[str, Any]:
 
 
 def _shown(default: object) -> str:
-    if default is False:
-        return "off"
+    if isinstance(default, bool):
+        return "on" if default else "off"
     return "none" if default == "" else str(default)
 
 

@@ -3,7 +3,8 @@
 Versions of a journal's records (`v`) and of run.json (`schema`; none is 1):
 
 1  until 0.1. Fields that came since have defaults that stand for what was done then.
-2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk.
+2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1 that names no
+   `deduplicate_buffer` is of a run whose buffer held repeats.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,9 +27,15 @@ def _unchanged(fields: Fields) -> Fields:
     return fields
 
 
+def _with_repeats(spec: Fields) -> Fields:
+    """The buffer held repeats before there was an option for it, whose default keeps each row once."""
+    config = spec.get("config")
+    return {**spec, "config": {"deduplicate_buffer": False, **config}} if isinstance(config, dict) else spec
+
+
 RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
 """How a record of a version becomes one of the next."""
-SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
+SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_repeats}
 """How run.json of a version becomes one of the next."""
 
 

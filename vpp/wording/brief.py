@@ -1,11 +1,11 @@
 """A run in brief: its headline, and each measure with its value and a sentence."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated
+from vpp.events import Evaluated, Scored
 from vpp.inspection.ensemble import Ensemble, ensemble
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
@@ -274,7 +274,7 @@ def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
     n = len(next(iter(view.final_scored.values())).rows)
     rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
     words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
-    return config.final_weights, words
+    return config.final_weights, f"{words}{_repeats(view.final_scored)}"
 
 
 def _step_weights(last: StepView) -> tuple[str, str]:
@@ -285,7 +285,16 @@ def _step_weights(last: StepView) -> tuple[str, str]:
         return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
     beta = fixed(last.reweighted.beta)
     words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
-    return f"step {last.step}", words
+    return f"step {last.step}", f"{words}{_repeats(last.scored)}"
+
+
+def _repeats(scored: Mapping[int, Scored]) -> str:
+    """How many of the scored rows are repeats, seen in an earlier epoch; empty without any."""
+    rows = next((each.rows for each in scored.values()), ())
+    n = len(rows) - len(set(rows))
+    if not n:
+        return ""
+    return f" {integer(n)} of the {counted(len(rows), 'scored row')} are repeats, and each repeat counts as new evidence."
 
 
 COMPARABLE = (

@@ -13,6 +13,7 @@ from vpp.llm.gallery import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording.escaping import plain
+from vpp.wording.options import means_something
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -21,6 +22,8 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 ANSWERED = "answered.csv"
 """What the rows that a person added are called, where they came from no file."""
 LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
+FORMER_DEFAULTS: dict[str, object] = {"deduplicate_buffer": False}
+"""What the preset `recommended` once had, by option."""
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""
 
@@ -88,7 +91,22 @@ def _defaults_then(spec: RunSpec) -> Iterator[str]:
     """Options that an older run's command left out, where the default has changed since."""
     if spec.endpoint.structured == "off" and not spec.endpoint.demo and not _said(spec.command, "--structured"):
         yield "--structured=off"
+    if _preset(spec.command) == "recommended":
+        yield from _former_defaults(spec)
     yield from _template_options(spec)
+
+
+def _former_defaults(spec: RunSpec) -> Iterator[str]:
+    """Options that hold their former default, where they change the run and the command does not name them."""
+    for name, value in FORMER_DEFAULTS.items():
+        flag = name.replace("_", "-")
+        is_named = _said(spec.command, f"--{flag}") or not {f"--{flag}", f"--no-{flag}"}.isdisjoint(spec.command)
+        if getattr(spec.config, name) == value and not is_named and means_something(name, spec.config):
+            yield _option(flag, value)
+
+
+def _preset(command: Sequence[str]) -> str:
+    return _said(command, "--preset") or "recommended"
 
 
 def _said(words: Sequence[str], option: str) -> str:
@@ -226,8 +244,7 @@ def _template_options(spec: RunSpec) -> Iterator[str]:
     """Options for the sets of the gallery that the rest of the command does not give."""
     if _said(spec.command, "--templates"):
         return
-    preset = _said(spec.command, "--preset") or "recommended"
-    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=preset)
+    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=_preset(spec.command))
     left = {role: text for role, text in spec.templates.items() if not _said(spec.command, f"--{role}-template")}
     names = {role: name for role, text in left.items() if (name := name_of(text, role))}
     sets = set(names.values())
