@@ -138,6 +138,29 @@ def test_a_number_beyond_all_bounds_is_not_finite() -> None:
     assert parse_number("Output: 1e999").reason == "'1e999' is not a finite number"
 
 
+thousandths = st.integers(1_000, 999_999).map(lambda n: f"{n // 1000},{n % 1000:03d}")
+widths = st.floats(0, 500)
+
+
+@given(thousandths, st.sampled_from(("", "-", "+")), widths, widths, st.sampled_from(FORMS))
+@example("3,141", "", 0.0, 0.0, "Output: {}")
+@example("3,141", "-", 0.0, 0.0, "Output: {}.")
+def test_a_comma_that_only_decimals_fit_is_asked_about(
+    digits: str, sign: str, below: float, above: float, form: str
+) -> None:
+    """And where its number of thousands is to be expected too, or nothing is known, the comma separates thousands."""
+    written = sign + digits
+    decimal, thousands = float(written.replace(",", ".")), float(written.replace(",", ""))
+    expected = (decimal - below, decimal + above)
+    parsed = parse_number(form.format(written), expected=expected)
+    if expected[0] <= thousands <= expected[1]:
+        assert parsed.value == thousands
+    else:
+        assert parsed.value is None
+    for unclear in (None, (thousands, thousands), (decimal / 2, decimal / 2)):
+        assert parse_number(form.format(written), expected=unclear).value == thousands
+
+
 @pytest.mark.parametrize(
     "text",
     [

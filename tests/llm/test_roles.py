@@ -262,6 +262,27 @@ def test_a_label_read_from_an_explanation_is_counted_and_not_asked_for_again() -
     with_learner(script(chat("The sum is 8, so the output is 1.")), use)
 
 
+def test_a_comma_that_would_leave_the_targets_far_behind_is_asked_about_again() -> None:
+    async def ask() -> None:
+        async with endpoint_of(script(chat("Output: 7,250"), chat("Output: 7.250"))) as (endpoint, stub):
+            (prediction,) = await learner_at(endpoint, LINE).predict("y is 3 x + 4", LINE.train[:1])
+            assert prediction.value == 7.25
+            assert "'7,250' may be 7.25 or 7250" in stub.bodies[1]["messages"][2]["content"]
+
+    asyncio.run(ask())
+
+
+def test_a_comma_that_fits_the_targets_separates_thousands() -> None:
+    thousands = table("regression", (row(0, 4000.0, x="0"), row(1, 7500.0, x="1")))
+
+    async def ask() -> None:
+        async with endpoint_of(script(chat("Output: 7,250"))) as (endpoint, _):
+            (prediction,) = await learner_at(endpoint, thousands).predict("y is 3 x + 4", thousands.train[:1])
+            assert prediction.value == 7250.0
+
+    asyncio.run(ask())
+
+
 def test_after_two_re_asks_the_learner_abstains() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])

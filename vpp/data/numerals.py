@@ -20,6 +20,7 @@ _THOUSANDS = re.compile(
     rf"{_FIRST_GROUP}(?P<mark>[,_' ’])\d{{3}}(?:(?P=mark)\d{{3}})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII
 )
 _LAKHS = re.compile(r"[+-]?[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
+_EITHER_WAY = re.compile(rf"({_FIRST_GROUP}),(\d{{3}})\.?", re.ASCII)
 _POINTS = re.compile(rf"{_FIRST_GROUP}(?:\.\d{{3}}){{2,}}", re.ASCII)
 _DECIMAL_COMMA = re.compile(
     rf"{_FIRST_GROUP}(?P<mark>[. '’])\d{{3}}(?:(?P=mark)\d{{3}})*,(?:\d{{1,2}}|\d{{4,}})", re.ASCII
@@ -44,6 +45,12 @@ def read_float(text: str) -> float | None:
     if _DECIMAL.fullmatch(plain):
         return float(plain)
     return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
+
+
+def read_decimal_comma(text: str) -> float | None:
+    """The number of `3,141` if its comma stands before decimals; None for all that is not written so."""
+    groups = _EITHER_WAY.fullmatch(_plain(text))
+    return float(f"{groups[1]}.{groups[2]}") if groups else None
 
 
 def compatible(text: str) -> str:

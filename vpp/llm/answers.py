@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from vpp.llm.asserted import asserted_label, is_truth_word, mentioned_labels
 from vpp.llm.scanning import CANDIDATES, answer_text, json_values, last, latest, without_fences
-from vpp.llm.values import Unreadable, label_in, number_in
+from vpp.llm.values import Bounds, Unreadable, label_in, number_in
 
 EXPLANATION_LIMIT = 600
 VALUE_LIMIT = 2_100
@@ -48,9 +48,12 @@ def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
     return Parsed(value=label, explanation=parsed.explanation or _shown(answer), inferred=True)
 
 
-def parse_number(text: str, *, unit: str = "") -> Parsed[float]:
-    """The finite number that the answer gives, alone or with the target's own unit."""
-    return _parse(text, lambda value: number_in(value, unit))
+def parse_number(text: str, *, unit: str = "", expected: Bounds | None = None) -> Parsed[float]:
+    """The finite number that the answer gives, alone or with the target's own unit.
+
+    expected: where given, decides whether `3,141` may be 3141 or is too likely to be 3.141 to be read.
+    """
+    return _parse(text, lambda value: number_in(value, unit, expected))
 
 
 P = TypeVar("P", bound=Parsed[Any])
@@ -129,7 +132,8 @@ _NEXT_EXAMPLE = re.compile(
         (?: (?:input|row|rule|example|question|query|instruction|human|user|task|sample|problem|test[ ]case)
             (?: [ ]? [#\[(]{{0,2}} \d{{1,6}} [\])]? )? {_COLON}
           | example [ ] \d{{1,6}} [*_` \t]{{0,6}} $
-          | (?<=[#][ ]) (?:instruction|input|question|example) s? [ \t]{{0,4}} $ )""",
+          | (?: (?<=[#][ ]) (?:(?:new|next|another)[ ])? | (?:new|next|another)[ ] )
+            (?:instruction|input|question|example) s? [*_` \t]{{0,6}} $ )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 """The heading under which a model that writes on invents another example."""

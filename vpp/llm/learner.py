@@ -14,6 +14,7 @@ from vpp.llm.counters import Counters
 from vpp.llm.prompts import outputs_of, render_input, render_inputs, rule_of, units
 from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
 from vpp.llm.templates import Template, keep_inside_fence
+from vpp.llm.values import Bounds
 from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
 from vpp.usage import Account, open_account, tell
@@ -76,6 +77,7 @@ class LlmLearner:
         self._template = template
         self._dataset = dataset
         self._units = units(dataset)
+        self._expected = _expected(dataset)
         self._seed = seed
         self._max_tokens = max_tokens
         self._counters = counters
@@ -267,8 +269,17 @@ class LlmLearner:
 
     def _parse(self, text: str) -> Read:
         if self._dataset.task == "regression":
-            return parse_number(text, unit=self._units.get(self._dataset.target, ""))
+            unit = self._units.get(self._dataset.target, "")
+            return parse_number(text, unit=unit, expected=self._expected)
         return parse_label(text, self._dataset.classes)
+
+
+def _expected(dataset: Dataset) -> Bounds | None:
+    """The training targets, with their range once more on either side; None for labels."""
+    if dataset.task == "classification" or not dataset.train:
+        return None
+    targets = [float(row.target) for row in dataset.train if row.target is not None]
+    return min(targets) - dataset.target_range, max(targets) + dataset.target_range
 
 
 def learner_messages(

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from vpp.data.labels import match_label
 from vpp.data.layers import peel, unsaid
-from vpp.data.numerals import read_float
+from vpp.data.numerals import read_decimal_comma, read_float
+
+
+Bounds = tuple[float, float]
+"""The lowest and the highest number to expect."""
 
 
 class Unreadable(Exception):
@@ -23,12 +27,15 @@ def label_in(value: str, classes: tuple[str, ...]) -> str:
     return named[0]
 
 
-def number_in(value: str, unit: str) -> float:
-    """The number that `value` writes. Raises Unreadable."""
+def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
+    """The number that `value` writes. Raises Unreadable.
+
+    expected: a comma that makes a number leave these bounds, and keeps it within them as a decimal comma, is not read.
+    """
     layers = peel(value)
     for layer in (*layers, *unsaid(layers)):
         for words in (layer, *_result(layer), *_before_its_word(layer)):
-            if (number := _read_with(words, unit)) is not None:
+            if (number := _read_with(words, unit, expected)) is not None:
                 return _finite(number, value)
     raise Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
 
@@ -53,11 +60,25 @@ _DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+", re.ASCII)
 _WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII)
 
 
-def _read_with(layer: str, unit: str) -> float | None:
+def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
     """The number of a layer, without a word of doubt before it and without its unit."""
     bare = _HEDGE.sub("", layer)
     forms = (bare, *(form for mark in ((unit,) if unit else _CURRENCIES) for form in _without(bare, mark)))
-    return next((number for form in forms if (number := read_float(form)) is not None), None)
+    for form in forms:
+        if (number := read_float(form)) is not None:
+            _check_comma(form, number, expected)
+            return number
+    return None
+
+
+def _check_comma(form: str, number: float, expected: Bounds | None) -> None:
+    """Raises Unreadable for `3,141` where 3.141 is to be expected and 3141 is not."""
+    decimal = read_decimal_comma(form)
+    if decimal is None or expected is None:
+        return
+    low, high = expected
+    if low <= decimal <= high and not low <= number <= high:
+        raise Unreadable(f"{_quoted(form)} may be {decimal:g} or {number:g}: write a point before decimals, and no comma")
 
 
 def _without(bare: str, mark: str) -> Iterator[str]:
