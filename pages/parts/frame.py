@@ -30,6 +30,7 @@ from vpp.wording import markup
 from vpp.wording.options import changed_words
 from vpp.wording.sizes import sizes_text
 from vpp.wording.tokens import Mode
+from vpp.wording.words import counted
 
 if TYPE_CHECKING:
     from vpp.drawing.figures import Figure
@@ -272,7 +273,8 @@ def meta(run: OpenRun) -> str:
         (
             METHOD_NAMES[spec.config.method],
             f"K = {sizes_text(run.snapshot.view, spec.config)}",
-            f"{spec.dataset['n_train']} training and {spec.dataset['n_test']} test rows",
+            counted(spec.dataset["n_train"], "training row"),
+            counted(spec.dataset["n_test"], "test row"),
             model,
             f"seed {spec.config.seed}",
             *changed_words(spec.config, spec.dataset["task"]),

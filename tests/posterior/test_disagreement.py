@@ -105,6 +105,12 @@ def test_spread_equals_the_literal_weighted_standard_deviation(pairs):
     assert weighted_spread(*unzip(pairs)) == pytest.approx(literal, rel=1e-6, abs=1e-9)
 
 
+def test_voices_of_no_weight_to_speak_of_add_no_spread():
+    assert weighted_spread([2.0, 3.0], [1.0, 1e-19]) == 0
+    assert weighted_spread([2.0, 3.0], [1.0, 1e-17]) == pytest.approx(10**-8.5)
+    assert weighted_spread([-1.5e308, 1.5e308], [0.75, 0.25]) > 1e308
+
+
 def test_spread_of_wild_answers_does_not_overflow():
     assert weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
 

@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests import inspected
 from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, rows, run, started
 from vpp.data.dataset import Value
 from vpp.problem import Prediction
+from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
@@ -62,6 +64,17 @@ def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> N
     # Row 7: 2 and 4 at 2 : 1, so the mean is 8/3 and the variance 2/3·(2/3)² + 1/3·(4/3)² = 8/9.
     assert float(last[3]) == pytest.approx(8 / 3)
     assert last[4:] == ["0.942809041582", "2", "4", "0.25", "2", "", "4"]
+
+
+def test_both_exports_give_a_row_the_same_spread(tmp_path: Path) -> None:
+    data, texts, weights = dataset([0.0, 5.0], [1.0, 2.0]), ("low", "high"), (1.0, 1e-19)
+    test = evaluated(data, {"low": (1.0, 2.0), "high": (4.0, 2.0)}, slots=texts, weights=weights, step=0)
+    events = [started(Config(particles=2), data), *drawn(*texts), finished(0, texts, weights=weights), test]
+    reader = run(tmp_path, *events, data=data)
+    head, *lines = read(predictions_csv(reader))
+    by_row = {int(line[0]): float(line[head.index("spread")]) for line in lines}
+    written = json.loads(posterior_json(reader))["disagreement"]
+    assert {point["row"]: point["spread"] for point in written} == by_row == {2: 0.0, 3: 0.0}
 
 
 def test_before_the_test_rows_are_evaluated_there_is_the_header_alone(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.processes import PENGUINS
+from tests.reporting.builders import dataset
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.slots import Slots
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore, delete, rename, run_id
@@ -154,6 +155,11 @@ def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endp
 def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="fewer than a batch of 101"):
         preparation(batch_size=101)
+
+
+def test_one_row_that_is_left_is_counted_as_one() -> None:
+    with pytest.raises(InputError, match="leaves 1 training row, fewer than a batch of 5: .* at most 1$"):
+        check_size(dataset(["yes"], ["no"]), 5)
 
 
 def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:

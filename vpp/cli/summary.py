@@ -51,7 +51,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
     uncertain = outcome["uncertain"]
     if uncertain["points"] is not None:
-        lines.append(f"uncertain: {uncertain['points']} of {uncertain['of']} test rows")
+        lines.append(f"uncertain: {uncertain['points']} of {counted(uncertain['of'], 'test row')}")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:

@@ -60,16 +60,6 @@ class Point:
         return isinstance(self.row.target, str) and self.prediction != self.row.target
 
 
-FAINTEST = 1e-9
-"""A spread below this share of the distance between two answers comes from voices of no weight to speak of."""
-
-
-def _audible(spread: float, said: Votes) -> float:
-    """The spread, 0 where practically all of the weight says the same."""
-    answers = [float(answer) for answer in said if answer is not None]
-    return 0.0 if answers and spread < FAINTEST * (max(answers) - min(answers)) else spread
-
-
 def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
     """Every evaluated row, most uncertain first."""
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
@@ -92,7 +82,7 @@ def _point(row: Row, said: Votes, prediction: Value | None, evaluated: Evaluated
             prediction=prediction,
             shares=(),
             abstained=abstained,
-            doubt=_audible(weighted_spread(said, weights), said),
+            doubt=weighted_spread(said, weights),
             interval=weighted_interval(said, weights),
             is_uncertain=is_uncertain(said, weights),
         )

@@ -8,7 +8,6 @@ from vpp.data.labels import match_label
 from vpp.data.layers import peel, unsaid
 from vpp.data.numerals import read_decimal_comma, read_float
 
-
 Bounds = tuple[float, float]
 """The lowest and the highest number to expect."""
 
@@ -78,7 +77,8 @@ def _check_comma(form: str, number: float, expected: Bounds | None) -> None:
         return
     low, high = expected
     if low <= decimal <= high and not low <= number <= high:
-        raise Unreadable(f"{_quoted(form)} may be {decimal:g} or {number:g}: write a point before decimals, and no comma")
+        readings = f"{_quoted(form)} may be {decimal:g} or {number:g}"
+        raise Unreadable(f"{readings}: write a point before decimals, and no comma")
 
 
 def _without(bare: str, mark: str) -> Iterator[str]:

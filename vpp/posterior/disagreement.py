@@ -30,10 +30,15 @@ def vote_entropy(votes: Sequence[Value | None], weights: Sequence[float]) -> flo
     return -sum(s / total * math.log2(s / total) for s in shares)
 
 
+FAINTEST = 1e-9
+"""A spread below this share of the distance between two answers comes from voices of no weight to speak of."""
+
+
 def weighted_spread(predictions: Sequence[Value | None], weights: Sequence[float]) -> float:
     """Weighted standard deviation of numeric predictions, in the target's unit: 0 exactly when they are unanimous.
 
-    Particles of weight zero have no voice; infinity when all abstain.
+    Particles of weight zero have no voice, and a spread that is FAINTEST beside the distance between two voices is 0:
+    practically all of the weight says the same. Infinity when all abstain.
     """
     voices = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None and w > 0]
     mean = weighted_mean(predictions, weights)
@@ -42,7 +47,9 @@ def weighted_spread(predictions: Sequence[Value | None], weights: Sequence[float
     if len({p for p, _ in voices}) == 1:
         return 0.0
     total = sum(w for _, w in voices)
-    return math.hypot(*(math.sqrt(w / total) * (p - mean) for p, w in voices))
+    spread = math.hypot(*(math.sqrt(w / total) * (p - mean) for p, w in voices))
+    furthest, nearest = max(p for p, _ in voices), min(p for p, _ in voices)
+    return 0.0 if spread < FAINTEST * furthest - FAINTEST * nearest else spread
 
 
 def weighted_interval(

@@ -3,8 +3,8 @@
 Versions of a journal's records (`v`) and of run.json (`schema`; none is 1):
 
 1  until 0.1. Fields that came since have defaults that stand for what was done then.
-2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1 that names no
-   `deduplicate_buffer` is of a run whose buffer held repeats.
+2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1 that
+   names no `deduplicate_buffer` is of a run whose buffer held repeats.
 """
 
 from collections.abc import Callable, Mapping

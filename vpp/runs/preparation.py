@@ -97,10 +97,11 @@ def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None
 
 def check_size(dataset: Dataset, batch_size: int) -> None:
     """Raises InputError where there are fewer training rows than a batch needs."""
-    if len(dataset.train) < batch_size:
+    n = len(dataset.train)
+    if n < batch_size:
         raise InputError(
-            f"{dataset.name} leaves {len(dataset.train)} training rows, fewer than a batch of {batch_size}: "
-            f"add rows, or set the batch size to at most {len(dataset.train)}"
+            f"{dataset.name} leaves {n} training {'row' if n == 1 else 'rows'}, fewer than a batch of {batch_size}: "
+            f"add rows, or set the batch size to at most {n}"
         )
 
 

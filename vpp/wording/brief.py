@@ -294,7 +294,8 @@ def _repeats(scored: Mapping[int, Scored]) -> str:
     n = len(rows) - len(set(rows))
     if not n:
         return ""
-    return f" {integer(n)} of the {counted(len(rows), 'scored row')} are repeats, and each repeat counts as new evidence."
+    repeated = f"{integer(n)} of the {counted(len(rows), 'scored row')} are repeats"
+    return f" {repeated}, and each repeat counts as new evidence."
 
 
 COMPARABLE = (
