@@ -8,6 +8,7 @@ import streamlit as st
 from pages.parts import frame
 from vpp.errors import VppError
 from vpp.reporting.document import report_body, report_html
+from vpp.reporting.exports import ways
 from vpp.reporting.inference_data import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
@@ -124,7 +125,7 @@ def check(run: frame.OpenRun) -> None:
         return
     try:
         with st.spinner("Checking the journal"):
-            found = verify(run.directory)
+            found = verify(run.directory, ways(run.directory))
     except (VppError, OSError) as error:
         st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
         return

@@ -158,7 +158,7 @@ def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
 
 
 def test_one_row_that_is_left_is_counted_as_one() -> None:
-    with pytest.raises(InputError, match="leaves 1 training row, fewer than a batch of 5: .* at most 1$"):
+    with pytest.raises(InputError, match=r"leaves 1 training row, fewer than a batch of 5: .* at most 1$"):
         check_size(dataset(["yes"], ["no"]), 5)
 
 

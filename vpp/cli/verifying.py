@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from vpp.cli.surroundings import find_run
+from vpp.reporting.exports import ways
 from vpp.verification.ledger import TOLERANCE
 from vpp.verification.verify import Verification, verify
 from vpp.wording.verification import notes, verification_lines
@@ -14,9 +15,9 @@ HOLDS, DOES_NOT_HOLD = 0, 1
 
 
 def verify_run(options: Namespace) -> int:
-    """Derives the journal once more, and says whether it holds."""
+    """Derives the journal and the exports once more, and says whether they hold."""
     directory = find_run(options.run_dir)
-    found = verify(directory)
+    found = verify(directory, ways(directory))
     if options.json:
         print(to_json(_record(found, directory.id), inf_nan_mode="strings").decode())
     else:
@@ -36,6 +37,7 @@ def _record(found: Verification, run: str) -> dict[str, Any]:
         "faults": [
             {
                 "claim": fault.claim,
+                "file": fault.at.file or None,
                 "line": fault.at.line,
                 "step": fault.at.step,
                 "particle": fault.at.slot,

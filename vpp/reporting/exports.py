@@ -1,5 +1,7 @@
 """Files beside a run: report.md, posterior.json and predictions.csv at its end, the larger ones where asked for."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from vpp.reporting.document import report_html
@@ -16,15 +18,24 @@ def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Pa
 
     simple_models: whether the report fits some for scale, which takes a second or two.
     """
-    reader = RunReader(directory)
-    files = {
-        "report.md": report_markdown(reader, simple_models=simple_models).encode(),
-        "posterior.json": posterior_json(reader),
-        "predictions.csv": predictions_csv(reader),
-    }
+    files = {name: (each[-1] if simple_models else each[0])() for name, each in ways(directory).items()}
     for name, content in files.items():
         write_atomically(directory.path / name, content)
     return [directory.path / name for name in files]
+
+
+def ways(directory: RunDirectory) -> Mapping[str, Sequence[Callable[[], bytes]]]:
+    """How each of the three files is written; report.md without simple models first, then with them."""
+    reader = RunReader(directory)
+
+    def report(simple_models: bool) -> bytes:
+        return report_markdown(reader, simple_models=simple_models).encode()
+
+    return {
+        "report.md": (partial(report, False), partial(report, True)),
+        "posterior.json": (partial(posterior_json, reader),),
+        "predictions.csv": (partial(predictions_csv, reader),),
+    }
 
 
 def write_html(directory: RunDirectory) -> Path:

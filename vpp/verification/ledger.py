@@ -28,6 +28,7 @@ Claim = Literal[
     "predictions",
     "metrics",
     "counts",
+    "exports",
 ]
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
 
@@ -40,6 +41,8 @@ class At:
     """Of events.jsonl, from 1; 0 for run.json and data.csv."""
     step: int | None = None
     slot: int | None = None
+    file: str = ""
+    """An export, instead of a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A run verified: everything in its journal that follows from the rest, derived once more."""
+"""A run verified: everything in its journal that follows from the rest, derived once more, and the exports beside it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,10 +9,11 @@ from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
 from vpp.usage import Usage
 from vpp.verification.answers import Memory
-from vpp.verification.beginning import Known, check_data, check_first, check_started, check_tau
+from vpp.verification.beginning import FILES, Known, check_data, check_first, check_started, check_tau
 from vpp.verification.chapters import Chapter, Story, story_of
 from vpp.verification.decisions import check_proposals
 from vpp.verification.evaluations import check_end, check_looks
+from vpp.verification.exports import Ways, check_exports
 from vpp.verification.ground import Ground, ground_of
 from vpp.verification.journal import Journalled, Numbered, read_journal
 from vpp.verification.ledger import At, Claim, Fault, Ledger
@@ -63,6 +64,8 @@ class Verification:
     """Lines that a resume took back; they are checked as far as they went."""
     times_back: int
     is_torn: bool
+    report_line: int | None
+    """First line of report.md that this version would write in another way; None where there is none, or no report."""
 
     @property
     def holds(self) -> bool:
@@ -70,8 +73,11 @@ class Verification:
         return not self.faults
 
 
-def verify(directory: RunDirectory) -> Verification:
-    """Reads the run's files and asks nobody. Raises RunError where there is no run, or no rows."""
+def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification:
+    """Reads the run's files and asks nobody. Raises RunError where there is no run, or no rows.
+
+    exports: how the files of the run's results are written anew; without it they are not compared.
+    """
     ground, lines, ledger = ground_of(directory), read_journal(directory.journal), Ledger()
     check_data(ground, ledger)
     for lost in lines.damaged:
@@ -83,6 +89,7 @@ def verify(directory: RunDirectory) -> Verification:
     for chapter in story.chapters:
         _check_chapter(ground, chapter, known, ledger)
     _check_counts(lines.whole, ledger, answers=_answer_lines(directory))
+    report_line = check_exports(directory, (exports or {}) if _ending(lines) else {}, ledger)
     return Verification(
         counts=ledger.counts(),
         faults=tuple(sorted(ledger.faults, key=lambda fault: fault.at.line)),
@@ -93,6 +100,7 @@ def verify(directory: RunDirectory) -> Verification:
         void_lines=story.void_lines,
         times_back=_times_back(lines.whole),
         is_torn=lines.is_torn,
+        report_line=report_line,
     )
 
 
@@ -127,12 +135,22 @@ def _check_bounds(directory: RunDirectory, ground: Ground, story: Story, lines: 
     last = At(line=lines.whole[-1].number if lines.whole else 0)
     if directory.status() == "finished":
         ledger.compare("lines", last, "run_finished", written=is_finished, follows=True)
+    if (ending := _ending(lines)) and directory.status() in ("finished", "stopped", "failed"):
+        ledger.compare("data", FILES, "status", written=directory.status(), follows=ending)
+    elif ending:
+        ledger.skip("the status in run.json: the run's worker ended before it wrote the last one")
     if not is_finished:
         return
     end = story.chapters[-1] if story.chapters and story.chapters[-1].kind == "end" else None
     splits = [told.event.split for told in end.evaluated] if end else []
     ledger.compare("lines", last, "last whole step", written=story.last_step, follows=ground.problem.steps - 1)
     ledger.compare("lines", last, "evaluated", written=splits, follows=["test", "train"])
+
+
+def _ending(lines: Journalled) -> str:
+    """How the run has ended, by the last line; empty while it may go on."""
+    last = lines.whole[-1].record.event if lines.whole else None
+    return last.outcome if isinstance(last, RunFinished) else "failed" if isinstance(last, RunFailed) else ""
 
 
 def _check_chapter(ground: Ground, chapter: Chapter, known: Known, ledger: Ledger) -> None:

@@ -30,6 +30,7 @@ MEANINGS: dict[Claim, str] = {
     "predictions": "averaged from answers and weights (Eq. 7 and 8)",
     "metrics": "from averaged predictions and targets",
     "counts": "calls and tokens never fall, but to the last whole step at a resume",
+    "exports": "posterior.json and predictions.csv say what the journal says",
 }
 FAULTS_SHOWN = 40
 LONGEST_VALUE = 60
@@ -56,6 +57,11 @@ def verdict(found: Verification, *, run: str = "RUN") -> str:
     if is_cut_short(found):
         mend = f"`python -m vpp resume {run}` mends that"
         return f"The journal holds but for its end: the run has finished, and its last line is cut off. {mend}."
+    if all(fault.at.file for fault in found.faults):
+        files = " and ".join(dict.fromkeys(fault.at.file for fault in found.faults))
+        return (
+            f"The journal holds, and {files} beside it does not say the same: `python -m vpp report {run}` mends that."
+        )
     n_lines = sum(_is_of_lines(fault) for fault in found.faults)
     n = len(found.faults) - n_lines
     first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
@@ -105,6 +111,11 @@ def notes(found: Verification) -> Iterator[str]:
         yield "the last line has no end: it is left out, and a resume cuts it off and goes on"
     if found.times_back:
         yield f"a clock was set back: {counted(found.times_back, 'line')} older than the one before"
+    if found.report_line is not None:
+        yield (
+            f"report.md is not what this version writes, from line {found.report_line} on: it was changed, the run was "
+            "renamed, or another version wrote it; `python -m vpp report` writes it anew"
+        )
 
 
 def fault_line(fault: Fault) -> str:
@@ -135,7 +146,7 @@ def line_words(fault: Fault) -> str:
 def place(fault: Fault) -> str:
     """`line 57, step 3, particle 2`."""
     at = fault.at
-    parts = [f"line {at.line}" if at.line else "run.json and data.csv"]
+    parts = [f"line {at.line}" if at.line else at.file or "run.json and data.csv"]
     parts += [step_words(at.step)] if at.step is not None else []
     parts += [f"particle {at.slot}"] if at.slot is not None else []
     return ", ".join(parts)

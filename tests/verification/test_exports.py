@@ -1,0 +1,213 @@
+"""The files of results beside a journal are compared with it."""
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.inference import scripted
+from tests.verification.kept import kept_run, write
+from vpp.cli import main
+from vpp.events import RunFailed, RunFinished
+from vpp.reporting.exports import ways, write_all
+from vpp.runs.directory import RunDirectory
+from vpp.verification.verify import Verification, verify
+from vpp.wording.verification import fault_line, notes, verification_lines
+
+FILES = ("posterior.json", "predictions.csv", "report.md")
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """A finished run with all of its exports."""
+    folder = tmp_path_factory.mktemp("exports") / "run"
+    directory, _ = kept_run(folder, scripted.paper(method="smc", final_weights="rescored"), "regression")
+    directory.amend(status="finished")
+    write_all(directory, simple_models=False)
+    return directory
+
+
+def spoiled(sound: RunDirectory, folder: Path, name: str, change: Callable[[bytes], bytes]) -> RunDirectory:
+    shutil.copytree(sound.path, folder / sound.id)
+    directory = RunDirectory(folder / sound.id)
+    content = (directory.path / name).read_bytes()
+    assert change(content) != content
+    (directory.path / name).write_bytes(change(content))
+    return directory
+
+
+def checked(directory: RunDirectory) -> Verification:
+    return verify(directory, ways(directory))
+
+
+def reasons(found: Verification) -> str:
+    return "\n".join(why for why, _ in found.unchecked)
+
+
+def test_exports_that_say_what_the_journal_says_hold(sound: RunDirectory, tmp_path: Path) -> None:
+    found = checked(sound)
+    assert (found.faults, found.counts["exports"], found.report_line) == ((), (2, 2), None)
+    assert not any(name in reasons(found) for name in FILES)
+    moved = RunDirectory(shutil.copytree(sound.path, tmp_path / "elsewhere"))
+    moved.amend(name="another name")
+    (moved.path / "report.html").write_text("<p>")
+    found = checked(moved)
+    assert found.faults == ()
+    assert "report.html: it is compared with nothing" in reasons(found)
+    assert found.report_line == 1
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Paths of every number in a JSON value."""
+    if isinstance(value, dict):
+        return [place for key, each in value.items() for place in places(each, (*path, key))]
+    if isinstance(value, list):
+        return [place for key, each in enumerate(value) for place in places(each, (*path, key))]
+    return [path] if isinstance(value, int | float) and not isinstance(value, bool) else []
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_changed_number_of_posterior_json_is_named(sound: RunDirectory, data: st.DataObject) -> None:
+    path = sound.path / "posterior.json"
+    content = path.read_bytes()
+    written = json.loads(content)
+    *above, last = data.draw(st.sampled_from([place for place in places(written) if place != ("schema",)]))
+    inner = written
+    for key in above:
+        inner = inner[key]
+    inner[last] += 1
+    try:
+        path.write_text(json.dumps(written))
+        found = checked(sound)
+    finally:
+        path.write_bytes(content)
+    (fault,) = found.faults
+    assert (fault.claim, fault.at.file, fault.written) == ("exports", "posterior.json", inner[last])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_any_changed_cell_of_predictions_csv_is_named(sound: RunDirectory, data: st.DataObject) -> None:
+    path = sound.path / "predictions.csv"
+    content = path.read_bytes()
+    lines = list(csv.reader(io.StringIO(content.decode(), newline="")))
+    n = data.draw(st.integers(0, len(lines) - 1))
+    k = data.draw(st.integers(0, len(lines[n]) - 1))
+    lines[n][k] += "1"
+    text = io.StringIO()
+    csv.writer(text).writerows(lines)
+    try:
+        path.write_bytes(text.getvalue().encode())
+        found = checked(sound)
+    finally:
+        path.write_bytes(content)
+    (fault,) = found.faults
+    assert fault_line(fault).startswith(f"predictions.csv: exports: line {n + 1} column {k + 1} is ")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("predictions.csv", lambda text: text[: text.rindex(b"\r\n", 0, -2) + 2], "is nothing, and should be"),
+        ("predictions.csv", lambda text: text + text.splitlines(keepends=True)[-1], "and should be nothing"),
+        ("predictions.csv", lambda text: b"\xff" + text, "it cannot be read"),
+        ("posterior.json", lambda text: text[:-3], "it cannot be read"),
+        ("posterior.json", lambda text: text.replace(b'{\n  "schema"', b'{\n  "x": 1,\n  "schema"'), "x is 1"),
+    ],
+)
+def test_lines_too_few_or_too_many_and_broken_files_are_faults(
+    sound: RunDirectory, tmp_path: Path, name: str, change: Callable[[bytes], bytes], told: str
+) -> None:
+    found = checked(spoiled(sound, tmp_path, name, change))
+    (fault,) = found.faults
+    assert told in fault_line(fault)
+    lines = list(verification_lines(found, run="run"))
+    assert (
+        lines[-1]
+        == f"The journal holds, and {name} beside it does not say the same: `python -m vpp report run` mends that."
+    )
+
+
+def test_what_an_older_program_did_not_write_is_not_checked(sound: RunDirectory, tmp_path: Path) -> None:
+    def without_ess(content: bytes) -> bytes:
+        written = json.loads(content)
+        del written["ess"], written["particles"][0]["idea"]
+        return json.dumps(written).encode()
+
+    found = checked(spoiled(sound, tmp_path / "field", "posterior.json", without_ess))
+    assert found.faults == ()
+    assert "posterior.json: a field that an older program did not write" in reasons(found)
+    found = checked(
+        spoiled(
+            sound, tmp_path / "schema", "posterior.json", lambda text: text.replace(b'"schema": 2', b'"schema": 1', 1)
+        )
+    )
+    assert found.faults == ()
+    assert "posterior.json: another version of the program wrote it" in reasons(found)
+
+
+def test_a_changed_report_is_told_with_its_line(sound: RunDirectory, tmp_path: Path) -> None:
+    lines = (sound.path / "report.md").read_bytes().splitlines(keepends=True)
+    place = next(n for n, line in enumerate(lines) if b"squared error" in line)
+    changed = lambda _: b"".join([*lines[:place], b"Mean squared error 0.0\n", *lines[place + 1 :]])  # noqa: E731
+    found = checked(spoiled(sound, tmp_path, "report.md", changed))
+    assert any(f"report.md is not what this version writes, from line {place + 1} on" in note for note in notes(found))
+    assert found.faults == ()
+
+
+def test_a_report_with_simple_models_is_the_same_report(sound: RunDirectory, tmp_path: Path) -> None:
+    directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
+    write_all(directory, simple_models=True)
+    assert (directory.path / "report.md").read_bytes() != (sound.path / "report.md").read_bytes()
+    assert checked(directory).report_line is None
+
+
+@pytest.mark.parametrize("status", ["stopped", "failed"])
+def test_a_status_that_is_not_how_the_run_ended_is_a_fault(sound: RunDirectory, tmp_path: Path, status: Any) -> None:
+    directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
+    directory.amend(status=status)
+    (fault,) = checked(directory).faults
+    assert (fault.claim, fault.what, fault.written, fault.follows) == ("data", "status", status, "finished")
+
+
+def test_a_run_that_failed_may_say_so_and_a_status_left_behind_is_not_checked(tmp_path: Path) -> None:
+    directory, events = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
+    assert "the status in run.json" in reasons(verify(directory))
+    whole = [event for event in events if not isinstance(event, RunFinished)]
+    write(directory, [*whole, RunFailed(reason="endpoint", detail="gone")])
+    directory.amend(status="failed")
+    assert verify(directory).faults == ()
+    directory.amend(status="stopped")
+    assert [fault.what for fault in verify(directory).faults] == ["status"]
+
+
+def test_exports_of_a_run_under_way_and_of_a_journal_that_does_not_hold_are_not_compared(
+    sound: RunDirectory, tmp_path: Path
+) -> None:
+    directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
+    whole = directory.journal.read_bytes().splitlines(keepends=True)
+    directory.amend(status="running")
+    for content in (whole[:-1], [whole[0], *whole[2:]]):
+        directory.journal.write_bytes(b"".join(content))
+        found = checked(directory)
+        assert {fault.at.file for fault in found.faults} <= {""}
+        assert all(f"{name}: it is compared only with a journal that holds" in reasons(found) for name in FILES)
+
+
+def test_verify_ends_with_1_and_names_the_file(
+    sound: RunDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(sound.path), "--json"]) == 0
+    directory = spoiled(sound, tmp_path, "predictions.csv", lambda text: text.replace(b"100", b"7", 1))
+    capsys.readouterr()
+    assert main(["verify", str(directory.path), "--json"]) == 1
+    written = json.loads(capsys.readouterr().out)
+    assert [fault["file"] for fault in written["faults"]] == ["predictions.csv"]

@@ -1,0 +1,127 @@
+"""Files that were written from a run, compared with what its journal gives."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vpp import files
+from vpp.errors import VppError
+from vpp.runs.directory import RunDirectory
+from vpp.verification.ledger import At, Ledger, is_same
+
+Ways = Mapping[str, Sequence[Callable[[], bytes]]]
+"""By file name, the ways to write the file anew from the journal: one, or one for each option it was written with."""
+JSON, CSV, REPORT = "posterior.json", "predictions.csv", "report.md"
+NOT_COMPARED = ("report.html", "posterior.nc")
+_CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
+"""Fields of posterior.json that a person may change after the run: its name, place and cap."""
+Difference = tuple[str, object, object]
+"""(Which value, as written, as it follows)."""
+
+
+class _Absent:
+    """Stands for a value that one side lacks."""
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
+_ABSENT = _Absent()
+
+
+def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> int | None:
+    """Compare the exports in the run's folder. Return the first line in which report.md differs, None for no difference.
+
+    Where the journal itself does not hold, nothing is compared.
+    """
+    present = [name for name in (JSON, CSV, REPORT, *NOT_COMPARED) if (directory.path / name).exists()]
+    can_compare = not (ledger.faults or directory.is_held())
+    compared = [name for name in present if name in ways and can_compare]
+    for name in present:
+        if name in NOT_COMPARED:
+            ledger.skip(f"{name}: it is compared with nothing; `python -m vpp report` writes it anew")
+        elif name not in compared:
+            ledger.skip(f"{name}: it is compared only with a journal that holds, of a run that has ended")
+    report_line = None
+    for name in compared:
+        try:
+            written = _content(directory.path / name)
+            if name == REPORT:
+                report_line = _first_line(written, ways[name])
+            else:
+                _compare(name, written, ways[name][0](), ledger)
+        except (VppError, OSError) as error:
+            ledger.skip(f"{name}: it cannot be read or made anew ({error})")
+    return report_line
+
+
+def _content(path: Path) -> bytes:
+    with files.read(path) as file:
+        return file.read()
+
+
+def _compare(name: str, written: bytes, follows: bytes, ledger: Ledger) -> None:
+    at, read = At(line=0, file=name), _fields if name == JSON else _cells
+    found, due = read(written), read(follows)
+    if found is None or due is None:
+        ledger.compare("exports", at, "content", written="it cannot be read", follows="as `report` writes it")
+        return
+    if found.get("schema") != due.get("schema"):
+        ledger.skip(f"{name}: another version of the program wrote it")
+        return
+    for key in dict.fromkeys([*found, *due]):
+        differing = list(_differences(key, found.get(key, _ABSENT), due.get(key, _ABSENT)))
+        older = [each for each in differing if name == JSON and each[1] is _ABSENT]
+        if older:
+            ledger.skip(f"{name}: a field that an older program did not write")
+        what, one, other = next((each for each in differing if each not in older), (key, None, None))
+        ledger.compare("exports", at, what, written=one, follows=other)
+
+
+def _fields(content: bytes) -> dict[str, Any] | None:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(content)
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _cells(content: bytes) -> dict[str, Any] | None:
+    """By line and column, numbers as such; the head as line 1."""
+    with suppress(ValueError, csv.Error):
+        lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
+        return {f"line {n}": {f"column {k}": _number(cell) for k, cell in enumerate(line, 1)} for n, line in lines}
+    return None
+
+
+def _number(cell: str) -> str | float:
+    with suppress(ValueError):
+        return float(cell)
+    return cell
+
+
+def _differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
+    """The values that differ, in the file's order."""
+    if what in _CHANGEABLE:
+        return
+    if isinstance(written, dict) and isinstance(follows, dict):
+        for key in dict.fromkeys([*written, *follows]):
+            yield from _differences(f"{what} {key}", written.get(key, _ABSENT), follows.get(key, _ABSENT))
+    elif isinstance(written, list) and isinstance(follows, list) and len(written) == len(follows):
+        for place, pair in enumerate(zip(written, follows, strict=True)):
+            yield from _differences(f"{what}[{place}]", *pair)
+    elif _ABSENT in (written, follows) or not is_same(written, follows):
+        yield what, written, follows
+
+
+def _first_line(written: bytes, ways: Sequence[Callable[[], bytes]]) -> int | None:
+    """The first that is other than in the last of the ways; None where any of them gives the whole text."""
+    for way in ways:
+        follows = way()
+        if written == follows:
+            return None
+    ours, due = written.splitlines(), follows.splitlines()
+    return next((n for n, pair in enumerate(zip(ours, due, strict=False), 1) if pair[0] != pair[1]), len(due) + 1)
