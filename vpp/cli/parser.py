@@ -199,7 +199,7 @@ def _reading(commands: Commands) -> None:
     report.add_argument("--html", metavar="FILE", help="the page with charts goes here (report.html beside report.md)")
     about_nc = "also the particles for ArviZ (posterior.nc in the run's directory, or beside the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
-    about_verify = "derive a run's journal once more, without a model, and say whether it holds"
+    about_verify = "derive a run's journal and exports once more, without a model, and say whether they hold"
     verify = _command(commands, "verify", "verifying:verify_run", about_verify)
     _run_dir(verify)
     verify.add_argument("--json", action="store_true", help="one JSON object on standard output")

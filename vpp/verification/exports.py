@@ -34,7 +34,7 @@ _ABSENT = _Absent()
 
 
 def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> int | None:
-    """Compare the exports in the run's folder. Return the first line in which report.md differs, None for no difference.
+    """Compare the exports in the run's folder. Return the first line of report.md that differs, or None.
 
     Where the journal itself does not hold, nothing is compared.
     """

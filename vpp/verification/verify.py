@@ -1,4 +1,4 @@
-"""A run verified: everything in its journal that follows from the rest, derived once more, and the exports beside it."""
+"""A run verified: what follows from the rest of its journal, derived once more, and the exports beside it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

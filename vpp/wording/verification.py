@@ -8,7 +8,7 @@ from vpp.verification.ledger import TOLERANCE, Claim, Fault, is_same
 from vpp.verification.verify import Verification
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
-from vpp.wording.words import capitalised, counted, integer
+from vpp.wording.words import capitalised, counted, integer, listed
 
 MEANINGS: dict[Claim, str] = {
     "lines": "each can be read and stands where a run can tell it; none is missing",
@@ -58,10 +58,9 @@ def verdict(found: Verification, *, run: str = "RUN") -> str:
         mend = f"`python -m vpp resume {run}` mends that"
         return f"The journal holds but for its end: the run has finished, and its last line is cut off. {mend}."
     if all(fault.at.file for fault in found.faults):
-        files = " and ".join(dict.fromkeys(fault.at.file for fault in found.faults))
-        return (
-            f"The journal holds, and {files} beside it does not say the same: `python -m vpp report {run}` mends that."
-        )
+        files = listed(list(dict.fromkeys(fault.at.file for fault in found.faults)))
+        differ = "differs" if len({fault.at.file for fault in found.faults}) == 1 else "differ"
+        return f"The journal holds, but {files} {differ} from it: `python -m vpp report {run}` writes all exports anew."
     n_lines = sum(_is_of_lines(fault) for fault in found.faults)
     n = len(found.faults) - n_lines
     first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
