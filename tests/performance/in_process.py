@@ -1,0 +1,148 @@
+"""Runs without processes and HTTP: the samplers with the demo model called as functions.
+
+The optimizer is the real one, with its template, its guard and its parsers, around the demo model's `respond`. The
+learner calls the demo model's own reader and skips prompt and parser, which would take most of the time.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from vpp.data.dataset import Dataset, Row
+from vpp.demo.chat import MODEL, read_request, respond
+from vpp.demo.learner import answer
+from vpp.demo.prompt import LearnerQuestion
+from vpp.events import Evaluated, ParticleDrawn, Proposed, StepFinished
+from vpp.inference import sample
+from vpp.inference.evaluation import conclude
+from vpp.inference.population import Particle, Population
+from vpp.llm.counters import Counters
+from vpp.llm.gallery import shipped
+from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
+from vpp.llm.prompts import render_input, seed_sentence, units
+from vpp.llm.structure import Structure
+from vpp.llm.wire import Completion, Messages
+from vpp.problem import Prediction, Problem
+from vpp.settings import Config
+
+Known = dict[tuple[str, int], Prediction]
+"""Answers by hypothesis text and row, which runs on one table share."""
+MAX_TOKENS = 4_000
+
+
+class DemoChat:
+    """The demo model behind the protocol `Chat`."""
+
+    async def complete(
+        self,
+        messages: Messages,
+        *,
+        temperature: float,
+        seed: int,
+        max_tokens: int,
+        structured: Structure | None = None,
+    ) -> Completion:
+        """What the server would answer."""
+        body = {"model": MODEL, "messages": messages, "temperature": temperature, "seed": seed}
+        text = respond(read_request(json.dumps(body).encode()))
+        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+
+
+class DemoLearner:
+    """f(x; theta) of the demo model. Counts a call for each hypothesis and row of its run."""
+
+    def __init__(self, dataset: Dataset, known: Known) -> None:
+        """known: grows, and may be another run's on the same table."""
+        self._units = units(dataset)
+        self._labels = dataset.classes
+        self._known = known
+        self._asked: set[tuple[str, int]] = set()
+
+    @property
+    def calls(self) -> int:
+        """Calls that a run with a server would have made."""
+        return len(self._asked)
+
+    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
+        """One prediction a row."""
+        self._asked.update((hypothesis, row.id) for row in rows)
+        return tuple(self._prediction(hypothesis, row) for row in rows)
+
+    def _prediction(self, hypothesis: str, row: Row) -> Prediction:
+        key = (hypothesis, row.id)
+        if key not in self._known:
+            asked = LearnerQuestion(hypothesis, render_input(row, self._units), self._labels)
+            output = answer(asked).output
+            self._known[key] = Prediction(row=row.id, value=output if self._labels else float(output))
+        return self._known[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a run ends with."""
+
+    test: Evaluated
+    train: Evaluated
+    texts: tuple[str, ...]
+    """(K,) the last population."""
+    learner_calls: int
+    optimizer_calls: int
+
+
+async def run(dataset: Dataset, config: Config, known: Known) -> Finished:
+    """A whole run, with its final weights and evaluations."""
+    counters = Counters()
+    seed_text = seed_sentence(dataset, config.prior)
+    prompts = OptimizerPrompts(
+        dataset=dataset, refining=shipped("optimizer"), drawing=shipped("prior"), seed_text=seed_text
+    )
+    learner = DemoLearner(dataset, known)
+    problem = Problem(
+        dataset=dataset,
+        learner=learner,
+        optimizer=LlmOptimizer(DemoChat(), prompts, max_tokens=MAX_TOKENS, counters=counters),
+        seed_text=seed_text,
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
+        batch_order=config.batch_order,
+        deduplicate_buffer=config.deduplicate_buffer,
+        error_mass=config.error_mass,
+    )
+    population = await _population(problem, config)
+    ends = {e.split: e async for e in conclude(problem, config, population) if isinstance(e, Evaluated)}
+    return Finished(
+        test=ends["test"],
+        train=ends["train"],
+        texts=tuple(p.text for p in population.particles),
+        learner_calls=learner.calls,
+        optimizer_calls=counters.calls,
+    )
+
+
+async def _population(problem: Problem, config: Config) -> Population:
+    """The last one, put together from the events as a worker does."""
+    texts: dict[str, str] = {}
+    last: StepFinished | None = None
+    async for event in sample(problem, config):
+        if isinstance(event, ParticleDrawn):
+            texts[event.hypothesis] = event.text
+        elif isinstance(event, Proposed) and event.proposal is not None:
+            texts[event.proposal] = cast(str, event.text)
+        elif isinstance(event, StepFinished):
+            last = event
+    if last is None:
+        raise RuntimeError("the run ended before its first population")
+    particles = tuple(
+        Particle(
+            text=texts[state.hypothesis],
+            parent=state.parent,
+            log_likelihood=state.log_likelihood,
+            log_weight=state.log_weight,
+        )
+        for state in last.population
+    )
+    return Population(
+        step=last.step, particles=particles, tau=last.tau, exponent=last.exponent, log_evidence=last.log_evidence
+    )
