@@ -1,12 +1,12 @@
 """What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
 from vpp.errors import DataError, RunError
-from vpp.events import Evaluated, Scored
+from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
@@ -16,6 +16,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.structuring import answers_of
+from vpp.runs.surpassed import scores_of, surpassed
 from vpp.runs.view import RunView
 
 
@@ -38,6 +39,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         },
         "scores": {"train": _scores(dataset, train), "test": _scores(dataset, test)},
         **_against_baseline(dataset, test if dataset and dataset.test else train),
+        "surpassed_by": _surpassed(dataset, view),
         "calls": {
             "learner": usage.learner,
             "optimizer": usage.optimizer,
@@ -89,7 +91,7 @@ def remembered(view: RunView) -> int:
     """
     needed = 0
     known: dict[str, set[int]] = {}
-    for scored in _scores_of(view):
+    for scored in scores_of(view):
         needed += len(scored.rows)
         known.setdefault(scored.hypothesis, set()).update(scored.rows)
     fresh = sum(map(len, known.values()))
@@ -101,13 +103,6 @@ def remembered(view: RunView) -> int:
         evaluated |= new
         fresh += sum(len(rows) - len(rows & known.get(hypothesis, set())) for hypothesis, _ in new)
     return needed - fresh
-
-
-def _scores_of(view: RunView) -> Iterator[Scored]:
-    for step in view.steps.values():
-        yield from step.scored.values()
-        yield from step.proposals_scored.values()
-    yield from view.final_scored.values()
 
 
 def _number(evaluated: Evaluated | None) -> float | str | None:
@@ -167,6 +162,26 @@ def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> d
         "baseline": {"answer": answer, "rows": evaluated.split, "value": _json(constant)},
         "beats_baseline": beats,
     }
+
+
+def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
+    """Hypotheses that do better than the averaged prediction on training rows, values in the metric's units."""
+
+    def value(loss: float) -> float | str:
+        return _json(1 - loss if dataset and dataset.task == "classification" else loss)
+
+    return [
+        {
+            "by": found.by,
+            "slot": found.slot,
+            "text": view.texts[found.hypothesis],
+            "rows": found.n,
+            "prediction": value(found.prediction),
+            "value": value(found.other),
+            "sign_test_p": found.p,
+        }
+        for found in (surpassed(view, dataset) if dataset else ())
+    ]
 
 
 def _metric(dataset: Dataset, evaluated: Evaluated, answers: Sequence[Value | None], targets: Sequence[Value]) -> float:

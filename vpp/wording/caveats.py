@@ -14,6 +14,7 @@ from vpp.wording.brief import accuracy_interval
 from vpp.wording.room import room_words
 from vpp.wording.splitting import rows_sentence
 from vpp.wording.steps import steps_text
+from vpp.wording.support import surpassed_sentences
 from vpp.wording.target import target_words
 from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
@@ -26,6 +27,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
         *_model(snapshot),
         *_state(snapshot),
         *_evaluation(view, dataset),
+        *surpassed_sentences(view, dataset, clear=False),
         *target_words(snapshot.spec.config, dataset.task),
         *_nominal(snapshot),
         *_unread(snapshot),

@@ -1,10 +1,11 @@
-"""Sentences for a run that found nothing: no better than a constant answer, or collapsed on an unsupported text."""
+"""Sentences for a run that found nothing, collapsed on an unsupported text, or votes worse than one hypothesis."""
 
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.support import Against, Collapse, collapse, predicted
+from vpp.runs.surpassed import Surpassed, surpassed
 from vpp.runs.view import RunView
 from vpp.wording.words import counted, integer, number, percent
 
@@ -22,6 +23,24 @@ def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator
         yield _no_better(whole)
     if (found := collapse(view, dataset, ideas)) is not None:
         yield _collapsed(found)
+    yield from surpassed_sentences(view, dataset, clear=True)
+
+
+def surpassed_sentences(view: RunView, dataset: Dataset, *, clear: bool) -> Iterator[str]:
+    """What does better than the averaged prediction on training rows; with `clear`, only beyond luck."""
+    for found in surpassed(view, dataset):
+        if found.is_clear or not clear:
+            yield _surpassed(found, is_label=dataset.task == "classification")
+
+
+def _surpassed(found: Surpassed, *, is_label: bool) -> str:
+    which = "a hypothesis that was ruled out" if found.slot is None else f"particle {found.slot} alone"
+    rows = counted(found.n, "training row")
+    if is_label:
+        right, other = (integer(round((1 - loss) * found.n)) for loss in (found.prediction, found.other))
+        return f"The vote does worse than {which}: of the same {rows}, it gets {right} right and that one {other}."
+    own, other = number(found.prediction), number(found.other)
+    return f"The mean does worse than {which}: its mean squared error on the same {rows} is {own}, that one's {other}."
 
 
 def _no_better(against: Against) -> str:

@@ -1,0 +1,163 @@
+"""A run whose prediction does worse on the training rows than one hypothesis says so, with both figures."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.builders import (
+    SEED,
+    dataset,
+    drawn,
+    evaluated,
+    finished,
+    proposed,
+    resampled,
+    reweighted,
+    run,
+    scored,
+    started,
+)
+from vpp.events import Event
+from vpp.inspection.ideas import merge_ideas
+from vpp.posterior.prediction import Value
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.reader import RunReader
+from vpp.runs.summary import result
+from vpp.runs.surpassed import surpassed
+from vpp.settings import Config
+from vpp.wording.support import support_sentence
+
+N = 20
+TRUTH = ["yes", "no"] * (N // 2)
+LABELS = dataset(TRUTH, ["yes", "no"])
+NUMBERS = dataset([float(i) for i in range(N)], [1.0, 2.0])
+A, B, GONE = f"{SEED} Rule A.", f"{SEED} Rule B.", f"{SEED} Rule that went."
+Answers = Sequence[Value | None]
+
+
+def wrong_on(*rows: int) -> list[Value | None]:
+    return [{"yes": "no", "no": "yes"}[label] if i in rows else label for i, label in enumerate(TRUTH)]
+
+
+def ended(
+    folder: Path, a: Answers, b: Answers, *between: Event, weights: tuple[float, float] = (0.75, 0.25), **given: Any
+) -> RunReader:
+    """A finished run of one step whose two particles, A and B, answered the training rows so."""
+    data = given.get("data", LABELS)
+    config = Config(particles=2, epochs=1, batch_size=N, mutate="filtered")
+    on_train = evaluated(data, {A: a, B: b}, slots=(A, B), weights=weights, split="train", step=0)
+    right: Answers = [row.target for row in data.test]
+    on_test = evaluated(data, {A: right, B: right}, slots=(A, B), weights=weights, step=0)
+    events = (started(config, data, steps=1), *drawn(*given.get("first", (A, B))), *between)
+    return run(folder, *events, finished(0, (A, B), weights=weights), on_test, on_train, data=data, config=config)
+
+
+def headline(reader: RunReader) -> str:
+    view, data = reader.refresh().view, reader.dataset()
+    return support_sentence(view, data, merge_ideas(view, data)).replace("\xa0", " ")
+
+
+def report(reader: RunReader) -> str:
+    return report_markdown(reader, simple_models=False).replace("\xa0", " ")
+
+
+def in_json(reader: RunReader) -> list[dict[str, object]]:
+    found = result(reader.directory, reader.refresh().view)["surpassed_by"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: Path) -> None:
+    reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(0))
+    told = "The vote does worse than particle 1 alone: of the same 20 training rows, it gets 12 right and that one 19."
+
+    assert headline(reader) == told
+    assert f"**{told}" in report(reader)
+    assert f"- {told}" in report(reader)
+    assert in_json(reader) == [
+        {
+            "by": "particle",
+            "slot": 1,
+            "text": B,
+            "rows": 20,
+            "prediction": pytest.approx(0.6),
+            "value": pytest.approx(0.95),
+            "sign_test_p": pytest.approx(2 / 2**7),
+        }
+    ]
+
+
+def test_one_row_of_difference_is_a_caveat_and_no_headline(tmp_path: Path) -> None:
+    reader = ended(tmp_path, wrong_on(3), wrong_on())
+
+    assert headline(reader) == ""
+    assert "- The vote does worse than particle 1 alone: of the same 20 training rows, it gets 19" in report(reader)
+
+
+def test_a_vote_as_good_as_its_best_particle_says_nothing(tmp_path: Path) -> None:
+    reader = ended(tmp_path, wrong_on(3), wrong_on(4))
+
+    assert (headline(reader), in_json(reader)) == ("", [])
+    assert "does worse than" not in report(reader)
+
+
+def rejection(rows: Sequence[int], answers: Answers) -> tuple[Event, ...]:
+    said = {row: answers[row] for row in rows}
+    return (scored(0, 0, GONE, said, role="proposal"), proposed(0, 0, A, GONE))
+
+
+def redrawing(rows: Sequence[int], answers: Answers) -> tuple[Event, ...]:
+    return (
+        scored(0, 0, GONE, {row: answers[row] for row in rows}, role="buffer"),
+        scored(0, 1, B, dict.fromkeys(rows, "yes"), role="buffer"),
+        reweighted(0, (0.5, 0.5)),
+        resampled(0, 1, 1),
+        proposed(0, 0, B, A, accepted=True, why="taken", log_alpha=None, u=None),
+    )
+
+
+@pytest.mark.parametrize(("events", "first"), [(rejection, (A, B)), (redrawing, (GONE, B))])
+def test_a_vote_worse_than_a_ruled_out_hypothesis_says_so_on_the_rows_that_it_answered(
+    tmp_path: Path, events: Callable[..., tuple[Event, ...]], first: tuple[str, str]
+) -> None:
+    between = events(range(N // 2), wrong_on())
+    reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *between, first=first)
+
+    assert headline(reader) == (
+        "The vote does worse than a hypothesis that was ruled out: of the same 10 training rows, it gets 3 right and "
+        "that one 10."
+    )
+    (found,) = in_json(reader)
+    assert (found["by"], found["slot"], found["text"], found["rows"]) == ("ruled out", None, GONE, 10)
+
+
+def test_a_ruled_out_hypothesis_that_answered_few_training_rows_is_not_compared(tmp_path: Path) -> None:
+    reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *rejection(range(N // 2 - 1), wrong_on()))
+
+    assert (headline(reader), in_json(reader)) == ("", [])
+
+
+def test_a_rejected_text_that_a_particle_holds_in_the_end_counts_as_a_particle_alone(tmp_path: Path) -> None:
+    events = (scored(0, 0, B, dict(enumerate(wrong_on())), role="proposal"), proposed(0, 0, A, B))
+    reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(), *events)
+
+    assert [found["by"] for found in in_json(reader)] == ["particle"]
+
+
+def test_a_mean_is_compared_by_its_squared_error(tmp_path: Path) -> None:
+    truth = [float(i) for i in range(N)]
+    reader = ended(tmp_path, [y + 4 for y in truth], truth, data=NUMBERS)
+
+    assert headline(reader) == (
+        "The mean does worse than particle 1 alone: its mean squared error on the same 20 training rows is 9, that "
+        "one's 0."
+    )
+
+
+def test_nothing_is_compared_before_the_training_rows_are_evaluated(tmp_path: Path) -> None:
+    reader = run(tmp_path)
+
+    assert surpassed(reader.refresh().view, reader.dataset()) == ()
+    assert in_json(reader) == []
