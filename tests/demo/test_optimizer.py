@@ -169,3 +169,63 @@ def test_no_batch_breaks_the_optimizer(
     count = len(inputs)
     question = OptimizerQuestion(rule, tuple(inputs), (None,) * count, tuple(targets[:count]), labels)
     assert "\n\nNew rule:\n" in propose(question, temperature=temperature, seed=seed)
+
+
+COLOURS = ("blue", "green", "red")
+SHAPES = ("size", "weight", "colour")
+
+
+def shapes(seed: int, count: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [
+        f"size: {rng.random():.2f}\nweight: {rng.uniform(0, 50):.1f}\ncolour: {COLOURS[int(rng.integers(3))]}"
+        for _ in range(count)
+    ]
+
+
+def is_unlikely(row: str) -> str:
+    cells = read_row(row).cells
+    size, colour = cells["size"], cells["colour"]
+    assert isinstance(size, float)
+    return "yes" if size > 0.7 and colour == "red" else "no"
+
+
+def with_one_yes(seed: int) -> list[str]:
+    rows = shapes(seed, 300)
+    return [next(row for row in rows if is_unlikely(row) == "yes"), *[r for r in rows if is_unlikely(r) == "no"][:9]]
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0])
+def test_a_rule_that_says_the_same_of_every_row_is_not_kept_for_its_few_errors(temperature: float) -> None:
+    kept, unlikely = 0, 0
+    fresh = shapes(999, 300)
+    for seed in range(200):
+        rows = with_one_yes(seed)
+        prompt = optimizer_prompt('Guess. Always output "no".', rows, ["no"] * 10, ["yes"] + ["no"] * 9, ["no", "yes"])
+        rule = read(write(prompt, temperature=temperature, seed=seed), SHAPES, ("no", "yes"))
+        kept += rule == Rule((), "no")
+        unlikely += sum(rule.answer(read_row(row)) == is_unlikely(row) for row in fresh) > 0.95 * len(fresh)
+    assert kept < 100
+    assert unlikely > 5
+
+
+def test_a_rule_is_narrowed_by_what_sets_its_mistakes_apart() -> None:
+    narrowed = 0
+    for seed in range(100):
+        rows = [row for row in shapes(seed, 100) if float(read_row(row).numbers[0]) > 0.7][:6]
+        rows += [row for row in shapes(seed, 100) if float(read_row(row).numbers[0]) <= 0.7][:4]
+        targets = [is_unlikely(row) for row in rows]
+        if not 2 <= targets.count("yes") <= 3:
+            continue
+        given = ["yes"] * 6 + ["no"] * 4
+        prompt = optimizer_prompt(
+            "Guess. If size > 0.7, output yes, otherwise no.", rows, given, targets, ["no", "yes"]
+        )
+        rule = read(write(prompt, temperature=0.3, seed=seed), SHAPES, ("no", "yes"))
+        narrowed += all(
+            rule.answer(read_row(f"size: 0.9\nweight: {weight}\ncolour: {colour}"))
+            == ("yes" if colour == "red" else "no")
+            for weight in (5, 25, 45)
+            for colour in COLOURS
+        )
+    assert narrowed > 15

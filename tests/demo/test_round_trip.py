@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from vpp.demo import classify, regress, revise
+from vpp.demo import classify, mistakes, regress, revise
 from vpp.demo.batch import Batch
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
@@ -118,9 +118,7 @@ def label_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
             yield rule
             yield from revise.simpler(rule)
             yield from revise.with_bound_moved(rule, batch, rng)
-            addition = classify.addition(batch, rng)
-            longer = None if addition is None else revise.extended(rule, addition, rng)
-            yield from [] if longer is None else [longer]
+            yield from mistakes.refined(rule, batch, rng)
 
 
 def number_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:

@@ -1,18 +1,20 @@
 """Runs without processes and HTTP: the samplers with the demo model called as functions.
 
 The optimizer is the real one, with its template, its guard and its parsers, around the demo model's `respond`. The
-learner calls the demo model's own reader and skips prompt and parser, which would take most of the time.
+learner calls the demo model's own reader of rules: its prompt, explanation and parser would take most of the time.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset, Row, Value
 from vpp.demo.chat import MODEL, read_request, respond
-from vpp.demo.learner import answer
-from vpp.demo.prompt import LearnerQuestion
+from vpp.demo.read_rule import read_rule
+from vpp.demo.values import Row as Cells
+from vpp.demo.values import read_row
 from vpp.events import Evaluated, ParticleDrawn, Proposed, StepFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
@@ -23,12 +25,20 @@ from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import render_input, seed_sentence, units
 from vpp.llm.structure import Structure
 from vpp.llm.wire import Completion, Messages
-from vpp.problem import Prediction, Problem
+from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
 
-Known = dict[tuple[str, int], Prediction]
-"""Answers by hypothesis text and row, which runs on one table share."""
 MAX_TOKENS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the demo model answered so far: a function of the question, which runs on one table share."""
+
+    answers: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """By hypothesis text and row."""
+    proposals: dict[Hashable, tuple[Proposal, int]] = field(default_factory=dict)
+    """By question, each with the calls that it took."""
 
 
 class DemoChat:
@@ -54,7 +64,8 @@ class DemoLearner:
 
     def __init__(self, dataset: Dataset, known: Known) -> None:
         """known: grows, and may be another run's on the same table."""
-        self._units = units(dataset)
+        rows, named = (*dataset.train, *dataset.test), units(dataset)
+        self._rows = {row.id: read_row(render_input(row, named)) for row in rows}
         self._labels = dataset.classes
         self._known = known
         self._asked: set[tuple[str, int]] = set()
@@ -70,12 +81,53 @@ class DemoLearner:
         return tuple(self._prediction(hypothesis, row) for row in rows)
 
     def _prediction(self, hypothesis: str, row: Row) -> Prediction:
-        key = (hypothesis, row.id)
+        key, answers = (hypothesis, row.id), self._known.answers
+        if key not in answers:
+            answers[key] = Prediction(row=row.id, value=self._answer(hypothesis, self._rows[row.id]))
+        return answers[key]
+
+    def _answer(self, hypothesis: str, row: Cells) -> Value:
+        """As `vpp.demo.learner.answer` has it: the rule's answer, or its constant guess."""
+        rule = read_rule(hypothesis, tuple(row.cells), self._labels).rule
+        value = None if rule is None else rule.answer(row)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, float) and math.isfinite(value):
+            return float(f"{value:.10g}")
+        return self._labels[0] if self._labels else 0.0
+
+
+class DemoOptimizer(LlmOptimizer):
+    """The real optimizer around the demo model. Counts the calls of its run."""
+
+    def __init__(self, dataset: Dataset, seed_text: str, known: Known) -> None:
+        self._known, self._counts, self.calls = known.proposals, Counters(), 0
+        prompts = OptimizerPrompts(
+            dataset=dataset, refining=shipped("optimizer"), drawing=shipped("prior"), seed_text=seed_text
+        )
+        super().__init__(DemoChat(), prompts, max_tokens=MAX_TOKENS, counters=self._counts)
+
+    async def propose(
+        self,
+        hypothesis: str,
+        rows: Sequence[Row],
+        predictions: Sequence[Prediction],
+        *,
+        temperature: float,
+        seed: int,
+        history: Sequence[Exchange] = (),
+    ) -> Proposal:
+        """As the real one, once a question."""
+        key = (hypothesis, tuple((p.row, p.value) for p in predictions), temperature, seed, tuple(history))
         if key not in self._known:
-            asked = LearnerQuestion(hypothesis, render_input(row, self._units), self._labels)
-            output = answer(asked).output
-            self._known[key] = Prediction(row=row.id, value=output if self._labels else float(output))
-        return self._known[key]
+            before = self._counts.calls
+            proposal = await super().propose(
+                hypothesis, rows, predictions, temperature=temperature, seed=seed, history=history
+            )
+            self._known[key] = (proposal, self._counts.calls - before)
+        proposal, calls = self._known[key]
+        self.calls += calls
+        return proposal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +144,12 @@ class Finished:
 
 async def run(dataset: Dataset, config: Config, known: Known) -> Finished:
     """A whole run, with its final weights and evaluations."""
-    counters = Counters()
     seed_text = seed_sentence(dataset, config.prior)
-    prompts = OptimizerPrompts(
-        dataset=dataset, refining=shipped("optimizer"), drawing=shipped("prior"), seed_text=seed_text
-    )
-    learner = DemoLearner(dataset, known)
+    learner, optimizer = DemoLearner(dataset, known), DemoOptimizer(dataset, seed_text, known)
     problem = Problem(
         dataset=dataset,
         learner=learner,
-        optimizer=LlmOptimizer(DemoChat(), prompts, max_tokens=MAX_TOKENS, counters=counters),
+        optimizer=optimizer,
         seed_text=seed_text,
         batch_size=config.batch_size,
         epochs=config.epochs,
@@ -117,7 +165,7 @@ async def run(dataset: Dataset, config: Config, known: Known) -> Finished:
         train=ends["train"],
         texts=tuple(p.text for p in population.particles),
         learner_calls=learner.calls,
-        optimizer_calls=counters.calls,
+        optimizer_calls=optimizer.calls,
     )
 
 

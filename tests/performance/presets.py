@@ -23,21 +23,22 @@ from vpp.inspection.baselines import baselines
 from vpp.runs.journal import cut_torn_tail
 from vpp.settings import Config, preset
 
-FILTERED = {"mutate": "filtered"}
+EVERY = {"mutate": "every", "buffer_size": 40, "final_weights": "rescored"}
+FILTERED = {**EVERY, "mutate": "filtered"}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "recommended": {},
-    "every, B=40": {"mutate": "every", "buffer_size": 40, "final_weights": "rescored"},
-    "every, B=40, train": {"mutate": "every", "buffer_size": 40, "final_weights": "train"},
-    "every, B=100, train": {"mutate": "every", "buffer_size": 100, "final_weights": "train"},
-    "filtered, B=40": {**FILTERED, "buffer_size": 40, "final_weights": "rescored"},
-    "filtered, B=40, train": {**FILTERED, "buffer_size": 40, "final_weights": "train"},
-    "filtered, B=60, train": {**FILTERED, "buffer_size": 60, "final_weights": "train"},
-    "filtered, B=100": {**FILTERED, "buffer_size": 100, "final_weights": "rescored"},
+    "every, B=40": EVERY,
+    "every, B=40, train": {**EVERY, "final_weights": "train"},
+    "every, B=100, train": {**EVERY, "buffer_size": 100, "final_weights": "train"},
+    "filtered, B=40": FILTERED,
+    "filtered, B=40, train": {**FILTERED, "final_weights": "train"},
+    "filtered, B=60": {**FILTERED, "buffer_size": 60},
+    "filtered, B=100": {**FILTERED, "buffer_size": 100},
     "filtered, B=100, train": {**FILTERED, "buffer_size": 100, "final_weights": "train"},
-    "filtered, K 5 to 20": {**FILTERED, "buffer_size": 100, "particles": 5, "particles_max": 20},
-    "adaptive tempering": {"tempering": "adaptive"},
+    "filtered, B=100, K 5 to 20": {**FILTERED, "buffer_size": 100, "particles": 5, "particles_max": 20},
+    "adaptive tempering": {**EVERY, "tempering": "adaptive"},
     "mh on training rows": {"method": "mh", "mh_rows": "train"},
-}  # fmt: skip
+}
 """Options on top of the preset `recommended`."""
 QUICK_TABLES, QUICK_SETTINGS = ("noise-and", "parts", "rare", "outliers"), ("recommended", "filtered, B=100")
 
@@ -78,7 +79,7 @@ class Cell:
 
 def measured(table: str, settings: Sequence[str], seed: int, kept: Mapping[str, Cell]) -> Iterator[Cell]:
     """The settings on one split of a table; runs that are kept are not repeated."""
-    known: Known = {}
+    known = Known()
     dataset = TABLES[table].make(seed)
     for setting in settings:
         config = config_of(setting, seed)

@@ -3,7 +3,7 @@ from dataclasses import asdict, replace
 
 from pages.parts.example import SHIPPED, prepare_shipped
 from tests.performance import presets
-from tests.performance.in_process import run
+from tests.performance.in_process import Known, run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -13,7 +13,7 @@ def test_a_run_in_one_process_equals_the_shipped_run_of_a_worker_with_a_server()
     shipped = RunReader(RunDirectory(SHIPPED)).refresh()
     view, usage = shipped.view, shipped.usage
 
-    finished = asyncio.run(run(prepared.dataset, prepared.config, {}))
+    finished = asyncio.run(run(prepared.dataset, prepared.config, Known()))
 
     assert finished.texts == tuple(view.texts[state.hypothesis] for state in view.population)
     assert finished.test == view.evaluated["test"]
@@ -22,7 +22,7 @@ def test_a_run_in_one_process_equals_the_shipped_run_of_a_worker_with_a_server()
 
 
 CELL = presets.Cell(
-    table="rare-pair", setting="", seed=0, options={}, demo=presets.VERSION, is_label=True,
+    table="rare", setting="", seed=0, options={}, demo=presets.VERSION, is_label=True,
     test=0.9, train=0.9, simple=1.0, learner=10, optimizer=1, seconds=0.1,
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ def test_an_interrupted_comparison_goes_on_after_its_last_whole_line(tmp_path, m
     monkeypatch.setattr(presets, "_cell", cell)
     words = [
         "--tables",
-        "rare-pair",
+        "rare",
         "--settings",
         "recommended",
         "filtered, B=40",

@@ -3,5 +3,5 @@
 It is not a language model. It stands apart: nothing of vpp is imported here.
 """
 
-VERSION = "3"
+VERSION = "4"
 """Changes whenever the same request may be answered otherwise."""

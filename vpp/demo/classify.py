@@ -123,7 +123,7 @@ def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
     return Rule(tuple(cases), rest)
 
 
-def _flipped(one: Split) -> Split:
+def flipped(one: Split) -> Split:
     """The other side of a cut first."""
     condition = one.condition
     if isinstance(condition, Is) and isinstance(condition.check, Compare) and condition.check.sign == "<=":
@@ -138,7 +138,7 @@ def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split
     inside = _majority(batch.codes, one.mask & among, classes)[1]
     outside = _majority(batch.codes, ~one.mask & among, classes)[1]
     turn = inside > outside or (inside == outside and rng.random() < 0.5)
-    return _flipped(one) if turn else one
+    return flipped(one) if turn else one
 
 
 def _best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
@@ -196,7 +196,7 @@ def both(batch: Batch, rng: Generator) -> Rule | None:
     first, second = _best_column(batch, everything, rng), _best_column(batch, everything, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
-    sides = [_flipped(one) if rng.random() < 0.5 else one for one in (first, second)]
+    sides = [flipped(one) if rng.random() < 0.5 else one for one in (first, second)]
     return decide(batch, [joined(sides[0], sides[1], rng)])
 
 
@@ -283,19 +283,19 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
 
 def pattern(batch: Batch, rng: Generator) -> Rule | None:
     """One property of the sequence."""
-    one = _property(batch, rng)
+    one = a_property(batch, rng)
     return None if one is None else decide(batch, [one])
 
 
 def patterns(batch: Batch, rng: Generator) -> Rule | None:
     """Two properties of the sequence, joined by `and` or `or`."""
-    first, second = _property(batch, rng), _property(batch, rng)
+    first, second = a_property(batch, rng), a_property(batch, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
     return decide(batch, [joined(first, second, rng)])
 
 
-def _property(batch: Batch, rng: Generator) -> Split | None:
+def a_property(batch: Batch, rng: Generator) -> Split | None:
     if batch.length < 1:
         return None
     kind = (
@@ -346,7 +346,7 @@ def _divisible(batch: Batch, rng: Generator) -> Split | None:
 
 def _bounded(batch: Batch, rng: Generator) -> Split | None:
     one = cut(batch, _quantity(batch, rng), np.ones(batch.size, dtype=bool), rng)
-    return one if one is None or rng.random() < 0.5 else _flipped(one)
+    return one if one is None or rng.random() < 0.5 else flipped(one)
 
 
 def _containing(batch: Batch, rng: Generator) -> Split | None:
@@ -371,15 +371,6 @@ def _arranged(batch: Batch, rng: Generator) -> Split | None:
         ends = sorted(rng.permutation(batch.length)[:2])
         choices.append(Is(_item(batch, int(ends[0])), Compare(">", _item(batch, int(ends[1])))))
     return split(batch, choices[int(rng.integers(len(choices)))])
-
-
-def addition(batch: Batch, rng: Generator) -> Condition | None:
-    """A condition that might narrow or widen a rule."""
-    everything = np.ones(batch.size, dtype=bool)
-    one = _property(batch, rng) if batch.sequential else _best_column(batch, everything, rng)
-    if one is None:
-        return None
-    return (_flipped(one) if rng.random() < 0.5 else one).condition
 
 
 # --- which families -----------------------------------------------------------------------------------------

@@ -97,14 +97,6 @@ def simpler(rule: Rule) -> Iterator[Rule]:
             yield replace(rule, cases=rule.cases[:at] + rule.cases[at + 1 :])
 
 
-def extended(rule: Rule, addition: Condition, rng: Generator) -> Rule | None:
-    """The rule with its only condition narrowed or widened by another."""
-    if len(rule.cases) != 1 or isinstance(rule.cases[0].condition, All | Any):
-        return None
-    parts = (rule.cases[0].condition, addition)
-    return _with_condition(rule, 0, All(parts) if rng.random() < 0.6 else Any(parts))
-
-
 def size(rule: Rule) -> int:
     """How many elementary conditions the rule asks."""
     return sum(_size(case.condition) for case in rule.cases)
