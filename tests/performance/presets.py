@@ -23,18 +23,21 @@ from vpp.inspection.baselines import baselines
 from vpp.runs.journal import cut_torn_tail
 from vpp.settings import Config, preset
 
-EVERY = {"mutate": "every", "buffer_size": 40, "final_weights": "rescored"}
+EVERY = {"mutate": "every", "buffer_size": 40, "deduplicate_buffer": False, "final_weights": "rescored"}
 FILTERED = {**EVERY, "mutate": "filtered"}
+DISTINCT = {**FILTERED, "deduplicate_buffer": True, "final_weights": "train"}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "recommended": {},
     "every, B=40": EVERY,
+    "every, B=40, distinct": {**EVERY, "deduplicate_buffer": True},
     "every, B=40, train": {**EVERY, "final_weights": "train"},
     "every, B=100, train": {**EVERY, "buffer_size": 100, "final_weights": "train"},
     "filtered, B=40": FILTERED,
     "filtered, B=40, train": {**FILTERED, "final_weights": "train"},
-    "filtered, B=60": {**FILTERED, "buffer_size": 60},
+    "filtered, B=40, distinct, train": DISTINCT,
+    "filtered, B=60, distinct, train": {**DISTINCT, "buffer_size": 60},
+    "filtered, B=100, distinct, train": {**DISTINCT, "buffer_size": 100},
     "filtered, B=100": {**FILTERED, "buffer_size": 100},
-    "filtered, B=100, train": {**FILTERED, "buffer_size": 100, "final_weights": "train"},
     "filtered, B=100, K 5 to 20": {**FILTERED, "buffer_size": 100, "particles": 5, "particles_max": 20},
     "adaptive tempering": {**EVERY, "tempering": "adaptive"},
     "mh on training rows": {"method": "mh", "mh_rows": "train"},
