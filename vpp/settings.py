@@ -72,7 +72,7 @@ class Config:
     early_rejection: bool = _option(
         False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
     )
-    buffer_size: int = _option(40, "B, the last rows seen, on which smc weighs particles")
+    buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles")
     deduplicate_buffer: bool = _option(True, "keep each row once in the buffer, where it was seen last")
     tempering: Tempering = _option(
         "paper",
@@ -85,7 +85,7 @@ class Config:
     beta_end: float = _option(1.0, "last tempering divisor; 1 is the likelihood itself")
     ess_threshold: float = _option(0.5, "smc resamples when ESS falls below this fraction of K; adaptive aims at it")
     mutate: Mutation = _option(
-        "every",
+        "filtered",
         "smc's rewriting: every particle, filtered (as every, kept by an accept step), or duplicates of resampling; "
         "incremental and adaptive tempering always filter",
     )
@@ -93,7 +93,7 @@ class Config:
     particles_min: int = _option(3, "the fewest particles that a growing and shrinking K comes down to")
     growth_budget: int = _option(0, "calls of a whole run beyond which K does not grow; 0: no bound")
     final_weights: FinalWeights = _option(
-        "rescored", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
+        "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
     epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
@@ -264,7 +264,7 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(Config(), final_weights="paper", tau="1.0", deduplicate_buffer=False)
+    return replace(Config(), mutate="every", buffer_size=40, deduplicate_buffer=False, final_weights="paper", tau="1.0")
 
 
 def option_docs() -> dict[str, str]:

@@ -178,7 +178,7 @@ def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> Non
     assert (option(app, "final_weights").value, option(app, "tau").value) == ("paper", preset("paper").tau)
     assert (option(app, "particles").value, option(app, "bold_temperature").value) == (5, 1.0)
     app.selectbox(key="new.preset").set_value("recommended").run()
-    assert (option(app, "final_weights").value, option(app, "tau").value) == ("rescored", "auto")
+    assert (option(app, "final_weights").value, option(app, "tau").value) == ("train", "auto")
 
 
 def test_a_combination_that_cannot_be_gets_one_line(app: AppTest) -> None:

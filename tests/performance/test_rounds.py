@@ -13,7 +13,7 @@ from tests.performance.workers import WorkerFailed, ran
 from vpp.inference.plan import plan
 from vpp.settings import Config
 
-K10 = Config(particles=10, batch_size=10, buffer_size=40, epochs=1)
+K10 = Config(particles=10, batch_size=10, buffer_size=40, epochs=1, mutate="every")
 
 
 @pytest.mark.parametrize("method", ["vml", "mh", "mh-prefetch", "smc"])

@@ -64,11 +64,11 @@ class Bench:
         return path
 
     def words(self, method: str, *, steps: int, base_url: str) -> list[str]:
-        """`run` with K = 10, M = 10, B = 40 and T steps, one epoch; the method `mh-prefetch` is mh with prefetch."""
+        """`run` with K = 10, M = 10, B = 40 and T steps, one epoch, smc without a filter; `mh-prefetch`: prefetches."""
         rows = 10 * steps
         return [
             *("run", str(self.table(rows)), "--target", "label", "--method", method.removesuffix("-prefetch")),
-            *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1"),
+            *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1", "--mutate", "every"),
             *("--train-size", str(rows), "--test-size", str(TEST_ROWS), "--base-url", base_url, "--model", "stub"),
             *AS_THE_STUB_READS,
             *prefetch_words(method),

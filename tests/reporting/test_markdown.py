@@ -95,7 +95,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
         in report
     )
     assert "Chosen after seeing the test rows" in report
-    assert "| Weights used | rescored | The last texts, scored on the 1 row last seen" in report
+    assert "| Weights used | train | The last texts, scored on the 1 training row" in report
     assert "| ESS of these weights | 1.60 of 2 | About two voices carry the posterior. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report

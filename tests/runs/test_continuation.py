@@ -70,7 +70,7 @@ def test_a_run_of_before_these_fields_can_still_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_k_is_the_number_of_texts_and_last_weights_are_on_all_rows(options, expected) -> None:
-    config = Config(**options)
+    config = Config(**{"final_weights": "rescored", **options})
     assert config_for(config, size=7) == replace(config, **expected)
 
 

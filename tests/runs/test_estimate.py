@@ -47,7 +47,7 @@ from vpp.settings import Config
 from vpp.usage import Usage
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
-CONFIG = Config(method="smc", particles=2, batch_size=2, epochs=1, buffer_size=4, final_weights="paper")
+CONFIG = Config(method="smc", particles=2, batch_size=2, epochs=1, buffer_size=4, mutate="every", final_weights="paper")
 
 
 def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:

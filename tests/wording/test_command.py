@@ -55,6 +55,16 @@ def test_an_older_run_is_repeated_with_repeats_in_its_buffer_which_was_the_defau
         assert "deduplicate" not in repeat_command(spec(command=command, config=config)).line
 
 
+def test_an_older_run_is_repeated_without_a_filter_and_weighed_on_a_buffer_of_40() -> None:
+    older = Config(mutate="every", buffer_size=40, final_weights="rescored")
+    typed, weighed = ("run", "d.csv", "--demo"), " --buffer-size=40 --mutate=every --final-weights=rescored"
+    assert repeat_command(spec(command=typed, config=older)).line.endswith(weighed)
+    named = (*typed, "--mutate", "every")
+    again = repeat_command(spec(command=named, config=older)).line
+    assert again.endswith(" --mutate every --buffer-size=40 --final-weights=rescored")
+    assert "--mutate" not in repeat_command(spec(command=typed, config=replace(older, method="mh"))).line
+
+
 ROLE_FIELDS = {role: f"{role}_template" for role in ROLES}
 
 

@@ -110,7 +110,7 @@ def test_an_option_of_the_other_kind_of_target_means_nothing() -> None:
     [
         (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
         (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
-        (("restart",), Config(restart=0.3), "--restart (for mh, and smc that filters)"),
+        (("restart",), Config(restart=0.3, mutate="every"), "--restart (for mh, and smc that filters)"),
         (
             ("final_weights", "mutate"),
             Config(tempering="incremental", final_weights="train"),

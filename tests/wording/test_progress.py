@@ -18,7 +18,7 @@ from vpp.wording.caveats import caveats
 from vpp.wording.obeying import heard
 from vpp.wording.progress import metrics
 
-SMC = Config(particles=2, batch_size=2, epochs=1)
+SMC = Config(particles=2, batch_size=2, epochs=1, mutate="every")
 MH = replace(SMC, method="mh")
 SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
 ASKED_AHEAD = "450 more were asked ahead and not needed"

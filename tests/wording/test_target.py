@@ -17,8 +17,8 @@ def said(task: Any = "classification", **options: Any) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "made anew each step; every text is rewritten after it was weighed, without a correction"),
-        ({"mutate": "filtered"}, "pass an accept step on those same rows"),
+        ({"mutate": "every"}, "anew each step; every text is rewritten after it was weighed, without a correction"),
+        ({}, "pass an accept step on those same rows"),
         ({"mutate": "duplicates"}, "Only copies made by resampling are rewritten"),
         ({"tempering": "incremental"}, "Exponents φ = 1/β follow a schedule fixed in advance"),
         ({"tempering": "adaptive"}, "Exponents φ = 1/β were found as the run went"),

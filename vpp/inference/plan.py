@@ -184,6 +184,9 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
     if config.is_on_fixed_rows:
         return _calls(config, n_train) if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
+    if config.method == "smc" and config.is_filtered and step and not config.particles_max:
+        # The accept step of the step before has scored each text on its buffer: the batch alone is new.
+        return _calls(config, batch)
     rows = _scored_rows(config, step, n_train)
     return _calls(config, rows) if rows >= batch else _calls(config, rows) + _calls(config, batch - rows)
 

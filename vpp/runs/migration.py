@@ -3,8 +3,8 @@
 Versions of a journal's records (`v`) and of run.json (`schema`; none is 1):
 
 1  until 0.1. Fields that came since have defaults that stand for what was done then.
-2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1 that
-   names no `deduplicate_buffer` is of a run whose buffer held repeats.
+2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1
+   without `deduplicate_buffer` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,15 +27,18 @@ def _unchanged(fields: Fields) -> Fields:
     return fields
 
 
-def _with_repeats(spec: Fields) -> Fields:
-    """The buffer held repeats before there was an option for it, whose default keeps each row once."""
+def _with_former_ways(spec: Fields) -> Fields:
+    """What was done before there was an option for it, where the option's default does something else."""
     config = spec.get("config")
-    return {**spec, "config": {"deduplicate_buffer": False, **config}} if isinstance(config, dict) else spec
+    return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
+
+
+_FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
 
 
 RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
 """How a record of a version becomes one of the next."""
-SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_repeats}
+SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_former_ways}
 """How run.json of a version becomes one of the next."""
 
 

@@ -22,7 +22,12 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 ANSWERED = "answered.csv"
 """What the rows that a person added are called, where they came from no file."""
 LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
-FORMER_DEFAULTS: dict[str, object] = {"deduplicate_buffer": False}
+FORMER_DEFAULTS: dict[str, object] = {
+    "deduplicate_buffer": False,
+    "buffer_size": 40,
+    "mutate": "every",
+    "final_weights": "rescored",
+}
 """What the preset `recommended` once had, by option."""
 _OPTIONS_OF_PLACE = ("--run-dir",)
 """With these the command would meet the run it repeats."""

@@ -205,7 +205,7 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 PLAIN: Mapping[tuple[str, object], str] = {
-    ("final_weights", "train"): "last weights on all training rows",
+    ("final_weights", "rescored"): "last weights on the buffer",
     ("final_weights", "paper"): "last weights those of the last step",
 }
 """Options whose name and value do not read as words."""
