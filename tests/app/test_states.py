@@ -143,6 +143,8 @@ def test_every_option_has_a_widget(app: AppTest) -> None:
 def test_only_what_means_something_is_on_the_form(app: AppTest) -> None:
     upload(app, LABELS)
     assert {"tempering", "final_weights", "bold_temperature"} <= shown_options(app)
+    assert "restart" in shown_options(app)
+    choose(app, mutate="every")
     assert not {"mh_rows", "restart", "optimizer_temperature"} & shown_options(app)
     choose(app, tempering="adaptive")
     assert {"restart", "beta_end"} <= shown_options(app)

@@ -87,7 +87,7 @@ def measured(table: str, settings: Sequence[str], seed: int, kept: Mapping[str, 
     for setting in settings:
         config = config_of(setting, seed)
         key = json.dumps([table, seed, asdict(config), VERSION], sort_keys=True)
-        yield kept[key] if key in kept else _cell(table, setting, dataset, config, known)
+        yield replace(kept[key], setting=setting) if key in kept else _cell(table, setting, dataset, config, known)
 
 
 def config_of(setting: str, seed: int) -> Config:

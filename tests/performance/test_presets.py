@@ -55,3 +55,10 @@ def test_an_interrupted_comparison_goes_on_after_its_last_whole_line(tmp_path, m
     assert ran == ["recommended", "filtered, B=40", "filtered, B=40"]
     assert file.read_text() == whole
     assert capsys.readouterr().out == shown
+
+
+def test_a_run_that_is_kept_counts_for_every_setting_with_its_options():
+    options = asdict(presets.config_of("recommended", 0))
+    named = replace(CELL, setting="filtered, B=60, distinct, train", options=options)
+    (cell,) = presets.measured("rare", ["recommended"], 0, {named.key: named})
+    assert cell.setting == "recommended"
