@@ -93,6 +93,19 @@ def test_ideas_contend_not_wordings(labels):
     assert most_bits(held, labels.dataset()) == 1.0
 
 
+def test_wordings_that_part_on_the_rows_asked_contend_so_that_no_answer_tells_more_than_the_most(labels):
+    # EVEN and PAIR are one idea by every labelled row; of these they say otherwise.
+    by_text = dict.fromkeys(inspected.LABEL_SLOTS, ("yes",) * 6) | {inspected.PAIR: ("no",) * 6}
+    weights = (0.55, 0.0, 0.45, 0.0)
+    answers = said(labels, by_text, inspected.LABEL_SLOTS, weights)
+    view, dataset = labels.refresh().view, labels.dataset()
+    found = questions(answers, view, replace(inspected.LABEL_CONFIG, epsilon=1e-6), dataset)
+    held = contenders(answers, view, dataset)
+    assert [contender.slots for contender in held] == [(0,), (2,), (1,), (3,)]
+    # H(.55, .45) = 0.993 bits
+    assert 0.99 < found[0].bits <= most_bits(held, dataset)
+
+
 def test_of_a_run_that_has_gone_on_only_equal_texts_contend_together(labels):
     answers = said(labels, inspected.ON_TEST, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS)
     earlier = replace(answers, texts=(inspected.EVEN, inspected.NONE, inspected.EVEN, inspected.ODD))

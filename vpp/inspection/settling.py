@@ -1,11 +1,12 @@
 """What would settle it: inputs whose true answer would tell most of which hypothesis holds, and what each would do."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Votes
+from vpp.inspection.behaviour import behaviour
 from vpp.inspection.ideas import merge_ideas
 from vpp.posterior.disagreement import weighted_interval
 from vpp.posterior.information import entropy, label_information, number_information, weights_after
@@ -146,13 +147,17 @@ def is_contradicted(vote: Value, answer: Value, *, reach: float) -> bool:
 
 
 def contenders(answers: Answers, view: RunView, dataset: Dataset) -> tuple[Contender, ...]:
-    """The ideas of the particles that answered, heaviest first; equal texts alone, where the run has gone on since."""
+    """Ideas, or equal texts where the run has gone on since, split where their answers to these rows differ.
+
+    Heaviest first.
+    """
     merged = merge_ideas(view, dataset)
-    if merged is not None and answers.texts == tuple(view.texts[state.hypothesis] for state in view.population):
-        held = [idea.slots for idea in merged]
-    else:
-        held = [tuple(k for k, other in enumerate(answers.texts) if other == text) for text in set(answers.texts)]
-    found = [_contender(slots, answers) for slots in held]
+    is_current = answers.texts == tuple(view.texts[state.hypothesis] for state in view.population)
+    held: dict[Hashable, list[int]] = {}
+    for slot, (text, said) in enumerate(zip(answers.texts, answers.predictions, strict=True)):
+        known = merged.of_slot(slot) if merged is not None and is_current else text
+        held.setdefault((known, behaviour(p.value for p in said)), []).append(slot)
+    found = [_contender(tuple(slots), answers) for slots in held.values()]
     return tuple(sorted(found, key=lambda contender: (-contender.weight, contender.slots)))
 
 
