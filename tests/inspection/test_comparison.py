@@ -195,3 +195,18 @@ def test_other_columns_of_the_same_rows_are_compared_all_the_same(folder: Path) 
     )
     found = side_by_side(all_right(folder / "a", fewer), all_right(folder / "b", wider))
     assert found.comparable == (0, 1)
+
+
+def test_losses_keep_the_digits_of_targets_far_from_zero() -> None:
+    """Nine digits of 1,700,000,000.4 would be 0.4 off."""
+    truths = [1_700_000_000.0 + n for n in range(4)]
+    data = dataset(truths, truths)
+    model = replace(baselines(data).models[0], answers=tuple(truth + 0.5 for truth in truths))
+    assert standing_of(model, data).losses == (0.25,) * 4
+
+
+def test_rounding_errors_lose_no_row() -> None:
+    data = dataset([0.1, 0.7], [0.3, 0.8])
+    exact, near = (replace(baselines(data).models[0], answers=said) for said in ((0.3, 0.8), (0.1 + 0.2, 0.8)))
+    found = against(standing_of(near, data), standing_of(exact, data))
+    assert found is not None and (found.better, found.worse, found.mean) == (0, 0, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import YES_NO, evaluated
+from tests.reporting.builders import YES_NO, dataset, evaluated
 from vpp.events import Evaluated
 from vpp.inspection.camps import ABOVE, AT, BELOW, camps
 from vpp.inspection.columns import by_answers, by_particle
@@ -194,3 +194,16 @@ def test_certainty_that_is_everywhere_the_same_tells_nothing(labels: RunReader) 
     one = evaluated(YES_NO, {"a": ["no", "no", "yes"]}, slots=("a",))
     assert is_equally_sure(points(one, rows_by_id(YES_NO)))
     assert not is_equally_sure(list(of(labels).values()))
+
+
+def test_two_rules_that_are_always_as_far_apart_are_equally_sure_of_every_row() -> None:
+    """Parallel lines: a spread of 1/2 and a mean that is 1/2 off on every row, but for rounding errors."""
+    truths = [0.2 * n for n in range(40)]
+    data = dataset(truths, truths)
+    said = {"low": [float(f"{truth:.6g}") for truth in truths], "high": [float(f"{truth + 1:.6g}") for truth in truths]}
+    told = points(evaluated(data, said, slots=("low", "high") * 2), rows_by_id(data))
+    found = spread_reliability(told, data)
+    assert len(set(found.spreads)) > 1
+    assert found.is_equally_sure and found.rank_correlation is None
+    assert len(set(found.errors)) == 1
+    assert [point.row.id for point in told] == list(range(40, 80))

@@ -338,3 +338,23 @@ def test_rows_that_took_no_part_are_told(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run(data), data=data))
     assert "| left out | 2 without a target, 184 in neither part |" in report
     assert "4 of 191 rows train, 3 test; 184 are not used." in report
+
+
+def test_hypotheses_that_answer_alike_are_said_to(tmp_path: Path) -> None:
+    """Without weights, of numbers: in the headline, above the ideas, and where the particles disagree."""
+    alike = dataset([0.1, 0.2, 0.7, 0.4], [0.1, 0.3])
+    config = Config(method="always-accept", particles=2)
+    said = {text: [0.1, 0.7] for text in ("even", "odd")}
+    trained = {text: [0.1, 0.2, 0.7, 0.7] for text in ("even", "odd")}
+    events = [
+        started(config, alike),
+        *drawn("even", "odd"),
+        evaluated(alike, said, slots=("even", "odd")),
+        evaluated(alike, trained, slots=("even", "odd"), split="train"),
+        RunFinished(outcome="finished"),
+    ]
+    report = plain(report_markdown(run(tmp_path, *events, data=alike, config=config), simple_models=False))
+    assert "Two hypotheses without weights say the same thing, and" in report
+    assert "Two hypotheses hold one idea. " in report
+    assert "## Where the particles disagree\n\nNowhere: the particles agree on all 2 test rows." in report
+    assert "widest spread, of" not in report

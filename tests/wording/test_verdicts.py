@@ -144,6 +144,10 @@ def test_a_miss_stands_beside_that_of_one_number_for_every_row() -> None:
     assert miss_verdict(9, [0, 4]) == "A typical miss is 3; the best single number misses by only 2."
 
 
+def test_a_miss_stands_beside_truths_whose_squares_leave_a_floats_range() -> None:
+    assert miss_verdict(1e300, [3e160, -3e160]).startswith("A typical miss is 1e150; the same number")
+
+
 def test_a_spread_is_held_against_a_typical_miss() -> None:
     assert spread_verdict(1, 4).startswith("Below a typical miss, 2:")
     assert spread_verdict(2, 4).startswith("Not below a typical miss, 2:")

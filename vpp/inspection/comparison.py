@@ -15,9 +15,9 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.behaviour import DIGITS, same_answer
+from vpp.inspection.behaviour import same_answer
 from vpp.inspection.scores import Score, rows_of, score
-from vpp.posterior.likelihood import correct, regression_errors
+from vpp.posterior.likelihood import correct, settled_errors
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.runs.averages import averages
 from vpp.runs.reader import Snapshot
@@ -96,9 +96,8 @@ def _losses(answers: Votes, rows: Sequence[Row], dataset: Dataset) -> tuple[floa
     targets = [row.target for row in rows]
     if dataset.task == "classification":
         return tuple((~correct(answers, targets)).astype(float).tolist())
-    settled = [None if answer is None else float(f"{answer:.{DIGITS}g}") for answer in answers]
+    errors = settled_errors(answers, targets, abstention_error=dataset.target_range)
     with np.errstate(over="ignore"):
-        errors = regression_errors(settled, targets, abstention_error=dataset.target_range)
         return tuple(np.square(errors).tolist())
 
 

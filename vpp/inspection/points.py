@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, vote_shares
+from vpp.posterior.prediction import Value, settled, vote_shares
 from vpp.runs.averages import averages
 
 DIGITS = 12
@@ -46,8 +46,13 @@ class Point:
 
     @property
     def certainty(self) -> float:
-        """Larger where the posterior is surer: the weight behind the vote's outcome, or minus the spread."""
-        return self.behind if isinstance(self.row.target, str) else -self.doubt
+        """Larger where the posterior is surer: the weight behind the vote's outcome, or minus the spread.
+
+        Rounding errors are left out: voices as far apart on two rows are equally sure of both.
+        """
+        if isinstance(self.row.target, str):
+            return self.behind
+        return -settled(self.doubt, of=max((abs(float(vote)) for vote in self.votes if vote is not None), default=0.0))
 
     @property
     def _held(self) -> float:
@@ -64,7 +69,8 @@ def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
     """Every evaluated row, most uncertain first."""
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
     found = [_point(rows[row_id], said, prediction, evaluated) for row_id, said, prediction in by_row]
-    return sorted(found, key=lambda point: (-point.doubt, point.row.id))
+    is_label = evaluated.metric == "accuracy"
+    return sorted(found, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))
 
 
 def weakly_backed(found: Iterable[Point], *, below: float) -> list[Point]:

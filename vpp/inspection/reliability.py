@@ -17,7 +17,7 @@ from vpp.posterior.calibration import (
     reliability,
     risk_coverage,
 )
-from vpp.posterior.likelihood import regression_errors
+from vpp.posterior.likelihood import settled_errors
 from vpp.posterior.prediction import Value
 
 
@@ -99,7 +99,7 @@ def vote_reliability(found: Sequence[Point]) -> VoteReliability:
 def spread_reliability(found: Sequence[Point], dataset: Dataset) -> SpreadReliability:
     """found: points with a number as their truth, at least one."""
     truths = [point.row.target for point in found]
-    errors = regression_errors([p.prediction for p in found], truths, abstention_error=dataset.target_range)
+    errors = settled_errors([p.prediction for p in found], truths, abstention_error=dataset.target_range)
     spreads = [point.doubt for point in found]
     off = [abs(float(error)) for error in errors]
     return SpreadReliability(
@@ -110,7 +110,7 @@ def spread_reliability(found: Sequence[Point], dataset: Dataset) -> SpreadReliab
         rows=tuple(point.row.id for point in found),
         spreads=tuple(spreads),
         errors=tuple(off),
-        rank_correlation=rank_correlation(spreads, off),
+        rank_correlation=rank_correlation([-point.certainty for point in found], off),
     )
 
 

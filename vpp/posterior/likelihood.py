@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, settled
 
 Floats = npt.NDArray[np.float64]
 
@@ -118,6 +118,15 @@ def regression_errors(
     if f.size != y.size:
         raise ValueError(f"{f.size} predictions for {y.size} targets: give one a row")
     return np.where(np.isnan(f), abstention_error, f - y)
+
+
+def settled_errors(
+    predictions: Sequence[Value | None], targets: Sequence[Value | None], *, abstention_error: float
+) -> Floats:
+    """(M,) as `regression_errors`, without rounding errors: means equally far off are so to the bit."""
+    errors = regression_errors(predictions, targets, abstention_error=abstention_error)
+    largest = [max(abs(float(value or 0.0)) for value in pair) for pair in zip(predictions, targets, strict=True)]
+    return np.array([settled(float(error), of=of) for error, of in zip(errors, largest, strict=True)])
 
 
 def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:

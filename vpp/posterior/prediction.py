@@ -1,5 +1,6 @@
 """Predicting with all particles (Eq. 7 and 8)."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 Value = str | float
@@ -7,6 +8,8 @@ Value = str | float
 
 TIE = 1e-9
 """Vote shares closer than this are tied."""
+EXACT = 12
+"""Significant digits of a number that rounding errors of a weighted mean leave alone."""
 
 
 def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict[Value, float]:
@@ -44,13 +47,21 @@ def average(
 def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float]) -> float | None:
     """sum_k w_k f(x*; theta_k) over those that answered, their weights rescaled to 1 (Eq. 7); None when all abstain.
 
-    Where those that answered hold no weight at all, they count equally.
+    Where those that answered hold no weight at all, they count equally. Never outside the answers by a rounding error:
+    the mean of equal numbers is that number.
     """
     answered = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None]
     if not answered:
         return None
     total = sum(w for _, w in answered)
-    if total == 0:
-        return sum(p for p, _ in answered) / len(answered)
     # y(x*) = sum_k w_k f(x*; theta_k)                                               (Eq. 7)
-    return sum(p * (w / total) for p, w in answered)
+    mean = sum(p * (w / total if total else 1 / len(answered)) for p, w in answered)
+    numbers = [p for p, _ in answered]
+    return min(max(mean, min(numbers)), max(numbers))
+
+
+def settled(value: float, *, of: float) -> float:
+    """Return a difference of numbers as large as `of` without the digits that are rounding errors of theirs."""
+    if of == 0 or not math.isfinite(of) or not math.isfinite(value):
+        return value
+    return round(value, EXACT - 1 - math.floor(math.log10(abs(of))))

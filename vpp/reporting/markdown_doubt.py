@@ -48,7 +48,7 @@ def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
 def _votes(found: Sequence[Point]) -> Iterator[str]:
     uncertain = [point for point in found if point.is_uncertain]
     if not uncertain:
-        yield f"Nowhere: the particles agree on all {counted(len(found), 'test row')}."
+        yield _nowhere(found)
         return
     shown = uncertain[:MOST_POINTS]
     cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
@@ -58,6 +58,10 @@ def _votes(found: Sequence[Point]) -> Iterator[str]:
         [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
         right=(0,),
     )
+
+
+def _nowhere(found: Sequence[Point]) -> str:
+    return f"Nowhere: the particles agree on all {counted(len(found), 'test row')}."
 
 
 def _vote(point: Point) -> str:
@@ -78,6 +82,9 @@ def _who_said(point: Point, label: str | None) -> str:
 
 
 def _spreads(found: Sequence[Point], decimals: int | None) -> Iterator[str]:
+    if not any(point.doubt for point in found):
+        yield _nowhere(found)
+        return
     shown = found[:WIDEST_POINTS]
     yield (
         f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(found))}. Spread is the "

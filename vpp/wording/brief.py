@@ -80,7 +80,8 @@ def _leading(ideas: Ideas, config: Config) -> str:
     if n == 1:
         return "There is one hypothesis"
     if not config.is_weighted:
-        return f"{capitalised(in_words(n))} hypotheses without weights say {counted(len(ideas), 'different thing')}"
+        said = counted(len(ideas), "different thing") if len(ideas) > 1 else "the same thing"
+        return f"{capitalised(in_words(n))} hypotheses without weights say {said}"
     if len(ideas) > 1 and first - last < EQUAL:
         return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
     if first > MAJORITY:
@@ -352,6 +353,8 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
     n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
     if n == 1:
         return "There is one hypothesis."
+    if len(ideas) == 1:
+        return f"{capitalised(in_words(n))} hypotheses hold one idea."
     if len(ideas) == n:
         return f"All {in_words(n)} hypotheses answer differently; each counts alike."
     held = f"{capitalised(in_words(n))} hypotheses hold {counted(len(ideas), 'idea')}"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import pstdev
 from typing import Any, Literal
 
 from vpp.wording.words import (
@@ -339,8 +340,7 @@ def _share_of_entropy(bits: float) -> float:
 
 def miss_verdict(mse: float, truths: Sequence[float]) -> str:
     """A typical miss beside how far the truths lie apart. truths: at least one."""
-    miss, mean = math.sqrt(mse), math.fsum(truths) / len(truths)
-    apart = math.sqrt(math.fsum((truth - mean) ** 2 for truth in truths) / len(truths))
+    miss, apart = math.sqrt(mse), pstdev(truths)
     own, other = number(miss, 3), number(apart, 3)
     if own == other:
         return f"A typical miss is {own}; the best single number for every row misses by as much."
