@@ -158,6 +158,16 @@ def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
     assert shown["Rank correlation"] == shown["Area under the risk curve"] == ("–", trust.NOT_EQUAL)
 
 
+def test_equal_errors_rank_no_spread_and_the_words_say_that_it_is_the_errors() -> None:
+    """Means 1 and 3, each one off; spreads 1 and 2."""
+    data = dataset([0.0, 4.0], [2.0, 4.0])
+    said = evaluated(data, {"a": [0.0, 1.0], "b": [2.0, 5.0]}, slots=("a", "b"))
+    found = spread_reliability(points(said, rows_by_id(data)), data)
+    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
+    assert shown["Rank correlation"] == ("–", trust.EQUAL_ERRORS)
+    assert trust.spread_saying(found) == trust.EQUAL_ERRORS
+
+
 def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
     silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
     votes = vote_reliability(points(silent, rows_by_id(YES_NO)))

@@ -209,4 +209,5 @@ def test_rounding_errors_lose_no_row() -> None:
     data = dataset([0.1, 0.7], [0.3, 0.8])
     exact, near = (replace(baselines(data).models[0], answers=said) for said in ((0.3, 0.8), (0.1 + 0.2, 0.8)))
     found = against(standing_of(near, data), standing_of(exact, data))
-    assert found is not None and (found.better, found.worse, found.mean) == (0, 0, 0)
+    assert found is not None
+    assert (found.better, found.worse, found.mean) == (0, 0, 0)

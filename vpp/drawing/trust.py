@@ -23,6 +23,7 @@ from vpp.wording.words import (
 
 NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
 NOT_EQUAL = "Every answer is as sure as the next, so it cannot be judged whether doubt means error."
+EQUAL_ERRORS = "All errors are the same, so nothing tells whether a wide spread goes with a large error."
 NO_ANSWER = "No particle with weight answered any row, so there is nothing to hold against the truth."
 NO_GAIN = 0.05
 """Share of the way from a random order to the best one below which an order is no better than random."""
@@ -141,12 +142,13 @@ def _log_metric(found: VoteReliability, n_labels: int) -> Metric:
 
 def spread_saying(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
     """Whether a wide spread goes with a large error."""
+    return _equal_saying(found) if found.is_equally_sure else _follows(found, at)
+
+
+def _follows(found: SpreadReliability, at: Thresholds) -> str:
+    """Where spreads differ."""
     rho = found.rank_correlation
-    if found.is_equally_sure:
-        return _equal_saying(found)
-    if rho is None:
-        return "All errors are the same, so nothing tells whether a wide spread goes with a large error."
-    return follows_verdict(rho, found.n, at=at)
+    return EQUAL_ERRORS if rho is None else follows_verdict(rho, found.n, at=at)
 
 
 def _equal_saying(found: SpreadReliability) -> str:
@@ -178,7 +180,7 @@ def spread_metrics(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> li
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if rho is None or found.is_equally_sure else follows_verdict(rho, found.n, at=at),
+            words=NOT_EQUAL if found.is_equally_sure else _follows(found, at),
         ),
         _area_metric(found, number),
     ]
