@@ -42,6 +42,12 @@ def read(path: Path) -> BinaryIO:
     return os.fdopen(plain_file(path, os.O_RDONLY), "rb")
 
 
+def read_at_most(path: Path, n_bytes: int) -> bytes:
+    """Return the first bytes of a file that the user named, which may be a link or a pipe. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(n_bytes)
+
+
 def read_json(path: Path, *, largest: int = LARGEST_JSON) -> Any:
     """Return a JSON file's content. largest: bytes.
 
@@ -59,18 +65,19 @@ def read_json(path: Path, *, largest: int = LARGEST_JSON) -> Any:
 
 def check_integers(value: Any, *, written_as: bytes) -> None:
     """Raise ValueError where a value read from JSON holds an integer beyond 64 bits; the text is searched first."""
-    if _MANY_DIGITS in written_as.translate(_DIGITS_ALIKE) and _holds_huge_integer(value):
+    if _MANY_DIGITS in written_as.translate(_DIGITS_ALIKE) and holds_huge_integer(value):
         raise ValueError("it holds an integer beyond 64 bits")
 
 
-def _holds_huge_integer(value: Any) -> bool:
+def holds_huge_integer(value: Any) -> bool:
+    """Whether the value is an integer beyond 64 bits, or holds one."""
     if isinstance(value, int):
         return abs(value) > LARGEST_INTEGER
     if is_dataclass(value) and not isinstance(value, type):
-        return _holds_huge_integer(asdict(value))
+        return holds_huge_integer(asdict(value))
     if isinstance(value, Mapping):
-        return any(map(_holds_huge_integer, value.values()))
-    return isinstance(value, list | tuple) and any(map(_holds_huge_integer, value))
+        return any(map(holds_huge_integer, value.values()))
+    return isinstance(value, list | tuple) and any(map(holds_huge_integer, value))
 
 
 def _size_text(size: int) -> str:

@@ -152,7 +152,7 @@ def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dat
         notes=source.notes,
         **choice.splitting.options,
     )
-    check_size(dataset, config.batch_size)
+    check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
     st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in known)))
     return dataset
@@ -200,7 +200,7 @@ def prepare_again(again: Again) -> Asked:
     config = method(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
     about_tau(config, again.dataset)
     try:
-        check_size(again.dataset, config.batch_size)
+        check_size(again.dataset, config)
     except VppError as error:
         refuse("These rows cannot be used as chosen", error)
     endpoint = again.completed(model())

@@ -11,6 +11,7 @@ from vpp.cli.tally import Tally
 from vpp.data.inputs import columns_beside, unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.tasks import generate
+from vpp.errors import InputError
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
@@ -25,6 +26,8 @@ def report(options: Namespace) -> int:
     """Writes the report of a run as it is now, and names each file that was written, a line each."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
+    if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
+        raise InputError(f"{options.output} cannot hold both reports: name two files with -o and --html")
     if options.output:
         written = [_written(Path(options.output), report_markdown(reader).encode())]
     else:

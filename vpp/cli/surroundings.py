@@ -4,10 +4,12 @@ import os
 import sys
 from pathlib import Path
 
+from vpp.data.dialect import MAX_BYTES
 from vpp.errors import InputError
+from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
-from vpp.runs.store import RunStore, is_sound
+from vpp.runs.store import FILES, RunStore, is_sound
 from vpp.settings import Environment
 
 
@@ -40,9 +42,9 @@ def find_run(name: str) -> RunDirectory:
 
 
 def read_bytes(name: str) -> bytes:
-    """A file's bytes, or standard input's for `-`. Raises InputError."""
+    """Return a file's bytes, or standard input's for `-`, up to one more than a table may have. Raises InputError."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return sys.stdin.buffer.read(MAX_BYTES + 1) if name == "-" else read_at_most(Path(name), MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}): check the path") from None
 
@@ -58,12 +60,17 @@ def read_text(name: str | None) -> str | None:
 
 
 def write_bytes(name: Path, content: bytes) -> None:
-    """The file whole, or as it was. Raises InputError where it cannot be written."""
+    """Write the file whole, or leave it as it was.
+
+    Raises InputError where it cannot be written, or holds a run's record.
+    """
+    if (place := name.resolve()).name in FILES and is_sound(place.parent):
+        raise InputError(f"{name} is the record of a run: choose another place")
     try:
         if name.exists() and not name.is_file():  # a pipe or a terminal
             name.write_bytes(content)
         else:
-            _replace(name.resolve(), content)
+            _replace(place, content)
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}): choose another place") from None
 

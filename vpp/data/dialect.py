@@ -40,7 +40,7 @@ def find_delimiter(text: str) -> tuple[str, str]:
 
 def skip_lines(text: str, n_lines: int) -> str:
     """The text below so many lines."""
-    ends = [match.end() for match in islice(_LINE_END.finditer(text), n_lines)]
+    ends = [match.end() for match in islice(_LINE_END.finditer(text), min(n_lines, len(text) + 1))]
     if len(ends) < n_lines:
         return ""
     return text[ends[-1] :] if ends else text

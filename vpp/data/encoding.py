@@ -44,6 +44,7 @@ _SURE = 0.3
 """How like a language the letters of a one-byte encoding must be, on charset-normalizer's scale of 0 to 1."""
 _SAMPLE_BYTES = 32_768
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _END_MARK = "\x1a"
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -97,7 +98,7 @@ def _as_said(content: bytes, name: str, encoding: str) -> Decoded:
     except (UnicodeError, ValueError) as error:
         where = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(f"{name} is no text in {encoding_name(encoding)}{where}: choose another encoding") from None
-    if "\0" in text:
+    if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
         raise DataError(f"{name} is no text in {encoding_name(encoding)}: choose another encoding")
     return Decoded(text=text, encoding=encoding)
 

@@ -42,10 +42,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> tuple[Grid, Read
     Raises DataError for a file that is no table, over the limits, or has a line wider than its header.
     """
     if len(content) > dialect.MAX_BYTES:
-        raise DataError(
-            f"{name} has {len(content) / 1e6:.1f} MB, more than {dialect.MAX_BYTES / 1e6:.0f}: keep a sample of its "
-            "rows"
-        )
+        raise DataError(f"{name} is larger than {dialect.MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
     found = find_format(content, name=name)
     if found == "parquet":
         return read_parquet(content, name=name), Reading(format="parquet"), ()

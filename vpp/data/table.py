@@ -103,7 +103,7 @@ class Table:
 
 def _nearest(name: str, names: Sequence[str]) -> str:
     by_lower = {other.lower(): other for other in names}
-    near = get_close_matches(name.lower(), by_lower, n=3)
+    near = get_close_matches(str(name).lower(), by_lower, n=3)
     if near:
         return f"did you mean {' or '.join(repr(by_lower[lower]) for lower in near)}?"
     listed = ", ".join(repr(shown_name(each)) for each in names[:MOST_LISTED])

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from vpp.data.dataset import Column, Task, Value
 from vpp.data.kinds import is_number
 from vpp.data.labels import look_alike, why_unreadable
 from vpp.data.notation import is_written_number, two_ways
-from vpp.errors import DataError
+from vpp.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from vpp.data.table import Table
@@ -71,7 +71,12 @@ def find_task(cells: Iterable[str | None]) -> Task:
 
 
 def resolve_task(table: "Table", target: str, task: Task | Literal["auto"]) -> Task:
-    """The task asked for, or the one found. Raises DataError where the column cannot serve as its target."""
+    """Return the task asked for, or the one found.
+
+    Raises InputError for an unknown task, and DataError where the column cannot be its target.
+    """
+    if task not in (known := ("auto", *get_args(Task))):
+        raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     present = [cell for cell in table.cells(target) if cell is not None]
     if not present:
         raise DataError(f"column {target!r} of {table.file} is all empty: pick another target")

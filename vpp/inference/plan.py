@@ -1,5 +1,6 @@
 """What a run will take before it costs anything: calls and rounds, at most (method's table of calls)."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from vpp.problem import batch_length
@@ -86,11 +87,13 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
 
 def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int) -> int:
     """The largest K, up to `wanted`, of which a whole run keeps to the budget of calls; never below the first K."""
-    for size in range(wanted, config.size, -1):
+
+    def calls(size: int) -> int:
         fixed = replace(config, particles=size, particles_min=1, particles_max=0, growth_budget=0)
-        if plan(fixed, n_train=n_train, n_test=n_test).calls <= config.growth_budget:
-            return size
-    return config.size
+        return plan(fixed, n_train=n_train, n_test=n_test).calls
+
+    larger = range(config.size + 1, wanted + 1)
+    return config.size + bisect_right(larger, config.growth_budget, key=calls)
 
 
 def _within_budget(config: Config, n_train: int, n_test: int) -> Config:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpp.data.dataset import Row, Task
+from vpp.data.dialect import MAX_BYTES
 from vpp.data.read_as import AS_FOUND, ReadAs
 from vpp.data.table import Table
 from vpp.errors import InputError
 from vpp.events import Votes
+from vpp.files import read_at_most
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 
@@ -34,15 +36,25 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = AS_
     if isinstance(data, str | Path):
         path = Path(data)
         try:
-            return Table.read(path.read_bytes(), name=path.name, read_as=read_as)
+            return Table.read(read_at_most(path, MAX_BYTES + 1), name=path.name, read_as=read_as)
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+    if not hasattr(data, "itertuples"):
+        raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
     empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_is_told, line))]
     if empty:
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
+    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=AS_FOUND)
+
+
+def _csv(frame: "pd.DataFrame") -> bytes:
+    """Return the frame as CSV. Raises InputError where a cell is not Unicode text."""
     text = StringIO()
-    data.to_csv(text, index=False)
-    return replace(Table.read(text.getvalue().encode(), name="frame", read_as=AS_WRITTEN), read_as=AS_FOUND)
+    frame.to_csv(text, index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
+    try:
+        return text.getvalue().encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
 
 
 def _is_told(cell: object) -> bool:

@@ -165,7 +165,7 @@ class RunDirectory:
     def _write_spec(self, spec: RunSpec, *, status: State) -> None:
         """run.json: the spec, and the status as of now. Raises RunError where it could not be read again."""
         told = {"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)}
-        content = json.dumps(told, indent=2, ensure_ascii=False).encode()
+        content = _json(told)
         if len(content) > files.LARGEST_JSON:
             raise RunError(
                 f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
@@ -305,6 +305,26 @@ class RunDirectory:
             return self.path.stat().st_mtime
         except FileNotFoundError:
             return 0.0
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    """Return the content of run.json. Raises RunError for a field that `files.read_json` would refuse."""
+    huge = next((name for name, value in _fields_of(fields) if files.holds_huge_integer(value)), "")
+    if huge:
+        raise RunError(f"{huge} is beyond 64 bits: give a smaller number")
+    try:
+        return json.dumps(fields, indent=2, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RunError(f"run.json cannot hold the lone surrogate {error.object[error.start]!r}: remove it") from None
+
+
+def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each field, those of nested objects too."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _fields_of(value)
+        else:
+            yield name, value
 
 
 def _note(path: Path, kind: TypeAdapter[T]) -> T | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
 
+MOST_STEPS = 100_000
+MOST_PARTICLES = 100_000
 NO_ENDPOINT = "no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), --gguf FILE, or --demo"
 
 
@@ -46,7 +49,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         """Raises InputError for what would fail later."""
-        check_size(self.dataset, self.config.batch_size)
+        check_size(self.dataset, self.config)
         check_endpoint(self.endpoint)
         check_prefetch(self.endpoint, self.config)
         check_start(self.start, self.config)
@@ -95,14 +98,18 @@ def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None
         raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
 
 
-def check_size(dataset: Dataset, batch_size: int) -> None:
-    """Raises InputError where there are fewer training rows than a batch needs."""
-    n = len(dataset.train)
-    if n < batch_size:
+def check_size(dataset: Dataset, config: Config) -> None:
+    """Raise InputError where a batch needs more training rows than there are, or the run is too large."""
+    n_train = len(dataset.train)
+    if n_train < config.batch_size:
         raise InputError(
-            f"{dataset.name} leaves {n} training {'row' if n == 1 else 'rows'}, fewer than a batch of {batch_size}: "
-            f"add rows, or set the batch size to at most {n}"
+            f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, fewer than a batch of {config.batch_size}: "
+            f"add rows, or set the batch size to at most {n_train}"
         )
+    if config.epochs * ceil(n_train / config.batch_size) > MOST_STEPS:
+        raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
+    if config.largest_size > MOST_PARTICLES:
+        raise InputError(f"the run would have more than {MOST_PARTICLES:,} particles: use fewer")
 
 
 def check_start(start: Sequence[str], config: Config) -> None:
