@@ -29,6 +29,7 @@ def vpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
+BEYOND = 2**64
 TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" for i in range(60))
 
 
@@ -55,7 +56,15 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --delimiter ;", "t.csv has no column 'kind'"),
         ("run t.csv --target kind --demo --decimal dot", "decimal is 'dot': give point or comma"),
         ("run t.csv --target kind --demo --skip-lines 90", "no lines below the 90 skipped ones"),
+        (f"run t.csv --target kind --demo --skip-lines {BEYOND}", f"no lines below the {BEYOND} skipped ones"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
+        (f"run t.csv --target kind --demo --train-size {BEYOND}", "train_size is beyond 64 bits"),
+        (f"run t.csv --target kind --demo --seed {BEYOND}", "seed is beyond 64 bits: give a smaller number"),
+        (f"run t.csv --target kind --demo --max-calls {BEYOND}", "calls is beyond 64 bits"),
+        ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
+        ("run t.csv --target kind --demo --plan --particles 100001", "more than 100,000 particles"),
+        ("run t.csv --target kind --demo --plan --particles-max 100001", "more than 100,000 particles"),
+        ("run t.csv --target kind --demo --encoding utf-7 --test surrogate.csv", "surrogate.csv is no text in utf-7"),
         ("run t.csv --target kind --demo --test-fraction 2", "fraction"),
         ("run t.csv --target kind --demo --split by:a", "split 'by:a' is none: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --split group:zebra", "zebra"),
@@ -100,6 +109,7 @@ def test_bad_input_is_told_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sai
     (tmp_path / "t.csv").write_text(TABLE)
     (tmp_path / "other.csv").write_text("z\n1\n")
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "surrogate.csv").write_text("a,b,kind,same\n+2AA-,1,x,1\n")
     (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
     (tmp_path / "taken").mkdir()
     code, out, err = vpp(*words.split(" "))
@@ -109,6 +119,13 @@ def test_bad_input_is_told_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sai
     assert said in err
     assert not (tmp_path / "runs").exists() or list((tmp_path / "runs").iterdir()) == []
     assert (tmp_path / "taken").is_dir()
+
+
+def test_two_reports_need_two_files(vpp: Vpp, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    code, _, err = vpp("report", "run", "-o", "one", "--html", tmp_path / "one")
+    assert (code, err) == (2, "vpp: one cannot hold both reports: name two files with -o and --html\n")
 
 
 def test_a_run_elsewhere_of_the_same_name_is_not_taken_for_the_one_named(vpp: Vpp, desk: Desk, tmp_path: Path) -> None:

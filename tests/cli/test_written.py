@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vpp.cli.surroundings import write_bytes
+from vpp.cli.surroundings import read_bytes, write_bytes
 from vpp.errors import InputError
 
 
@@ -40,3 +40,20 @@ def test_a_link_is_written_through_and_a_pipe_into(tmp_path: Path) -> None:
     writer.start()
     assert (tmp_path / "pipe").read_bytes() == b"2"
     writer.join()
+
+
+def test_a_file_of_a_run_is_not_written_over_and_another_beside_it_is(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(b"{}")
+    (tmp_path / "data.csv").write_bytes(b"row\n")
+    for name in ("run.json", "data.csv", "events.jsonl"):
+        with pytest.raises(InputError, match=f"{name} is the record of a run: choose another place"):
+            write_bytes(tmp_path / name, b"# Report")
+    assert (tmp_path / "run.json").read_bytes() == b"{}"
+    write_bytes(tmp_path / "mine.md", b"# Report")
+    assert (tmp_path / "mine.md").read_bytes() == b"# Report"
+
+
+def test_no_more_is_read_than_shows_that_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.csv").write_bytes(b"x" * 100)
+    monkeypatch.setattr("vpp.cli.surroundings.MAX_BYTES", 7)
+    assert len(read_bytes(str(tmp_path / "t.csv"))) == 8

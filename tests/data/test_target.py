@@ -5,7 +5,7 @@ import pytest
 from vpp.data.recast import with_kinds
 from vpp.data.table import Table
 from vpp.data.target import find_task, guess_note, label_notes, resolve_task, sort_labels, target_guess
-from vpp.errors import DataError
+from vpp.errors import DataError, InputError
 
 
 def table_of(**columns: list[str]) -> Table:
@@ -118,3 +118,8 @@ def test_labels_sort_as_numbers_only_if_all_are():
     assert sort_labels(["10", "9", "-1", "9"]) == ("-1", "9", "10")
     assert sort_labels(["10", "9", "b"]) == ("10", "9", "b")
     assert sort_labels(["1.0", "1"]) == ("1", "1.0")
+
+
+def test_an_unknown_task_is_refused():
+    with pytest.raises(InputError, match="task is 'sorting': choose one of auto, regression, classification"):
+        resolve_task(table_of(y=["a", "b"]), "y", "sorting")

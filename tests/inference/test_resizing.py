@@ -6,10 +6,11 @@ from itertools import pairwise
 import pytest
 
 from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
-from vpp.inference.plan import PATIENCE, plan
+from vpp.inference.plan import PATIENCE, affordable_size, plan
 from vpp.inference.population import Particle, Population
 from vpp.inference.resizing import shrink
 from vpp.posterior.resampling import systematic_resample
+from vpp.settings import Config
 
 from . import scripted
 
@@ -166,3 +167,18 @@ def test_a_fixed_k_never_changes():
         *_, events = run(name, write=keep)
         assert len(set(sizes(events))) == 1
         assert not scripted.of_kind(events, Resampled, why="agreement")
+
+
+@pytest.mark.parametrize("size", [3, 4, 1_234, 50_000])
+def test_the_largest_affordable_k_takes_few_plans(monkeypatch, size):
+    budget = plan(Config(particles=size), n_train=100, n_test=60).calls
+    sizes = []
+
+    def counted(config, **rows):
+        sizes.append(config.particles)
+        return plan(config, **rows)
+
+    monkeypatch.setattr("vpp.inference.plan.plan", counted)
+    config = Config(particles=3, particles_max=50_000, growth_budget=budget)
+    assert affordable_size(config, 50_000, n_train=100, n_test=60) == size
+    assert len(sizes) <= 17

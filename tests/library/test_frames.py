@@ -1,5 +1,7 @@
 """Frames at the library's door."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -16,3 +18,34 @@ def test_a_frame_keeps_its_rows_missing_cells_included() -> None:
 def test_a_row_without_a_value_is_named_since_later_rows_would_lose_their_places(empty: object) -> None:
     with pytest.raises(InputError, match="row 1 of the frame has no value"):
         table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object))
+
+
+def test_a_carriage_return_stays_in_its_cell() -> None:
+    frame = pd.DataFrame({"x": ["a\rb", "c\r\nd", "e"], "y": ["1", "2", "3"]})
+    table = table_of(frame)
+    assert (table.cells("x"), table.cells("y")) == (("a\rb", "c\r\nd", "e"), ("1", "2", "3"))
+
+
+@pytest.mark.parametrize("data", [None, 3, [{"x": 1}], pd.Series([1, 2], name="x")])
+def test_what_is_no_table_is_named(data: object) -> None:
+    with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
+        table_of(data)  # type: ignore[arg-type]
+
+
+def test_a_cell_that_is_not_unicode_text_is_refused() -> None:
+    with pytest.raises(InputError, match=r"the frame holds a lone surrogate \('.ud800'\)"):
+        table_of(pd.DataFrame({"x": ["a\ud800", "b"]}, dtype=object))
+
+
+def test_a_column_named_by_a_number_is_asked_for_as_text() -> None:
+    table = table_of(pd.DataFrame({0: [1, 2], 1: ["a", "b"]}))
+    with pytest.raises(InputError, match="no column 1: did you mean '1'"):
+        table.column(1)  # type: ignore[arg-type]
+
+
+def test_no_more_of_a_file_is_read_than_shows_that_it_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
+    monkeypatch.setattr("vpp.library.frames.MAX_BYTES", 7)
+    assert table_of(tmp_path / "t.csv").cells("x") == ("1",)

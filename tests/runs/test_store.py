@@ -15,6 +15,7 @@ from tests.reporting.builders import dataset
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.errors import InputError, RunError, RunLocked
+from vpp.llm.budget import Cap
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation, check_size
 from vpp.runs.slots import Slots
@@ -173,3 +174,14 @@ def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:
     assert Slots(tmp_path, count=2).take_now()
     other.give_back()
     other.give_back()
+
+
+def test_what_run_json_cannot_hold_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="lone surrogate"):
+        preparation(name="\ud800").create(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    directory = preparation().create(tmp_path)
+    before = directory.spec()
+    with pytest.raises(RunError, match="calls is beyond 64 bits"):
+        directory.amend(cap=Cap(calls=2**64))
+    assert directory.spec() == before
