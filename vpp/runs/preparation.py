@@ -103,8 +103,8 @@ def check_size(dataset: Dataset, config: Config) -> None:
     n_train = len(dataset.train)
     if n_train < config.batch_size:
         raise InputError(
-            f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, fewer than a batch of {config.batch_size}: "
-            f"add rows, or set the batch size to at most {n_train}"
+            f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "
+            f"fewer than a batch of {config.batch_size}: add rows, or set the batch size to at most {n_train}"
         )
     if config.epochs * ceil(n_train / config.batch_size) > MOST_STEPS:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
