@@ -86,7 +86,7 @@ def _size_text(size: int) -> str:
 
 def appended(path: Path) -> FileIO:
     """The file, open to be appended to without a buffer. Raises OSError as `plain_file` does."""
-    return FileIO(plain_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
+    return FileIO(str(path), "ab", opener=lambda _, flags: plain_file(path, flags))
 
 
 def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> BinaryIO:

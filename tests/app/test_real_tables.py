@@ -84,7 +84,7 @@ def test_the_posterior_of_a_real_table_is_sensible(real: Real, tmp_path: Path, m
     right, asked = map(int, found(r"the weighted vote gets (\d+) of (\d+) test rows right", report))
     (baseline,) = found(r"Baseline\s+([\d.]+) %", report)
     assert right / asked > float(baseline) / 100
-    (heaviest,) = found(r"\b1\. Weight [\d.]+,.*?predict \w+\.(.*?)\d+ of \d+ test rows right", report)
+    (heaviest,) = found(r"\b1\. Weight (?:over )?[\d.]+,.*?predict \w+\.(.*?)\d+ of \d+ test rows right", report)
     assert any(column in heaviest.replace("class label", "") for column in real.columns), heaviest
 
     assert re.search(r"Abstained\s+0 of [\d,]+\s+Every answer could be read", words(turned_to(app, "disagreement")))

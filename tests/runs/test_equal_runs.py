@@ -37,12 +37,12 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
         "remembered",
     }
     assert result["calls"]["cached"] == 0
-    assert result["rounds"] == 2 + 2 * 3 + 1
+    assert result["rounds"] == 2 + 3 * 3 + 1
     assert len(result["ess"]) == 3
     assert len(result["weights"]) == 3
     assert sum(result["weights"]) == pytest.approx(1)
     assert result["uncertain"]["of"] == 10
-    assert result["acceptance_rate"] is None
+    assert 0 <= result["acceptance_rate"] <= 1
     first, *_, last = JournalReader(RunDirectory(result["dir"]).journal).new_records()
     assert isinstance(first, Record)
     assert isinstance(last, Record)

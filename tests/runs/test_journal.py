@@ -22,6 +22,7 @@ from vpp.runs.view import RunView, fold
 from vpp.usage import Usage
 
 st.register_type_strategy(float, st.floats(allow_nan=False))
+st.register_type_strategy(int, st.integers(-(2**60), 2**60))
 JSON = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(), max_size=3)
 
 

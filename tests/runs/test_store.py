@@ -51,7 +51,7 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
         (0, Config(), 1024),
         (0, Config(particles=30, buffer_size=40), 1200),
         (0, Config(particles=30, buffer_size=40, points_per_call=7), 1024),
-        (0, Config(particles=10, particles_max=30), 1200),
+        (0, Config(particles=10, particles_max=30), 1800),
         (0, Config(method="mh", particles=15, mh_rows="train"), 1500),
         (0, Config(particles=15, tempering="adaptive"), 1500),
         (0, Config(particles=200, tempering="incremental"), 4096),
@@ -160,7 +160,7 @@ def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
 
 def test_one_row_that_is_left_is_counted_as_one() -> None:
     with pytest.raises(InputError, match=r"leaves 1 training row, fewer than a batch of 5: .* at most 1$"):
-        check_size(dataset(["yes"], ["no"]), 5)
+        check_size(dataset(["yes"], ["no"]), Config(batch_size=5))
 
 
 def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
         {
             "by": found.by,
             "slot": found.slot,
-            "text": view.texts[found.hypothesis],
+            "text": view.texts.get(found.hypothesis, ""),
             "rows": found.n,
             "prediction": value(found.prediction),
             "value": value(found.other),
