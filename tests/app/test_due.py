@@ -112,6 +112,7 @@ def test_a_click_at_the_moment_charts_are_asked_for_counts(told: Told, browser: 
     page.set_default_timeout(1000 * WITHIN_S)
     page.goto(f"{told.app.url}/watch?run={told.run.id}")
     page.locator("article.card").first.wait_for()
+    page.get_by_role("button", name="Stop and keep").wait_for()
     page.evaluate(BURST)
     page.get_by_text("Stopping: the test rows").wait_for()
     word = told.run.waiting_word()

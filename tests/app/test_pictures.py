@@ -40,7 +40,7 @@ def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
     """Before a server of the files in the test's folder."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path)))
     Thread(target=partial(server.serve_forever, poll_interval=0.05)).start()
-    yield Studio(browser, f"http://127.0.0.1:{server.server_port}", wait_ms=2_000)
+    yield Studio(browser, f"http://127.0.0.1:{server.server_port}")
     server.shutdown()
     server.server_close()
 
@@ -59,12 +59,14 @@ def test_a_page_without_a_flaw_is_photographed(studio: Studio, tmp_path: Path) -
 
 
 def test_every_flaw_of_a_page_is_named_and_no_picture_kept(studio: Studio, tmp_path: Path) -> None:
+    studio.rest_ms = 500  # it never rests
     assert not picture_of(studio, tmp_path, "".join(PLANTED.values())).exists()
     unnamed = [flaw for flaw in PLANTED if not any(fault.startswith(f"{WHERE} {flaw}") for fault in studio.faults)]
     assert unnamed == []
 
 
 def test_a_page_that_lacks_its_subject_is_not(studio: Studio, tmp_path: Path) -> None:
+    studio.rest_ms = 500  # it never shows one
     assert not picture_of(studio, tmp_path, "", "article.card").exists()
     assert "article.card" in studio.faults[0]
 

@@ -168,13 +168,14 @@ def test_every_answer_waits_for_the_latency_and_calls_wait_side_by_side() -> Non
 def test_answers_on_a_kept_connection_do_not_wait_for_acknowledgements(server) -> None:
     host, port = server.address.removeprefix("http://").removesuffix("/v1").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=20)
-    payload = json.dumps(learner()).encode()
-    started = time.perf_counter()
+    payload, waits = json.dumps(learner()).encode(), []
     for _ in range(50):
+        started = time.perf_counter()
         connection.request("POST", "/v1/chat/completions", payload)
         assert connection.getresponse().read()
+        waits.append(time.perf_counter() - started)
     connection.close()
-    assert time.perf_counter() - started < 1.5  # 2 s and more with an acknowledgement's 40 ms on each
+    assert sorted(waits)[12] < 0.03  # an acknowledgement's 40 ms would be on most; a busy machine delays some
 
 
 def test_capacity_makes_the_rest_wait() -> None:

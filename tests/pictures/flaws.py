@@ -38,10 +38,10 @@ def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[
     return [*seen["found"], *([] if is_alert else seen["alerts"])]
 
 
-def rest(page: Page) -> None:
+def rest(page: Page, *, within_ms: float = 30_000) -> None:
     """Waits until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
     page.wait_for_timeout(MOMENT_MS)
-    page.wait_for_function(AT_REST)
+    page.wait_for_function(AT_REST, timeout=within_ms)
 
 
 @dataclass

@@ -34,7 +34,9 @@ class Studio:
     runs: Mapping[str, str] = field(default_factory=dict)
     """Ids by the names that addresses use."""
     wait_ms: float = 30_000
-    """How long a page may take to come to rest."""
+    """How long a page may take to open."""
+    rest_ms: float = 30_000
+    """How long an open one may take to show what the scene needs, and to come to rest."""
     faults: list[str] = field(default_factory=list)
     """`watch 390 dark: a skeleton`, a line each."""
 
@@ -72,7 +74,7 @@ class Studio:
         page.evaluate("document.activeElement?.blur()")
         page.mouse.move(0, 0)
         for selector in scene.needs:
-            page.locator(selector).first.wait_for()
+            page.locator(selector).first.wait_for(timeout=self.rest_ms)
         self._rest(page, scene)
         fit(page, width)
         self._rest(page, scene)
@@ -81,7 +83,7 @@ class Studio:
         """Waits until it rests, as a live page never does; why it does not is told by its flaws."""
         if not scene.is_live:
             with suppress(TimeoutError):
-                rest(page)
+                rest(page, within_ms=self.rest_ms)
 
 
 def _first_line(message: str) -> str:
