@@ -1,4 +1,4 @@
-"""What a reader holds survives two steps in which a live run refreshes the page under them."""
+"""A reader's selection, fold, zoom and half-typed text survive two steps of a live run."""
 
 import subprocess
 import sys

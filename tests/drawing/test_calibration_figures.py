@@ -1,4 +1,4 @@
-"""What the charts of doubt against error draw, by hand on a few rows."""
+"""Charts of uncertainty against error, checked by hand on a few rows."""
 
 import pytest
 

@@ -129,7 +129,7 @@ def test_guesses_have_no_room_where_calls_wait_for_one_another() -> None:
 
 
 def test_shrinking_was_in_vain_where_clearly_fewer_calls_take_nearly_as_long() -> None:
-    """With 64 calls in place of 100, each takes 3.2 s at the limit: 4 s times the root of 0.64."""
+    """Limit for 64 calls instead of 100: 4 s times the square root of 0.64, so 3.2 s a call."""
     shrunk = Shrunk(median_s=4.0, load=100, limit=512.0)
     assert shrunk.is_in_vain(3.3, 64)
     assert not shrunk.is_in_vain(3.1, 64)
@@ -137,7 +137,7 @@ def test_shrinking_was_in_vain_where_clearly_fewer_calls_take_nearly_as_long() -
 
 
 def test_a_cohorts_median_counts_the_calls_that_are_still_under_way_as_the_slowest() -> None:
-    """Of 32 calls 24 are answered after 24, 23, … 1 s: the seventeenth took 17 s."""
+    """24 of 32 calls are answered, after 24, 23, … 1 s: the median of all 32 is 17 s."""
     cohort = Cohort(began=0.0, begun=COHORT, latencies=[float(seconds) for seconds in range(24, 0, -1)])
     assert cohort.is_told
     assert cohort.median_s == 17.0

@@ -33,7 +33,7 @@ MAX_TOKENS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the demo model answered so far: a function of the question, which runs on one table share."""
+    """Answers of the demo model by question; runs on one table share them."""
 
     answers: dict[tuple[str, int], Prediction] = field(default_factory=dict)
     """By hypothesis text and row."""
