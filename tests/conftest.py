@@ -1,5 +1,6 @@
 """Desks and finished runs that tests share."""
 
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,8 @@ from vpp.data.tasks import generate
 # Nothing fails for being slow: a machine that does other work beside has no say in what is right.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+# A shell without job control starts what it puts in the background with SIGINT ignored, and so would every command here be.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
