@@ -11,8 +11,10 @@ import pytest
 from tests.processes import Desk, Model, Outcome, model
 from vpp.data.tasks import generate
 
-# Nothing fails for being slow: a machine that does other work beside has no say in what is right.
-hypothesis.settings.register_profile("untimed", deadline=None)
+# No property fails because the machine is slow.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("untimed")
 # A shell without job control starts what it puts in the background with SIGINT ignored, and so would every command here be.
 signal.signal(signal.SIGINT, signal.default_int_handler)

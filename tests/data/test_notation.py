@@ -1,6 +1,7 @@
 """Numbers as people write them: each notation reads back to the same number, and what is ambiguous is decided once."""
 
 import math
+import re
 from decimal import Decimal
 
 import pytest
@@ -22,6 +23,7 @@ MARKS = [
     (",", "\xa0"),
 ]
 UNITS = ["", "€", "$", "CHF", "%", "kr", "US$"]
+MINUS = re.compile("[(\\-−–‒﹣－]")
 NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=2)
 
 
@@ -34,6 +36,11 @@ def written(number: Decimal, marks: tuple[str, str], unit: str, *, before: bool,
         return f"({digits})" if sign == "(" else f"{sign}{digits}"
     told = f"{unit} {digits}" if before else f"{digits} {unit}"
     return f"({told})" if sign == "(" else f"{sign}{told}"
+
+
+def digits(text: str) -> str:
+    """The digits of a number without zeros before them."""
+    return re.sub("[^0-9]", "", text).lstrip("0")
 
 
 @settings(deadline=None)
@@ -76,7 +83,12 @@ def test_any_cells_are_read_or_left_as_they_are(cells, decimal):
         assert list(read) == cells
     else:
         assert list(read) == [None if cell is None else read_number(cell, notation) for cell in cells]
-        assert all(math.isfinite(float(cell)) for cell in read if cell is not None)
+        for cell, number in zip(cells, read, strict=True):
+            if cell is not None:
+                assert math.isfinite(float(number))
+                assert digits(number) == digits(cell)
+                assert number.startswith("-") or not cell.startswith("-")
+                assert not number.startswith("-") or MINUS.search(cell)
 
 
 @pytest.mark.parametrize(

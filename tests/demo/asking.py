@@ -120,6 +120,6 @@ def serving(*options: str) -> Iterator[Server]:
         assert process.stdin is not None
         yield Server(process, process.stdout.readline().strip())
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""

@@ -1,20 +1,21 @@
 """The server over real HTTP: the protocol, its options, purity over fresh processes, and how it ends."""
 
-import http.client
+import asyncio
 import json
-import random
 import resource
+import socket
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.demo.asking import BINARY, REGRESSION, ROOT, body, learner_prompt, optimizer_prompt, serving
+from tests.inference import virtual_time
+from tests.llm.stub import Request
+from tests.processes import asked_of, wait_until
 from vpp.demo import VERSION
-from vpp.demo.server import FILES, Options
+from vpp.demo.server import FILES, Options, build_app, listen
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
@@ -131,63 +132,52 @@ def test_answers_are_the_same_in_fresh_processes_and_in_any_order() -> None:
     requests = [optimizer(seed) for seed in range(3)]
     requests += [learner(row=f"a: {at}\nb: 1\nc: 2\nd: 3") for at in range(3)]
     requests.append(body(learner_prompt(f"{REGRESSION} y = 2x", "x: 3")))
-    answers: list[dict[int, str]] = []
-    for shuffle in range(2):
-        order = list(range(len(requests)))
-        random.Random(shuffle).shuffle(order)
-        answers.append({})
-        for at in order if shuffle else order[:3]:
-            with serving() as fresh:
-                answers[-1][at] = fresh.say(requests[at])
-    with serving() as one:
-        together = {at: one.say(request) for at, request in enumerate(requests)}
-    assert all(together[at] == said for part in answers for at, said in part.items())
+    with serving() as one, serving() as another:
+        said = [one.say(request) for request in requests]
+        assert said == [another.say(request) for request in reversed(requests)][::-1]
 
 
-def timed(server, requests: list[dict[str, Any]]) -> tuple[float, list[float]]:
-    """Seconds for all, sent at once, and for each."""
+def answered(options: Options, requests: list[dict[str, Any]]) -> list[tuple[str, float]]:
+    """Answers to requests that are sent at once, and when each came, in seconds of a virtual clock."""
+    app = build_app(options)
 
-    def one(request: dict[str, Any]) -> float:
-        started = time.perf_counter()
-        server.say(request)
-        return time.perf_counter() - started
+    async def one(request: dict[str, Any]) -> tuple[str, float]:
+        reply = await asked_of(app, "POST", Request("/v1/chat/completions", {}, request))
+        assert reply.status == 200
+        return json.loads(reply.body)["choices"][0]["message"]["content"], asyncio.get_running_loop().time()
 
-    with ThreadPoolExecutor(len(requests)) as pool:
-        started = time.perf_counter()
-        each = list(pool.map(one, requests))
-        return time.perf_counter() - started, each
+    async def together() -> list[tuple[str, float]]:
+        return await asyncio.gather(*map(one, requests))
+
+    return virtual_time.run_timed(together())[0]
+
+
+def waits(options: Options, requests: list[dict[str, Any]]) -> list[float]:
+    return [wait_s for _, wait_s in answered(options, requests)]
 
 
 def test_every_answer_waits_for_the_latency_and_calls_wait_side_by_side() -> None:
-    with serving("--latency-ms", "300") as slow:
-        together, each = timed(slow, [*[learner()] * 7, optimizer(0)])
-        assert min(each) >= 0.3
-        assert together < 1.5
-
-
-def test_answers_on_a_kept_connection_do_not_wait_for_acknowledgements(server) -> None:
-    host, port = server.address.removeprefix("http://").removesuffix("/v1").split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=20)
-    payload, waits = json.dumps(learner()).encode(), []
-    for _ in range(50):
-        started = time.perf_counter()
-        connection.request("POST", "/v1/chat/completions", payload)
-        assert connection.getresponse().read()
-        waits.append(time.perf_counter() - started)
-    connection.close()
-    assert sorted(waits)[12] < 0.03  # an acknowledgement's 40 ms would be on most; a busy machine delays some
+    assert waits(Options(latency_ms=300), [*[learner()] * 7, optimizer(0)]) == pytest.approx([0.3] * 8)
 
 
 def test_capacity_makes_the_rest_wait() -> None:
-    with serving("--latency-ms", "150", "--capacity", "2") as narrow:
-        together, _ = timed(narrow, [learner()] * 6)
-        assert 0.45 <= together < 2
+    found = waits(Options(latency_ms=150, capacity=2), [learner()] * 6)
+    assert found == pytest.approx([0.15, 0.15, 0.3, 0.3, 0.45, 0.45])
 
 
 def test_jitter_spreads_the_latency() -> None:
-    with serving("--latency-ms", "200", "--jitter", "1") as uneven:
-        _, each = timed(uneven, [learner()] * 12)
-        assert max(each) - min(each) > 0.05
+    found = waits(Options(latency_ms=200, jitter=0.5), [learner()] * 12)
+    assert len(set(found)) == 12
+    assert 0.1 <= min(found) < max(found) <= 0.3
+
+
+def test_a_connection_sends_at_once_and_waits_for_no_acknowledgement() -> None:
+    with (
+        listen("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_fail_rate_fails_that_share() -> None:
@@ -202,21 +192,14 @@ def test_fail_rate_fails_that_share() -> None:
 
 
 def test_garble_rate_garbles_answers() -> None:
-    with serving("--garble-rate", "1") as garbling:
-        assert all("Output: 1" not in garbling.say(learner()) for _ in range(10))
+    assert all("Output: 1" not in text for text, _ in answered(Options(garble_rate=1), [learner()] * 10))
 
 
 def test_what_is_garbled_is_decided_by_the_request_alone() -> None:
-    with serving("--garble-rate", "0.5") as one, serving("--garble-rate", "0.5") as another:
-        questions = [{**learner(), "seed": seed} for seed in range(12)]
-        said = [one.say(question) for question in questions]
-        assert said == [another.say(question) for question in reversed(questions)][::-1]
-        assert 0 < sum("Output: 1" in text for text in said) < len(said)
-
-
-def test_it_ends_when_its_standard_input_closes() -> None:
-    with serving() as running:
-        assert running.process.poll() is None
+    questions = [{**learner(), "seed": seed} for seed in range(12)]
+    said = answered(Options(garble_rate=0.5), questions)
+    assert said == answered(Options(garble_rate=0.5), questions[::-1])[::-1]
+    assert 0 < sum("Output: 1" in text for text, _ in said) < len(said)
 
 
 def test_it_ends_when_whoever_started_it_is_killed() -> None:
@@ -232,15 +215,10 @@ def test_it_ends_when_whoever_started_it_is_killed() -> None:
         port = int(parent.stdout.readline().strip().removesuffix("/v1").rpartition(":")[2])
         assert reachable(port)
         parent.kill()
-    deadline = time.monotonic() + 10
-    while reachable(port) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not reachable(port)
+    wait_until(lambda: not reachable(port), "the server ends")
 
 
 def reachable(port: int) -> bool:
-    import socket
-
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:

@@ -408,7 +408,7 @@ UNITS = (
     ("so ", "Output: "),
     ("The output is 1 so ", ""),
 )
-SHORT, LONG = 20_000, 200_000
+SHORT, LONG = 5_000, 50_000
 
 
 @pytest.mark.parametrize(("unit", "lead"), UNITS)

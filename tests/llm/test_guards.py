@@ -1,5 +1,6 @@
 """Texts that are no rule for a table are refused with a reason; rules that people and the demo model write are not."""
 
+import re
 import time
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from vpp.llm.gallery import shipped
 from vpp.llm.guards import Guard
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.rules import RULE_LIMIT
 
 from .tables import LINE, row, table
 
@@ -177,8 +179,8 @@ def test_a_text_that_is_no_rule_is_refused_with_its_reason(rule: str, reason: st
 def test_the_placeholder_of_every_answer_form_is_refused(templates: str) -> None:
     refining, drawing = shipped("optimizer", templates), shipped("prior", templates)
     for form in (optimizer_form(refining.style), prior_form(drawing.style)):
-        found = fault(ADMISSION, form, templates=templates)
-        assert found is not None
+        placeholder = re.split(r'New rule: |"new_rule": "', form)[-1].rstrip('"}')
+        assert "repeats the instructions" in (fault(ADMISSION, placeholder, templates=templates) or "")
 
 
 def test_a_regression_rule_needs_a_number_or_a_column() -> None:
@@ -337,7 +339,6 @@ def test_no_draw_of_the_demo_model_from_the_prior_is_refused(
 PIECES = ["if ", "answer ", "[1]", "(", '"', "<<<", "the whole rule ", "math", " is ", "A", ", ", "else ", "\n", "“"]
 
 
-@settings(max_examples=300, deadline=None)
 @given(rule=st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=60).map("".join)))
 def test_any_text_is_judged_without_an_error(rule: str) -> None:
     for dataset in (ADMISSION, DIGITS, REVIEWS, HOUSES):
@@ -346,10 +347,10 @@ def test_any_text_is_judged_without_an_error(rule: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [*PIECES, "word ", "answer “", "the output is ", "x: "])
-def test_a_long_text_is_judged_in_little_time(piece: str) -> None:
+def test_a_long_text_is_judged_in_linear_time(piece: str) -> None:
+    """Ten times as long as any rule takes up to 0.2 s of the processor; quadratic work would take a minute."""
     checked = guard(ADMISSION)
-    rule = piece * (8_000 // len(piece))
-    checked.fault(rule, parent=checked.seed_text)
+    rule = piece * (10 * RULE_LIMIT // len(piece))
     began = time.process_time()
     checked.fault(rule, parent=checked.seed_text)
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 5

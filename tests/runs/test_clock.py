@@ -95,26 +95,27 @@ def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
 ) -> None:
     """`Try again now` ends a wait of 50 minutes; the word before it was for an earlier worker."""
     directory.say("stop")
-    told: list[tuple[RunView, bool]] = []
+    told: list[tuple[RunView, bool, float]] = []
 
     def listen(view: RunView, record: Record) -> None:
         if isinstance(record.event, RunPaused):
+            after = time.time()
             set_clock(moved_s)
             directory.say("go on")
-            told.append((view.copy(), directory.waiting_word() is not None))
+            told.append((view.copy(), directory.waiting_word() is not None, after))
 
     before = time.time()
     ended = work(directory, surroundings(directory.path.parent, listen, directory.said_mark()))
-    paused, waits = told[0]
+    [(paused, waits, after)] = told
     assert ended.phase == "finished"
     assert waits
     assert directory.waiting_word() is None
     assert paused.retry_at is not None
     assert paused.gives_up_at is not None
-    assert 2990 < paused.retry_at - before < 3010
-    assert 3590 < paused.gives_up_at - before < 3610
-    assert ended.wall_s < 60
-    assert abs((ended.last_at or 0) - before) < 60
+    assert before + 3000 <= paused.retry_at <= after + 3000
+    assert before + 3599 <= paused.gives_up_at <= after + 3601  # counted by another clock
+    assert ended.wall_s < DAY_S / 2
+    assert abs((ended.last_at or 0) - before) < DAY_S / 2
 
 
 @pytest.mark.parametrize("by_s", [-DAY_S, DAY_S])
@@ -131,8 +132,9 @@ def test_a_heartbeat_ages_by_the_machines_own_count(
         assert directory.state(view(*FIRST), now=replace(now, up=now.up + STALLED_AFTER_S + 1)) == "stalled"
     directory.mark_asked()
     set_clock(0)
-    assert directory.state(view(*FIRST)) == "queued"
-    assert directory.state(view(*FIRST), now=replace(now, up=now.up + STARTING_S + 5)) == "interrupted"
+    now = Moment.now()
+    assert directory.state(view(*FIRST), now=now) == "queued"
+    assert directory.state(view(*FIRST), now=replace(now, up=now.up + STARTING_S)) == "interrupted"
 
 
 def test_who_asks_for_a_worker_that_has_written_since_sees_what_it_wrote(directory: RunDirectory) -> None:
@@ -152,7 +154,7 @@ def test_a_journal_keeps_even_time_though_the_clock_is_set(
     journal.close()
     times = [record.at for record in JournalReader(directory.journal).new_records() if isinstance(record, Record)]
     assert len(times) == 3
-    assert 0 <= times[2] - times[0] < 10
+    assert 0 <= times[2] - times[0] < DAY_S / 2
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
@@ -10,6 +9,7 @@ from threading import Event
 import pytest
 
 from tests.gguf.built import MODEL, U32, gguf, model_file
+from tests.processes import WITHIN_S
 from vpp.cli import main
 from vpp.errors import InputError
 from vpp.gguf.folder import CHUNK_BYTES, Listening, ServerFolder, content_hash
@@ -122,37 +122,46 @@ def test_a_model_file_gets_nobodys_key(tmp_path: Path) -> None:
     assert (keys.learner, keys.optimizer, keys.model_files) == (None, None, tmp_path)
 
 
-async def _never(*_: object) -> Listening:
-    """A server that does not come up."""
-    await asyncio.sleep(GB)
-    raise AssertionError
-
-
-def test_a_stop_does_not_wait_until_the_whole_file_is_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_ends_the_hashing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_file(tmp_path)
-    with model.open("r+b") as file:
-        file.truncate(64 * GB)  # sparse: hashing it takes a minute at least
-    monkeypatch.setattr(module, "machine_memory", lambda: 256 * GB)
-    monkeypatch.setattr(module, "_running", _never)
+    hashing, stopped = Event(), list[bool]()
+
+    def hash_until_stopped(home: Path, model: Path, *, stop: Event) -> str:
+        hashing.set()
+        stopped.append(stop.wait(30))
+        return ""
+
+    async def never_listens(*_: object) -> Listening:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(module, "content_hash", hash_until_stopped)
+    monkeypatch.setattr(module, "_running", never_listens)
     spec = EndpointSpec(gguf=str(model), slots=1, context_length=512)
 
-    async def loads() -> None:
+    async def load() -> None:
         async with model_server(spec, tmp_path / "home", environment={}, on_loading=lambda _: None):
             raise AssertionError
 
-    began = time.monotonic()
-    with pytest.raises(TimeoutError):
-        asyncio.run(asyncio.wait_for(loads(), 0.3))
-    assert time.monotonic() - began < 5
-    assert list((tmp_path / "home").rglob("sha256")) == []
+    async def stop_while_hashing() -> None:
+        loading = asyncio.create_task(load())
+        assert await asyncio.to_thread(hashing.wait, WITHIN_S)
+        loading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+
+    asyncio.run(stop_while_hashing())
+    assert stopped == [True]
 
 
-def test_a_files_hash_is_that_of_its_content_and_kept(tmp_path: Path) -> None:
+def test_a_files_hash_is_that_of_its_content_and_kept_unless_stopped(tmp_path: Path) -> None:
     model = model_file(tmp_path, content=b"x" * (2 * CHUNK_BYTES + 1))
     folder = ServerFolder.of(tmp_path / "home", model, slots=1, context=512)
-    stop = Event()
-    found = content_hash(tmp_path / "home", model, stop=stop)
-    assert found == sha256(model.read_bytes()).hexdigest()
-    assert (folder.path.parent / "sha256").read_text() == found
+    kept, go_on, stop = folder.path.parent / "sha256", Event(), Event()
     stop.set()
+    assert content_hash(tmp_path / "home", model, stop=stop) == ""
+    assert not kept.exists()
+    found = content_hash(tmp_path / "home", model, stop=go_on)
+    assert found == sha256(model.read_bytes()).hexdigest()
+    assert kept.read_text() == found
     assert content_hash(tmp_path / "home", model, stop=stop) == found

@@ -20,7 +20,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 
 folder, readers, seen = Path(sys.argv[1]), {}, []
-deadline = time.monotonic() + 60
+deadline = time.monotonic() + 180
 while time.monotonic() < deadline:
     for run in RunStore(folder).runs():
         reader = readers.setdefault(run.id, RunReader(run))
