@@ -12,11 +12,9 @@ from tests.processes import Desk, Model, Outcome, model
 from vpp.data.tasks import generate
 
 # No property fails because the machine is slow.
-hypothesis.settings.register_profile(
-    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("untimed")
-# A shell without job control starts what it puts in the background with SIGINT ignored, and so would every command here be.
+# A shell without job control starts background jobs with SIGINT ignored; commands started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -18,6 +18,7 @@ from tests.hostile.opening import opened_whole, settled, text, wider_by
 from tests.hostile.payload import MARK, WORDS, harm, seen
 from tests.hostile.runs import Hostile, held
 from tests.hostile.server import REFUSED, listener
+from tests.processes import wait_until
 from vpp.reporting.notebook import posterior_html
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -249,8 +250,7 @@ def test_the_watch_notices_what_takes_effect(browser: Browser, tmp_path: Path, w
         file.write_text(f"<!doctype html><body>{REALLY[what].replace('LEAK', leak)}</body>")
         with watched(browser, file.as_uri()) as (page, detector):
             page.goto(file.as_uri())
-            page.wait_for_timeout(150)
-            assert detector.faults(page) != []
+            wait_until(lambda: detector.faults(page), "a fault is noticed", within_s=30)
 
 
 def test_the_watch_is_silent_where_all_of_it_is_text(browser: Browser, tmp_path: Path) -> None:

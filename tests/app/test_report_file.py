@@ -99,5 +99,4 @@ def test_hostile_text_is_seen_as_it_is(opened: Opened) -> None:
 @pytest.mark.parametrize("width", [1440, 390])
 def test_nothing_makes_the_page_scroll_sideways(opened: Opened, width: int) -> None:
     opened.page.set_viewport_size({"width": width, "height": 900})
-    opened.page.wait_for_timeout(300)
-    assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= width
+    opened.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)

@@ -4,13 +4,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.app.conftest import ROOT, App, end, serving
+from tests.processes import wait_until
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -109,7 +109,7 @@ def begin(app: App) -> tuple[subprocess.Popen[bytes], RunDirectory]:
 
 def hold_watch(page: Page, app: App, directory: RunDirectory) -> list[str]:
     """Zooms a chart, opens a fold of a card, selects a sentence and scrolls; the card's key and the fold's name."""
-    wait_for(directory.journal, page)
+    wait_until(directory.journal.exists, "the run begins")
     page.goto(f"{app.url}/watch?run={directory.id}")
     page.locator("article.card details").first.wait_for()
     zoom(page)
@@ -123,15 +123,6 @@ def hold_watch(page: Page, app: App, directory: RunDirectory) -> list[str]:
 def seen(page: Page, fold: list[str]) -> Any:
     """What a reader holds, between two drawings of the chart."""
     return page.wait_for_function(HELD, arg=[*fold, CHART]).json_value()
-
-
-def wait_for(file: Path, page: Page) -> None:
-    """Until the worker has begun."""
-    for _ in range(200):
-        if file.exists():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError("the run did not begin")
 
 
 def zoom(page: Page) -> None:

@@ -89,8 +89,8 @@ def test_camps_of_numbers_are_the_sides_of_their_mean(numbers: RunReader) -> Non
 
 def test_particles_of_weight_zero_are_in_no_camp() -> None:
     said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"), weights=(1.0, 0.0))
-    for point in points(said, rows_by_id(YES_NO)):
-        assert [camp.slots for camp in camps(point, said.weights)] == [(0,)]
+    found = points(said, rows_by_id(YES_NO))
+    assert [[camp.slots for camp in camps(point, said.weights)] for point in found] == [[(0,)]] * 3
 
 
 def test_particles_with_the_same_answers_can_share_a_column(labels: RunReader) -> None:

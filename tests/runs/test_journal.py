@@ -68,7 +68,9 @@ def lines(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> list[bytes]:
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 def test_reading_bit_by_bit_equals_reading_at_once(data: st.DataObject, lines: list[bytes]) -> None:
     whole = b"".join(lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))

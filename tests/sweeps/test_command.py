@@ -5,7 +5,6 @@ import io
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,16 +107,20 @@ def test_a_sweep_killed_in_a_cell_goes_on_and_ends_with_the_same_tables(
 
 
 def test_a_sweep_killed_again_and_again_ends_with_the_same_tables(desk: Desk, undisturbed: SweepDirectory) -> None:
-    found, finished = sweep(desk, "hunted"), {}
-    for moment_s in (0.1, 0.7, 1.2, 1.6, 2.1, 2.9):  # before it has a folder, while cells are made, at work and ended
+    found = sweep(desk, "hunted")
+    moments = (
+        lambda: found.exists,
+        lambda: found.run_of(VML).path.exists(),
+        lambda: is_at_work(found, VML, from_step=0),
+        lambda: is_at_work(found, MH),
+    )
+    for number, is_reached in enumerate(moments):
         running = bench(desk, "hunted", "--demo", *SLOW, *TWO)
-        time.sleep(moment_s)
+        wait_until(is_reached, f"moment {number} is reached")
         running.kill()
-        for cell, before in finished.items():
-            assert found.run_of(cell).journal.read_bytes() == before, "a finished cell is not repeated"
-        ended = [cell for cell in (VML, MH) if SweepReader(found).look(cell).outcome]
-        finished |= {cell: found.run_of(cell).journal.read_bytes() for cell in ended}
+    before = found.run_of(VML).journal.read_bytes()
     assert bench(desk, "hunted", "--demo", *SLOW, *TWO).finish().code == 0
+    assert found.run_of(VML).journal.read_bytes() == before, "a finished cell is not repeated"
     assert results(found) == results(undisturbed)
     assert tables(found) == tables(undisturbed)
 

@@ -206,7 +206,7 @@ def _versioned(**versions: str) -> Outcome:
 def test_a_models_name_is_text_in_the_tables() -> None:
     hostile = EndpointSpec(base_url="http://a/v1", model="**x** <img src=y> | `z`")
     text = tables_markdown(spec(endpoint=hostile), LINEAR)
-    assert "\\*\\*x" in text or "\\**x" in text
+    assert "\\*\\*x" in text
     assert "<img" not in text.replace("\\<img", "")
 
 
