@@ -9,7 +9,7 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.llm import endpoint as module
-from vpp.llm import sockets, window
+from vpp.llm import client, sockets, window
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.patience import Patience
@@ -21,7 +21,9 @@ from .test_roles import RULE, endpoint_of, learner_at
 
 WITHIN_S = 30
 OPTIMIZER_S = 3.2
-"""What a large model takes to rewrite a hypothesis, and some."""
+"""Seconds that a large model takes to rewrite a hypothesis, rounded up."""
+SERVER_CLOSES_S = 5
+"""Seconds after which uvicorn closes an idle connection."""
 
 
 async def until(happens: Callable[[], object], what: str) -> None:
@@ -32,14 +34,23 @@ async def until(happens: Callable[[], object], what: str) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_a_connection_is_kept_while_an_optimizer_writes() -> None:
+@pytest.mark.parametrize(("keepalive_s", "connections"), [(60, 1), (0.001, 2)])
+def test_an_idle_connection_is_used_again_until_its_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, keepalive_s: float, connections: int
+) -> None:
+    monkeypatch.setattr(client, "KEEPALIVE_S", keepalive_s)
+
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         await ask(endpoint)
-        await asyncio.sleep(OPTIMIZER_S)
+        await asyncio.sleep(0.01)
         await ask(endpoint)
-        assert (len(stub.requests), stub.connections) == (2, 1)
+        assert (len(stub.requests), stub.connections) == (2, connections)
 
     run(script(chat()), use)
+
+
+def test_a_connection_is_kept_while_an_optimizer_writes_and_given_up_before_a_server_closes_it() -> None:
+    assert OPTIMIZER_S < client.KEEPALIVE_S < SERVER_CLOSES_S
 
 
 def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +141,10 @@ def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         await ask(endpoint)
-        client, never = endpoint._client, asyncio.Event()
-        assert client is not None
-        real = client.aclose
-        monkeypatch.setattr(client, "aclose", never.wait)
+        opened, never = endpoint._client, asyncio.Event()
+        assert opened is not None
+        real = opened.aclose
+        monkeypatch.setattr(opened, "aclose", never.wait)
         await endpoint.aclose()
         assert endpoint._client is None
         await real()
