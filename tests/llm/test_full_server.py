@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from vpp.errors import EndpointUnreachable
-from vpp.llm import endpoint as module
 from vpp.llm import client, sockets, window
+from vpp.llm import endpoint as module
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.patience import Patience

@@ -63,6 +63,7 @@ def undisturbed(quiet_desk: Desk) -> SweepDirectory:
     """A sweep that nothing happened to."""
     ended = bench(quiet_desk, "undisturbed", "--demo", *SLOW, *TWO).finish()
     assert ended.code == 0, ended.err
+    quiet_desk.outcomes["undisturbed"] = ended
     return sweep(quiet_desk, "undisturbed")
 
 
@@ -80,15 +81,14 @@ def test_a_sweep_works_every_cell_and_tells_of_each(desk: Desk, undisturbed: Swe
     assert around_s > 0
 
 
-def test_progress_names_what_is_done_left_and_in_flight(desk: Desk) -> None:
-    ended = bench(desk, "told", "--demo", "--tasks", "two-blobs", "--methods", "vml", *SMALL).finish()
-    assert ended.code == 0
-    assert re.search(r"two-blobs-vml-0: accuracy [\d.]+ \(1 of 1 cells, 0 left", ended.err), ended.err
+def test_progress_names_what_is_done_left_and_in_flight(quiet_desk: Desk, undisturbed: SweepDirectory) -> None:
+    err = quiet_desk.outcomes["undisturbed"].err
+    assert re.search(r"two-blobs-vml-0: accuracy [\d.]+ \(1 of 2 cells, 1 left", err), err
+    assert re.search(r"two-blobs-mh-0: accuracy [\d.]+ \(2 of 2 cells, 0 left", err), err
 
 
-@pytest.mark.parametrize("the_worker_too", [False, True], ids=["the sweep alone", "the worker too"])
-def test_a_sweep_killed_in_a_cell_goes_on_and_ends_with_the_same_tables(
-    desk: Desk, undisturbed: SweepDirectory, the_worker_too: bool
+def test_a_sweep_killed_with_its_worker_goes_on_and_ends_with_the_same_tables(
+    desk: Desk, undisturbed: SweepDirectory
 ) -> None:
     running = bench(desk, "killed", "--demo", *SLOW, *TWO)
     found = sweep(desk, "killed")
@@ -98,8 +98,7 @@ def test_a_sweep_killed_in_a_cell_goes_on_and_ends_with_the_same_tables(
     worker = found.run_of(MH).last_beat()
     running.kill()
     assert worker is not None
-    if the_worker_too:
-        os.kill(worker.pid, signal.SIGKILL)
+    os.kill(worker.pid, signal.SIGKILL)
     assert bench(desk, "killed", "--demo", *SLOW, *TWO).finish().code == 0
     assert (journal.read_bytes(), journal.stat().st_mtime_ns) == before
     assert results(found) == results(undisturbed)
@@ -133,7 +132,7 @@ def test_cells_side_by_side_share_the_limit_of_calls_in_flight(desk: Desk) -> No
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_is_passed_on_and_nothing_is_left_running(desk: Desk, undisturbed: SweepDirectory, name: str) -> None:
+def test_a_signal_is_passed_on_and_nothing_is_left_running(desk: Desk, name: str) -> None:
     running = bench(desk, "stopped", "--demo", *SLOW, *TWO)
     found = sweep(desk, "stopped")
     wait_until(lambda: is_at_work(found, MH), "the second cell is at work")
@@ -144,19 +143,18 @@ def test_a_signal_is_passed_on_and_nothing_is_left_running(desk: Desk, undisturb
     assert ended.out.splitlines()[-1].endswith(f"python -m vpp bench -o {found.path}")
     assert not found.run_of(MH).is_held()
     assert not found.is_held()
-    assert bench(desk, "stopped").finish().code == 0
-    assert SweepReader(found).look(MH).around_s is None, "its pause is nobody's time"
-    assert results(found) == results(undisturbed)
-    assert tables(found) == tables(undisturbed)
 
 
-def test_a_word_to_stop_ends_a_sweep_and_does_not_bind_the_next(desk: Desk) -> None:
+def test_a_word_to_stop_ends_a_sweep_and_does_not_bind_the_next(desk: Desk, undisturbed: SweepDirectory) -> None:
     running = bench(desk, "asked", "--demo", *SLOW, *TWO)
     found = sweep(desk, "asked")
     wait_until(lambda: is_at_work(found, MH), "the second cell is at work")
     found.ask_to_stop()
     assert running.finish().code == 130
     assert bench(desk, "asked").finish().code == 0
+    assert SweepReader(found).look(MH).around_s is None, "its pause is nobody's time"
+    assert results(found) == results(undisturbed)
+    assert tables(found) == tables(undisturbed)
 
 
 def test_more_seeds_and_methods_extend_a_sweep_without_repeating_a_cell(desk: Desk) -> None:
