@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.processes import Desk, Model, Running, wait_until
+from tests.processes import Desk, Model, Outcome, Running, wait_until
 from vpp.bench.cells import Cell, Sizes, create
 from vpp.bench.sweep import SweepDirectory, SweepReader
 from vpp.bench.variants import VARIANTS
+from vpp.cli import main
 from vpp.errors import InputError
 from vpp.runs.spec import EndpointSpec
 
@@ -211,8 +212,11 @@ def test_a_refused_key_ends_the_sweep_and_no_key_is_kept(desk: Desk, served: Mod
         (("--train-size", "5"), "batch"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(desk: Desk, words: tuple[str, ...], said: str) -> None:
-    ended = bench(desk, "bad", "--demo", *words).finish()
+def test_what_cannot_be_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    code = main(["bench", "-o", str(tmp_path / "bad"), "--demo", *words])
+    ended = Outcome(code, *capsys.readouterr())
     assert ended.code == 2
     assert said in ended.complaint
 
