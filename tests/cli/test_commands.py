@@ -16,6 +16,7 @@ from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server, mo
 from tests.reporting import builders
 from vpp.cli import main
 from vpp.cli.summary import heaviest, summary
+from vpp.runs.store import rename
 from vpp.settings import Config
 from vpp.wording.words import percent
 
@@ -219,6 +220,19 @@ def check_heaviest(tmp_path: Path, texts: Sequence[str], weights: Sequence[float
     last = builders.finished(0, texts, weights=weights)
     reader = builders.run(tmp_path, *builders.drawn(*texts), last, config=Config(particles=3))
     assert heaviest(reader.directory, reader.refresh().view) == told
+
+
+def test_neither_a_name_nor_a_hypothesis_steers_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "a \x1b[31m\nreport: elsewhere \N{RIGHT-TO-LEFT OVERRIDE}"
+    reader = builders.run(tmp_path, *builders.drawn(text), config=Config(particles=1))
+    rename(reader.directory, text)
+    plain = "a \N{REPLACEMENT CHARACTER}[31m report: elsewhere \N{REPLACEMENT CHARACTER}"
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out.endswith(f"  {plain}\n")
+    assert f"heaviest hypothesis (1.000): {plain}" in summary(reader.directory, reader.refresh().view).splitlines()
 
 
 def test_the_result_stands_beside_that_of_one_answer_for_every_row(tmp_path: Path) -> None:

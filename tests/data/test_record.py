@@ -1,6 +1,7 @@
 """What a run directory keeps of a dataset."""
 
 import csv
+import hashlib
 import io
 import json
 
@@ -65,6 +66,21 @@ def dataset() -> Dataset:
     rows = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
     table = Table.read(f"row,note,kind,mass\n{rows}".encode(), name="some.csv")
     return build_dataset(table, target="kind", exclude=["mass"])
+
+
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [
+        (lambda content: bytes(len(content)), 1),
+        (lambda content: content.replace(b"\n", b"\r\n"), 1),
+        (lambda content: content[:-9], 21),
+    ],
+)
+def test_rows_that_the_run_did_not_write_so_are_refused_with_their_line(dataset, change, number):
+    content = change(rows_csv(dataset))
+    header = {**spec(dataset), "fingerprint": hashlib.sha256(content).hexdigest()}
+    with pytest.raises(ValueError, match=f"line {number} is not as the run wrote it"):
+        dataset_from_csv(content, header=header)
 
 
 def test_others_read_it_as_csv(dataset):

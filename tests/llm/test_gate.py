@@ -312,6 +312,7 @@ def test_a_redirect_is_told_and_not_followed() -> None:
     [
         ("http://[none/v1", r"redirects to$"),
         ("https://u:p@b.test:81/v1", r"to, https://b\.test:81/v1$"),
+        ("https://b.test/v1/chat/completions", r"redirects \(HTTP 307\): give .* to, https://b\.test/v1$"),
         ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$"),
     ],
 )

@@ -14,6 +14,7 @@ from vpp.runs.glance import FROM_ENDS, glance, is_large
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 from vpp.runs.summary import result
+from vpp.wording.escaping import one_line
 from vpp.wording.listing import metric_text
 from vpp.wording.obeying import heard
 
@@ -63,7 +64,7 @@ def list_runs(options: Namespace) -> int:
         return 0
     for row in rows:
         beside = "".join(f" · {row[more]}" for more in ("obstacle", "short") if row.get(more))
-        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {row['name']}{beside}")
+        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {one_line(str(row['name']))}{beside}")
     if not rows:
         print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
     return 0

@@ -61,7 +61,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     if kept := cache_sentence(view.usage):
         lines.append(kept)
     if view.population:
-        lines.append(heaviest(directory, view))
+        lines.append(one_line(heaviest(directory, view)))
     if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
         lines.append(f"{mend}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):

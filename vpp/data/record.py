@@ -131,10 +131,16 @@ def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | Non
 
 
 def _read_lines(text: str) -> Iterator[list[str | None]]:
-    """The cells of each line that `_written_line` wrote."""
+    """The cells of each line that `_written_line` wrote. Raises ValueError at the first sign that it did not write."""
     line: list[str | None] = []
-    for match in _CELL.finditer(text):
+    place = 0
+    while place < len(text):
+        match = _CELL.match(text, place)
+        if match is None:
+            number = text.count("\n", 0, place) + 1
+            raise ValueError(f"line {number} is not as the run wrote it")
         quoted, bare, end = match.groups()
+        place = match.end()
         line.append(quoted.replace('""', '"') if quoted is not None else bare or None)
         if end == "\n":
             yield line

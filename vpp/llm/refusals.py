@@ -46,10 +46,11 @@ def refusal_of(status: int, words: str, *, location: str, has_key: bool) -> Refu
 
 
 def _place(location: str) -> str:
-    """Where a redirect leads, without what an address may hide; '' where it names no place."""
+    """The address of an endpoint that a redirect leads to, without what it may hide; '' where it names no place."""
     try:
         place = urlsplit(printable(location[:300]))
         server = place.netloc.rpartition("@")[2]
-        return f", {place.scheme}://{server}{place.path}"[:200] if place.scheme and place.hostname else ""
+        path = re.sub(r"/(chat/completions|models)/*$", "", place.path)
+        return f", {place.scheme}://{server}{path}"[:200] if place.scheme and place.hostname else ""
     except ValueError:
         return ""

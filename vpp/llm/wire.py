@@ -203,7 +203,7 @@ def server_words(body: bytes, *, secret: str = "") -> str:
     try:
         return _words(_without(json.loads(body), secret))
     except (ValueError, RecursionError):
-        return _excerpt(body, secret)
+        return _excerpt(body, secret) if body.strip() else ""
 
 
 def _words(reply: Any, *, levels: int = WORDS_LEVELS) -> str:
