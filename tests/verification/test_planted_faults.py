@@ -14,6 +14,7 @@ from tests.inference import scripted
 from tests.inference.test_resizing import keep, right
 from tests.verification.kept import GROWING, SHRINKING, kept_run, write
 from vpp.cli import main
+from vpp.errors import RunError
 from vpp.events import (
     Evaluated,
     Event,
@@ -336,6 +337,15 @@ def test_another_data_csv_is_found(runs: dict[str, Run], tmp_path: Path) -> None
     assert directory.data.read_text() != content
     claims = {fault.claim for fault in verify(directory).faults}
     assert claims >= {"data", "likelihoods"}
+
+
+@pytest.mark.parametrize("left", [1, 3])
+def test_a_data_csv_that_lost_rows_is_refused_in_one_line(left: int, runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, _ = copy_of(runs["filtered"], tmp_path)
+    lines = directory.data.read_bytes().splitlines(keepends=True)
+    directory.data.write_bytes(b"".join(lines[:left]))
+    with pytest.raises(RunError, match=r"data\.csv has other rows than run\.json says \(n_train\): restore it"):
+        verify(directory)
 
 
 def test_the_command_tells_what_holds_and_what_does_not(

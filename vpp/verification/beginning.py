@@ -30,9 +30,6 @@ def check_data(ground: Ground, ledger: Ledger) -> None:
         ledger.compare("data", FILES, "data.csv", written=ground.fingerprint, follows=dataset["fingerprint"])
     else:
         ledger.skip("data.csv: run.json is older than its fingerprint")
-    for name, rows in (("n_train", ground.dataset.train), ("n_test", ground.dataset.test)):
-        if name in dataset:
-            ledger.compare("data", FILES, name, written=len(rows), follows=dataset[name])
 
 
 def check_started(ground: Ground, told: Told[RunStarted], ledger: Ledger) -> None:

@@ -88,6 +88,9 @@ def ground_of(directory: RunDirectory) -> Ground:
     except (OSError, DataError, ValueError, KeyError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RunError(f"{directory.data} cannot be read ({reason}): restore it from a copy") from None
+    for name, rows in (("n_train", dataset.train), ("n_test", dataset.test)):
+        if len(rows) != spec.dataset.get(name, len(rows)):
+            raise RunError(f"{directory.data} has other rows than run.json says ({name}): restore it from a copy")
     config = spec.config
     problem = Problem(
         dataset=dataset,
