@@ -348,6 +348,14 @@ def test_a_data_csv_that_lost_rows_is_refused_in_one_line(left: int, runs: dict[
         verify(directory)
 
 
+def test_the_files_of_a_run_with_another_task_are_refused_in_one_line(runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, _ = copy_of(runs["filtered"], tmp_path)
+    for name in ("run.json", "data.csv"):
+        shutil.copy(runs["carried"][0].path / name, directory.path / name)
+    with pytest.raises(RunError, match=r"two runs \(classification and regression\): restore both from a copy"):
+        verify(directory)
+
+
 def test_the_command_tells_what_holds_and_what_does_not(
     runs: dict[str, Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vpp.data.dataset import Value
+from vpp.errors import RunError
 from vpp.events import ParticleDrawn, RunStarted
 from vpp.hypothesis import hypothesis_id
 from vpp.posterior.likelihood import Floats, auto_tau, regression_errors
@@ -33,8 +34,12 @@ def check_data(ground: Ground, ledger: Ledger) -> None:
 
 
 def check_started(ground: Ground, told: Told[RunStarted], ledger: Ledger) -> None:
-    """Options, columns, seed sentence, T and templates are those of run.json."""
+    """Options, columns, seed sentence, T and templates are those of run.json. Raises RunError for another task."""
     event, at, spec = told.event, At(line=told.line), ground.spec
+    tasks = event.dataset.get("task"), spec.dataset["task"]
+    if tasks[0] != tasks[1]:
+        of_each = f"{tasks[0]} and {tasks[1]}"
+        raise RunError(f"events.jsonl and run.json are of two runs ({of_each}): restore both from a copy")
     config = asdict(ground.config)
     options = {name: config.get(name) for name in event.config}  # an older journal knows fewer
     ledger.compare("data", at, "config", written=event.config, follows=options)
