@@ -49,3 +49,14 @@ def test_refused_it_writes_nothing(desk: Desk, served: Model, run_dir: Path) -> 
     told = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
     assert (told.code, "no such key" in told.complaint) == (3, True)
     assert not (desk.folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize("command", [("predict", "-o", "out.csv"), ("continue",)])
+def test_what_a_damaged_journal_lost_is_told_before_its_particles_are_used(
+    command: tuple[str, ...], desk: Desk, run_dir: Path
+) -> None:
+    with (run_dir / "events.jsonl").open("r+b") as file:
+        file.write(b"?")
+    name, *options = command
+    told = desk.vpp(name, run_dir, "new.csv", *options)
+    assert told.err.startswith(f"note: {run_dir}/events.jsonl: line 1 cannot be read")

@@ -52,9 +52,10 @@ def predict(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(directory)
-    spec, dataset = reader.refresh().spec, reader.dataset()
+    snapshot = reader.refresh()
+    spec, dataset = snapshot.spec, reader.dataset()
     table = read_like(table, dataset.columns)
-    for note in table.column_notes:
+    for note in filter(None, (snapshot.damage, *table.column_notes)):
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     tally = Tally(sys.stderr, of="answers")
