@@ -405,6 +405,15 @@ def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[
     assert "The journal does not hold" in list(verification_lines(verify(directory), run="r"))[-1]
 
 
+def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, _ = copy_of(runs["chains"], tmp_path)
+    content = directory.journal.read_bytes()
+    directory.journal.write_bytes(content[: len(content) // 2])
+    told = list(verification_lines(verify(directory), run="r"))
+    assert any("lines do not fit: last whole step is 2, and by" in line for line in told), told
+    assert told[-1].endswith("The journal does not hold.")
+
+
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -135,6 +135,8 @@ def _check_bounds(directory: RunDirectory, ground: Ground, story: Story, lines: 
     last = At(line=lines.whole[-1].number if lines.whole else 0)
     if directory.status() == "finished":
         ledger.compare("lines", last, "run_finished", written=is_finished, follows=True)
+    if is_finished or directory.status() == "finished":
+        ledger.compare("lines", last, "last whole step", written=story.last_step, follows=ground.problem.steps - 1)
     if (ending := _ending(lines)) and directory.status() in ("finished", "stopped", "failed"):
         ledger.compare("data", FILES, "status", written=directory.status(), follows=ending)
     elif ending:
@@ -143,7 +145,6 @@ def _check_bounds(directory: RunDirectory, ground: Ground, story: Story, lines: 
         return
     end = story.chapters[-1] if story.chapters and story.chapters[-1].kind == "end" else None
     splits = [told.event.split for told in end.evaluated] if end else []
-    ledger.compare("lines", last, "last whole step", written=story.last_step, follows=ground.problem.steps - 1)
     ledger.compare("lines", last, "evaluated", written=splits, follows=["test", "train"])
 
 
