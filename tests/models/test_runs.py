@@ -66,7 +66,7 @@ def test_proposals_are_rules(runs: Runs) -> None:
 
 def test_a_killed_run_and_the_same_run_again_end_alike(qwen: Served, desk: Desk) -> None:
     """The second run takes every answer from the cache of the first: vLLM, asked twice, may answer differently."""
-    size = ("--particles", "4", "--epochs", "1", "--train-size", "16", "--batch-size", "4", "--test-size", "10")
+    size = ("--particles", "3", "--epochs", "1", "--train-size", "8", "--batch-size", "2", "--test-size", "5")
     words = ("run", TABLES / "admission_distractor_3_train.csv", *size, *qwen.options, *OPTIONS, "--json", "--quiet")
     killed = desk.start(*words, "--run-dir", desk.folder / "killed")
     wait_until(lambda: desk.state("killed") and desk.look("killed").view.last_step == 1, "two steps", within_s=900)
