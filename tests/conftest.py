@@ -1,7 +1,8 @@
 """Desks and finished runs that tests share."""
 
+import gc
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import hypothesis
 import pytest
 
 from tests.processes import Desk, Model, Outcome, model
+from vpp.collecting import no_collecting
 from vpp.data.tasks import generate
 
 # No property fails because the machine is slow.
@@ -16,6 +18,15 @@ hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_c
 hypothesis.settings.load_profile("untimed")
 # A shell without job control starts background jobs with SIGINT ignored; commands started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector away from modules and tests: they live to the end."""
+    with no_collecting():
+        result = yield
+    gc.freeze()
+    return result
 
 
 @pytest.fixture
