@@ -60,17 +60,15 @@ def tabbed(page: Page, most: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", WALKED)
-def test_tab_reaches_everything_once_in_order_and_shows_where_it_is(browser: Browser, shown: App, name: str) -> None:
-    place = PLACES[name]
-    with opened(browser, reduced_motion="reduce") as page:
-        page.goto(shown.url + place.path)
-        settle(page, place)
-        page.wait_for_timeout(500)
-        ways = page.evaluate(MARK)
-        found = [at for at in tabbed(page, 2 * len(ways)) if TOOLBAR not in str(at)]
-        for segment in page.locator(f"{SEGMENT}:first-child").all():
-            segment.press("ArrowRight")
-            assert page.evaluate(f"document.activeElement.matches('{SEGMENT} + {SEGMENT}')")
+def test_tab_reaches_everything_once_in_order_and_shows_where_it_is(still: Page, shown: App, name: str) -> None:
+    still.goto(shown.url + PLACES[name].path)
+    settle(still, PLACES[name])
+    still.wait_for_timeout(500)
+    ways = still.evaluate(MARK)
+    found = [at for at in tabbed(still, 2 * len(ways)) if TOOLBAR not in str(at)]
+    for segment in still.locator(f"{SEGMENT}:first-child").all():
+        segment.press("ArrowRight")
+        assert still.evaluate(f"document.activeElement.matches('{SEGMENT} + {SEGMENT}')")
     assert [at if isinstance(at, str) else ways[at[0]] for at in found] == ways
     assert [ways[at[0]] for at in found if not at[1]] == []
 

@@ -1,9 +1,8 @@
 """A reader who asks for reduced motion sees none of ours."""
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.access.conftest import opened
 from tests.access.places import PLACES, settle
 from tests.app.conftest import App
 
@@ -23,8 +22,7 @@ def waiting(page: Page, app: App) -> list[str]:
     return moving
 
 
-def test_what_waits_breathes_unless_motion_is_reduced(browser: Browser, shown: App) -> None:
-    with opened(browser) as page:
-        assert set(waiting(page, shown)) == {"vpp-breathe"}
-    with opened(browser, reduced_motion="reduce") as page:
-        assert waiting(page, shown) == []
+def test_what_waits_breathes_unless_motion_is_reduced(still: Page, shown: App) -> None:
+    assert waiting(still, shown) == []
+    still.emulate_media(reduced_motion="no-preference")
+    assert set(waiting(still, shown)) == {"vpp-breathe"}

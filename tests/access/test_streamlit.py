@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 
 from tests.access import axe
-from tests.access.conftest import opened
 from tests.access.streamlit_violations import LISTED, Listed
 from tests.app.conftest import ROOT, App, serving
 
@@ -26,13 +25,12 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 @pytest.mark.parametrize("listed", LISTED, ids=lambda listed: f"{listed.rule} {listed.testid}")
-def test_it_is_streamlits_own(browser: Browser, bare: App, listed: Listed) -> None:
-    with opened(browser) as page:
-        page.goto(f"{bare.url}/?widget={listed.widget}")
-        if listed.testid == "stFileChip":
-            page.locator('input[type="file"]').set_input_files(__file__)
-        page.get_by_test_id(listed.testid).wait_for()
-        found = {(each.rule, each.testid) for each in axe.findings(page)}
+def test_it_is_streamlits_own(still: Page, bare: App, listed: Listed) -> None:
+    still.goto(f"{bare.url}/?widget={listed.widget}")
+    if listed.testid == "stFileChip":
+        still.locator('input[type="file"]').set_input_files(__file__)
+    still.get_by_test_id(listed.testid).wait_for()
+    found = {(each.rule, each.testid) for each in axe.findings(still)}
     assert (listed.rule, listed.testid) in found, f"{listed.testid} keeps {listed.rule} now: remove it from the list"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_S = 30.0
+START_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,17 @@ class Visit:
         return [url for url in self.asked if not url.startswith(own)]
 
 
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """A fresh browser context."""
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Pages of one context share its cache, so that a module loads Streamlit's scripts once."""
     context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext) -> Iterator[Visit]:
+    """A new page; fail if the app asked for what its policy bars."""
     page = context.new_page()
     asked: list[str] = []
     barred: list[str] = []
@@ -133,5 +140,5 @@ def visit(browser: Browser) -> Iterator[Visit]:
     page.on("websocket", lambda socket: asked.append(socket.url))
     page.set_default_timeout(20_000)
     yield Visit(page, asked)
-    context.close()
+    page.close()
     assert not barred, "the app asks for what its own policy bars (pages/parts/door.py)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests import inspected
@@ -95,8 +95,8 @@ def test_charts_are_asked_for_once_a_step(told: Told) -> None:
     assert sum(count for fragment, count in line.runs.items() if fragment in line.timed) > again
 
 
-def test_charts_follow_the_newest_step(told: Told, browser: Browser) -> None:
-    page = browser.new_page()
+def test_charts_follow_the_newest_step(told: Told, context: BrowserContext) -> None:
+    page = context.new_page()
     page.set_default_timeout(1000 * WITHIN_S)
     page.goto(f"{told.app.url}/watch?run={told.run.id}")
     page.locator("article.card").first.wait_for()
@@ -107,8 +107,8 @@ def test_charts_follow_the_newest_step(told: Told, browser: Browser) -> None:
     page.close()
 
 
-def test_a_click_at_the_moment_charts_are_asked_for_counts(told: Told, browser: Browser) -> None:
-    page = browser.new_page()
+def test_a_click_at_the_moment_charts_are_asked_for_counts(told: Told, context: BrowserContext) -> None:
+    page = context.new_page()
     page.set_default_timeout(1000 * WITHIN_S)
     page.goto(f"{told.app.url}/watch?run={told.run.id}")
     page.locator("article.card").first.wait_for()

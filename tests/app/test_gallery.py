@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests import inspected
 from vpp.wording.tokens import Mode
@@ -134,15 +134,16 @@ def test_every_word_of_it_is_set_in_the_products_fonts(gallery: tuple[Mode, Visi
 
 
 @pytest.fixture(scope="module", params=PAGES)
-def page(app: App, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(app: App, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page in the light, drawn to its end."""
-    context = browser.new_context(viewport={"width": 1440, "height": 700}, color_scheme="light")
     opened = context.new_page()
+    opened.emulate_media(color_scheme="light")
+    opened.set_viewport_size({"width": 1440, "height": 700})
     run = next(path.name for path in app.runs.iterdir() if path.is_dir())
     opened.goto(f"{app.url}/{request.param}?run={run}")
     at_rest(opened)
     yield opened
-    context.close()
+    opened.close()
 
 
 def test_every_word_is_set_in_the_products_fonts(page: Page) -> None:

@@ -60,6 +60,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
             yield Folder(app, hostile, made, heard)
 
 
+@pytest.fixture(scope="module")
+def over_app(browser: Browser, folder: Folder) -> Iterator[Detector]:
+    """A watch over pages of the app, which share a cache."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
+    yield Detector(context, folder.app.url)
+    context.close()
+
+
+@pytest.fixture
+def page(over_app: Detector) -> Iterator[Page]:
+    """A page that is watched."""
+    over_app.forget()
+    page = over_app.context.new_page()
+    page.set_default_timeout(60_000)
+    yield page
+    page.close()
+
+
 @contextmanager
 def watched(browser: Browser, home: str, width: int = 1440) -> Iterator[tuple[Page, Detector]]:
     """A page, and a watch over what text does in it."""
@@ -79,51 +97,47 @@ def address(folder: Folder, name: str, run: str) -> str:
 
 @pytest.mark.parametrize(("name", "run"), SHOWN)
 def test_a_page_opened_whole_shows_hostile_text_as_its_characters(
-    folder: Folder, browser: Browser, name: str, run: str
+    folder: Folder, over_app: Detector, page: Page, name: str, run: str
 ) -> None:
-    with watched(browser, folder.app.url) as (page, detector):
-        page.goto(address(folder, name, run))
+    page.goto(address(folder, name, run))
+    page.locator('[data-testid="stMain"] .vpp .title').wait_for()
+    settled(page)
+    opened_whole(page)
+    shown = text(page)
+    assert [place for place in SHOWN[name, run].split() if seen(place) not in shown] == []
+    assert over_app.faults(page) == []
+    assert page.get_by_test_id("stException").count() == 0
+    assert wider_by(page) == 0
+    assert folder.heard == []
+
+
+def test_what_watch_says_of_a_run_is_text(folder: Folder, over_app: Detector, page: Page) -> None:
+    for run, place in STATES.items():
+        page.goto(address(folder, "watch", run))
         page.locator('[data-testid="stMain"] .vpp .title').wait_for()
         settled(page)
-        opened_whole(page)
-        shown = text(page)
-        assert [place for place in SHOWN[name, run].split() if seen(place) not in shown] == []
-        assert detector.faults(page) == []
-        assert page.get_by_test_id("stException").count() == 0
+        assert seen(place) in text(page)
+        assert over_app.faults(page) == []
         assert wider_by(page) == 0
+
+
+def test_what_a_server_says_is_text(folder: Folder, over_app: Detector, page: Page) -> None:
+    page.goto(address(folder, "posterior", "finished"))
+    typed(page.get_by_test_id("stForm").locator("input").first, "1")
+    page.get_by_role("button", name="Ask four particles").click()
+    page.get_by_label("what the particles say").wait_for()
+    opened_whole(page)
+    shown = text(page)
+    assert [place for place in ("said", "label-yes") if seen(place) not in shown] == []
+    assert over_app.faults(page) == []
     assert folder.heard == []
 
 
-def test_what_watch_says_of_a_run_is_text(folder: Folder, browser: Browser) -> None:
-    with watched(browser, folder.app.url) as (page, detector):
-        for run, place in STATES.items():
-            page.goto(address(folder, "watch", run))
-            page.locator('[data-testid="stMain"] .vpp .title').wait_for()
-            settled(page)
-            assert seen(place) in text(page)
-            assert detector.faults(page) == []
-            assert wider_by(page) == 0
-
-
-def test_what_a_server_says_is_text(folder: Folder, browser: Browser) -> None:
-    with watched(browser, folder.app.url) as (page, detector):
-        page.goto(address(folder, "posterior", "finished"))
-        typed(page.get_by_test_id("stForm").locator("input").first, "1")
-        page.get_by_role("button", name="Ask four particles").click()
-        page.get_by_label("what the particles say").wait_for()
-        opened_whole(page)
-        shown = text(page)
-        assert [place for place in ("said", "label-yes") if seen(place) not in shown] == []
-        assert detector.faults(page) == []
-    assert folder.heard == []
-
-
-def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, browser: Browser) -> None:
-    with watched(browser, folder.app.url) as (page, detector):
-        page.goto(f"{folder.app.url}/watch?run={quote(folder.hostile.harm('id'))}&compare=<b>{MARK}tag</b>")
-        page.get_by_text("This run cannot be opened").wait_for()
-        assert seen("id") in text(page)
-        assert detector.faults(page) == []
+def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, over_app: Detector, page: Page) -> None:
+    page.goto(f"{folder.app.url}/watch?run={quote(folder.hostile.harm('id'))}&compare=<b>{MARK}tag</b>")
+    page.get_by_text("This run cannot be opened").wait_for()
+    assert seen("id") in text(page)
+    assert over_app.faults(page) == []
 
 
 def typed(field: Locator, words: str) -> None:
@@ -149,72 +163,72 @@ def opened_list(page: Page, label: str) -> None:
 
 
 def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
-    folder: Folder, browser: Browser, tmp_path: Path
+    folder: Folder, over_app: Detector, page: Page, tmp_path: Path
 ) -> None:
     table = tmp_path / f"<b>{MARK}tag<b> **{MARK}bold** :red[{MARK}red] ${MARK}math$.csv"
     table.write_bytes(folder.hostile.table())
-    with watched(browser, folder.app.url) as (page, detector):
-        page.goto(folder.app.url)
-        page.locator('input[type="file"]').set_input_files(str(table))
-        page.get_by_text("What it will take").wait_for()
-        settled(page)
-        page.get_by_text("My endpoint", exact=True).click()
-        page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")
-        page.get_by_label("Model", exact=True).fill(folder.hostile.short("model"))
-        page.keyboard.press("Tab")
-        settled(page)
-        page.get_by_role("button", name="Test the endpoint").click()
-        page.get_by_label("It lists").first.wait_for()
-        page.get_by_label("Model", exact=True).fill(REFUSED)
-        page.keyboard.press("Tab")
-        settled(page)
-        page.get_by_role("button", name="Test the endpoint").click()
-        page.get_by_text(seen("error")).first.wait_for()
-        opened_whole(page)
-        settled(page)
-        opened_list(page, "It lists")
-        shown = text(page)
-        places = (
-            "column-number",
-            "column-category",
-            "column-text",
-            "target",
-            "label-yes",
-            "cell-0",
-            "formula-0",
-            "listed",
-        )
-        assert [place for place in places if seen(place) not in shown] == []
-        assert table.name in shown
-        assert detector.faults(page) == []
-        assert wider_by(page) == 0
+    page.goto(folder.app.url)
+    page.locator('input[type="file"]').set_input_files(str(table))
+    page.get_by_text("What it will take").wait_for()
+    settled(page)
+    page.get_by_text("My endpoint", exact=True).click()
+    page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")
+    page.get_by_label("Model", exact=True).fill(folder.hostile.short("model"))
+    page.keyboard.press("Tab")
+    settled(page)
+    page.get_by_role("button", name="Test the endpoint").click()
+    page.get_by_label("It lists").first.wait_for()
+    page.get_by_label("Model", exact=True).fill(REFUSED)
+    page.keyboard.press("Tab")
+    settled(page)
+    page.get_by_role("button", name="Test the endpoint").click()
+    page.get_by_text(seen("error")).first.wait_for()
+    opened_whole(page)
+    settled(page)
+    opened_list(page, "It lists")
+    shown = text(page)
+    places = (
+        "column-number",
+        "column-category",
+        "column-text",
+        "target",
+        "label-yes",
+        "cell-0",
+        "formula-0",
+        "listed",
+    )
+    assert [place for place in places if seen(place) not in shown] == []
+    assert table.name in shown
+    assert over_app.faults(page) == []
+    assert wider_by(page) == 0
     assert folder.heard == []
 
 
-def test_exports_opened_as_files_act_on_nothing(folder: Folder, browser: Browser, tmp_path: Path) -> None:
+def test_exports_opened_as_files_act_on_nothing(
+    folder: Folder, over_app: Detector, page: Page, browser: Browser, tmp_path: Path
+) -> None:
     run = folder.runs["finished"]
     made: dict[str, Path] = {}
-    with watched(browser, folder.app.url) as (page, detector):
-        page.goto(address(folder, "report", "finished"))
-        for name in ("report.html", "report.md", "posterior.json", "predictions.csv"):
-            with page.expect_download() as download:
-                page.get_by_role("button", name=f"Download {name}").click()
-            assert download.value.suggested_filename.endswith(name)
-            made[name] = tmp_path / name
-            download.value.save_as(made[name])
-        assert detector.faults(page) == []
+    page.goto(address(folder, "report", "finished"))
+    for name in ("report.html", "report.md", "posterior.json", "predictions.csv"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Download {name}").click()
+        assert download.value.suggested_filename.endswith(name)
+        made[name] = tmp_path / name
+        download.value.save_as(made[name])
+    assert over_app.faults(page) == []
     reader = RunReader(run)
     made["notebook.html"] = tmp_path / "notebook.html"
     made["notebook.html"].write_text(posterior_html(reader.refresh(), reader.dataset()))
     for name in ("report.html", "notebook.html"):
         home = made[name].as_uri()
-        with watched(browser, home) as (page, detector):
-            page.goto(home)
-            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
-            page.wait_for_timeout(300)
-            assert seen("hypothesis") in text(page)
-            assert detector.faults(page) == []
-            assert wider_by(page) == 0
+        with watched(browser, home) as (opened, detector):
+            opened.goto(home)
+            opened.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+            opened.wait_for_timeout(300)
+            assert seen("hypothesis") in text(opened)
+            assert detector.faults(opened) == []
+            assert wider_by(opened) == 0
     assert seen("hypothesis") in json.loads(made["posterior.json"].read_text())["particles"][0]["text"]
     cells = [cell for line in csv.reader(io.StringIO(made["predictions.csv"].read_text())) for cell in line]
     assert any("HYPERLINK" in cell for cell in cells)

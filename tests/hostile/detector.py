@@ -35,6 +35,11 @@ class Detector:
         for page in self.context.pages:
             self._watch(page)
 
+    def forget(self) -> None:
+        """Clear what earlier pages did."""
+        self.outside.clear()
+        self.said.clear()
+
     def _opened(self, page: Page) -> None:
         if len(self.context.pages) > 1:
             self.said.append(f"a window was opened: {page.url}")

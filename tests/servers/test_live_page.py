@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.app.conftest import Visit, browser, serving, visit
+from tests.app.conftest import Visit, browser, context, serving, visit
 from tests.processes import PENGUINS, TARGET, Desk
 from tests.servers.served import Served
 
-__all__ = ["browser", "visit"]
+__all__ = ["browser", "context", "visit"]
 SMALL_RUN = ("--particles", "2", "--train-size", "20", "--test-size", "4", "--buffer-size", "4", "--batch-size", "4")
 SHORT = ("--learner-max-tokens", "96", "--optimizer-max-tokens", "64", "--concurrency", "2", "--timeout", "300")
 FINISHES_MS = 400_000
