@@ -137,7 +137,7 @@ def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
     assert "finished after" in told.out
     assert "\nfinal weights and test rows, " in told.err
     assert desk.vpp("cache", "info").out.startswith("26 answers, ")
-    assert desk.vpp("cache", "clear").out == "26 answers forgotten\n"
+    assert desk.vpp("cache", "clear").out == "26 answers deleted\n"
 
 
 SMALLEST = ("--epochs", "1", "--train-size", "20", "--test-size", "5", "--demo")
@@ -155,9 +155,9 @@ def test_an_option_that_is_not_used_is_told_once_and_apart_from_the_result(desk:
     told = desk.vpp("run", toy, *SMALLEST, *unused, "--json")
     assert told.code == 0
     assert told.result["status"] == "finished"
-    assert told.err.count("not used as things are chosen") == 1
+    assert told.err.count("options without effect here") == 1
     assert "--particles (for smc, mh and always-accept); --tau (for regression)" in told.err
-    assert "not used" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
+    assert "without effect" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
 
 
 def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
@@ -172,7 +172,7 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
 
 
 def test_options_that_are_used_are_not_remarked_on(desk: Desk, toy: str) -> None:
-    assert "not used" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
+    assert "without effect" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
 
 
 def test_without_weights_no_hypothesis_is_called_the_heaviest(desk: Desk, toy: str) -> None:

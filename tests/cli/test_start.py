@@ -68,7 +68,7 @@ def test_garbage_is_collected_again_after_an_import_where_it_was_before(was_on: 
         gc.enable()
 
 
-def test_the_list_of_commands_says_that_a_sweep_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_commands_says_how_to_continue_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "stopped, it goes on when called again" in " ".join(capsys.readouterr().out.split())
+    assert "run it again to continue a stopped sweep" in " ".join(capsys.readouterr().out.split())

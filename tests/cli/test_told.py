@@ -50,10 +50,10 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
         code = main(["resume", str(directory.path), "--heard="])
     out, err = capsys.readouterr()
     assert code == 130
-    assert err == "queued: 1 run is going, as many as may at a time (VPP_MAX_RUNNING)\n"
+    assert err == "queued: 1 running, the most allowed (VPP_MAX_RUNNING)\n"
     assert out.splitlines() == [
-        "stopped before it began: nothing was asked",
-        f"go on with: python -m vpp resume {directory.path}",
+        "stopped before it began: no call was sent",
+        f"continue with: python -m vpp resume {directory.path}",
     ]
 
 
@@ -69,7 +69,7 @@ def test_a_word_that_is_not_obeyed_in_time_says_what_happens(
         assert main(["pause", str(directory.path)]) == 0
     stopping, queued = capsys.readouterr().out.splitlines()
     assert stopping == f"{directory.id}: running. {heard('stop', 'running')}"
-    assert queued == f"{directory.id}: queued. The word is left: the worker has not obeyed yet."
+    assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -94,14 +94,14 @@ def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
-        (RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): x"), ", which reads OPENAI_API_KEY anew"),
+        (RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): x"), " (reads OPENAI_API_KEY again)"),
         (RunFailed(reason="endpoint", detail="m: unknown model"), ""),
     ],
 )
 def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, told: str) -> None:
     reader = made(*label_events()[:-3], failure)
     said = summary(reader.directory, reader.refresh().view).splitlines()
-    assert f"go on with: python -m vpp resume {reader.directory.path}{told}" in said
+    assert f"continue with: python -m vpp resume {reader.directory.path}{told}" in said
 
 
 def test_what_answers_is_not_told_where_nothing_was_asked(made: Made) -> None:

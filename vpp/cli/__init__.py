@@ -1,7 +1,6 @@
-"""The command line: one thin function a command.
+"""The command line: one short function per command.
 
-Exit codes: 0 done, 1 a fault of the program or a run that `verify` finds wrong, 2 bad input, 3 the endpoint failed or
-the cap is reached, 130 stopped.
+Exit codes: 0 done, 1 program error or failed `verify`, 2 bad input, 3 endpoint failed or cap reached, 130 stopped.
 """
 
 import importlib
@@ -19,7 +18,7 @@ DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs one command; errors a user can mend become one line on standard error."""
+    """Run one command; print an error that the user can fix as one line on standard error."""
     if any(map(_is_undecodable, argv)):
         return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
     options = build_parser().parse_args(argv, Namespace(asked_at=time.time()))
@@ -33,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     except VppError as error:
         return _complain(error, BAD_INPUT)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python prints a traceback at exit
         return DONE
     except OSError as error:
         return _complain(error, BAD_INPUT)
@@ -42,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _is_undecodable(argument: str) -> bool:
-    """Whether it holds bytes that are no UTF-8, which Python keeps as lone surrogates and no record can hold."""
+    """Whether the argument holds bytes that are not UTF-8; Python turns them into lone surrogates."""
     return any("\ud800" <= character <= "\udfff" for character in argument)
 
 

@@ -1,10 +1,10 @@
-"""`stop`, `pause`, `go-on`, `list`, `rename`, `delete`, `cache`."""
+"""Commands on stored runs: `stop`, `pause`, `go-on`, `list`, `rename`, `delete`, `cache`."""
 
 import json
 import time
 from argparse import Namespace
 
-from vpp.cli.surroundings import environment, find_run
+from vpp.cli.inputs import environment, find_run
 from vpp.errors import RunError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -23,23 +23,23 @@ ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
 
 
 def stop(options: Namespace) -> int:
-    """Ends a running run."""
-    return _say(find_run(options.run_dir), "stop", until=ENDED)
+    """End a running run after its last complete step."""
+    return _send(find_run(options.run_dir), "stop", until=ENDED)
 
 
 def pause(options: Namespace) -> int:
-    """Sends no more calls."""
-    return _say(find_run(options.run_dir), "pause", until=("paused", *ENDED))
+    """Pause a running run."""
+    return _send(find_run(options.run_dir), "pause", until=("paused", *ENDED))
 
 
 def go_on(options: Namespace) -> int:
-    """Sends calls again."""
-    return _say(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
+    """Continue a paused run."""
+    return _send(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
 
 
-def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
+def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
     if not directory.is_held():
-        raise RunError(f"{directory.path} has no worker: it is not running (`vpp resume` goes on with it)")
+        raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.say(command)
     reader = RunReader(directory)
     deadline = time.monotonic() + OBEYED_WITHIN_S
@@ -47,24 +47,23 @@ def _say(directory: RunDirectory, command: Command, *, until: tuple[State, ...])
     while state not in until and time.monotonic() < deadline:
         time.sleep(0.1)
         state = reader.refresh().state
-    print(f"{directory.id}: {state}{'' if state in until else _awaited(command, state)}")
+    print(f"{directory.id}: {state}{'' if state in until else _pending(command, state)}")
     return 0
 
 
-def _awaited(command: Command, state: State) -> str:
-    """Of a word that is not obeyed yet."""
-    return f". {heard(command, state) or 'The word is left: the worker has not obeyed yet.'}"
+def _pending(command: Command, state: State) -> str:
+    return f". {heard(command, state) or 'The command is pending: the worker has not read it yet.'}"
 
 
 def list_runs(options: Namespace) -> int:
-    """The runs, newest first. What a damaged one has lost is told in full by `report` and `verify`."""
+    """Print the runs, newest first. `report` and `verify` explain a run's damage in full."""
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
         print(json.dumps(rows))
         return 0
     for row in rows:
-        beside = "".join(f" · {row[more]}" for more in ("obstacle", "short") if row.get(more))
-        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {one_line(str(row['name']))}{beside}")
+        problems = "".join(f" · {row[key]}" for key in ("obstacle", "short") if row.get(key))
+        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {one_line(str(row['name']))}{problems}")
     if not rows:
         print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
     return 0
@@ -76,14 +75,15 @@ def _row(directory: RunDirectory) -> dict[str, object]:
         snapshot = glance(directory) if is_partial else RunReader(directory).refresh()
         if not snapshot.damage:
             status = {"status": snapshot.state, "obstacle": directory.obstacle(snapshot.state)}
-            found = result(directory, snapshot.view)
-            told = {name: found[name] if name in FROM_ENDS else None for name in found} if is_partial else found
-            return {"name": snapshot.spec.name, **told, **status, "partial": is_partial}
+            values = result(directory, snapshot.view)
+            if is_partial:
+                values = {name: value if name in FROM_ENDS else None for name, value in values.items()}
+            return {"name": snapshot.spec.name, **values, **status, "partial": is_partial}
         name, damage, short = snapshot.spec.name, snapshot.damage, damage_in_short(snapshot.view)
     except RunError as error:
         name, damage, short = directory.id, str(error), "damaged: run.json"
-    told = {"name": name, "damage": damage, "short": short, "metric": None}
-    return {"run": directory.id, "dir": str(directory.path), "status": "damaged", **told}
+    place = {"run": directory.id, "dir": str(directory.path), "status": "damaged"}
+    return {**place, "name": name, "damage": damage, "short": short, "metric": None}
 
 
 def _metric(row: dict[str, object]) -> str:
@@ -92,19 +92,19 @@ def _metric(row: dict[str, object]) -> str:
         return "-"
     scores = row["scores"]
     test = scores["test"] if isinstance(scores, dict) else None
-    value = float(metric["test"])  # in JSON, an infinite one is a text
+    value = float(metric["test"])  # infinity is a string in JSON
     shown = metric_text(metric["name"], value, test and test.get("balanced_accuracy"))
     return f"accuracy {shown}" if metric["name"] == "accuracy" else shown
 
 
 def rename(options: Namespace) -> int:
-    """Gives the run another name; its id stays."""
+    """Rename the run; its id stays."""
     store.rename(find_run(options.run_dir), options.name)
     return 0
 
 
 def delete(options: Namespace) -> int:
-    """Removes the run for good."""
+    """Delete the run."""
     directory = find_run(options.run_dir)
     store.delete(directory)
     print(f"{directory.id}: deleted")
@@ -112,11 +112,11 @@ def delete(options: Namespace) -> int:
 
 
 def cache(options: Namespace) -> int:
-    """The response cache's size, or its end."""
+    """Print the response cache's size, or empty it."""
     responses = ResponseCache(environment().cache_dir)
     try:
         if options.action == "clear":
-            print(f"{responses.clear():,} answers forgotten")
+            print(f"{responses.clear():,} answers deleted")
         else:
             entries, size = responses.info()
             print(f"{entries:,} answers, {size / 2**20:.1f} MiB, in {environment().cache_dir}")

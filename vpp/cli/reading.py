@@ -1,29 +1,36 @@
-"""`report`, `predict`, `task`."""
+"""Commands that read a run: `report`, `verify`, `predict`; and `task`, which writes a table."""
 
 import asyncio
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
-from vpp.cli.surroundings import environment, find_run, keys, write_bytes
-from vpp.cli.tables import read_table
-from vpp.cli.tally import Tally
+from pydantic_core import to_json
+
+from vpp.cli.inputs import environment, find_run, keys, read_table, write_bytes
+from vpp.cli.progress import Tally
 from vpp.data.inputs import columns_beside, unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.tasks import generate
 from vpp.errors import InputError
 from vpp.reporting.document import report_html
-from vpp.reporting.exports import write_all, write_html
+from vpp.reporting.exports import ways, write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import ask
 from vpp.runs.reader import RunReader
+from vpp.verification import verify as verification
+from vpp.verification.ledger import TOLERANCE
+from vpp.wording.verification import notes, verification_lines
 from vpp.wording.words import counted
+
+HOLDS, DOES_NOT_HOLD = 0, 1
 
 
 def report(options: Namespace) -> int:
-    """Writes the report of a run as it is now, and names each file that was written, a line each."""
+    """Write the report of a run in its present state, and print each file written."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
     if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
@@ -47,8 +54,45 @@ def _written(path: Path, content: bytes) -> Path:
     return path
 
 
+def verify(options: Namespace) -> int:
+    """Recompute the journal and the exports, and report differences."""
+    directory = find_run(options.run_dir)
+    result = verification.verify(directory, ways(directory))
+    if options.json:
+        print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
+    else:
+        print("\n".join(verification_lines(result, run=directory.id)))
+    return HOLDS if result.holds else DOES_NOT_HOLD
+
+
+def _verification_json(result: verification.Verification, run: str) -> dict[str, Any]:
+    return {
+        "run": run,
+        "holds": result.holds,
+        "tolerance": TOLERANCE,
+        "lines": result.lines,
+        "steps": result.steps,
+        "claims": {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in result.counts.items()},
+        "faults": [
+            {
+                "claim": fault.claim,
+                "file": fault.at.file or None,
+                "line": fault.at.line,
+                "step": fault.at.step,
+                "particle": fault.at.slot,
+                "what": fault.what,
+                "written": fault.written,
+                "follows": fault.follows,
+            }
+            for fault in result.faults
+        ],
+        "told": list(notes(result)),
+        "unchecked": [{"why": why, "times": times} for why, times in result.unchecked],
+    }
+
+
 def predict(options: Namespace) -> int:
-    """Asks every particle about every row of a CSV. Stopped or failed, it writes nothing."""
+    """Ask every particle about every row of a table. A stopped or failed prediction writes no file."""
     directory = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(directory)
@@ -63,20 +107,20 @@ def predict(options: Namespace) -> int:
         answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
     except KeyboardInterrupt:
         tally.close()
-        kept = "what was answered is in the cache" if spec.endpoint.cache else "this run keeps no cache"
-        print(f"stopped: {options.output} was not written; {kept}", file=sys.stderr)
+        cached = "answers so far are in the cache" if spec.endpoint.cache else "this run has no cache"
+        print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
         raise
     finally:
         tally.close()
-    beside = columns_beside(table, dataset.inputs)
-    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=beside)
+    other_columns = columns_beside(table, dataset.inputs)
+    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=other_columns)
     write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0
 
 
 def task(options: Namespace) -> int:
-    """Writes a task as a CSV."""
+    """Write one of the paper's tasks as a CSV."""
     content = generate(options.name, seed=options.seed, train_size=options.train_size, test_size=options.test_size)
     write_bytes(Path(options.output), content)
     print(options.output)

@@ -1,38 +1,42 @@
-"""`run`."""
+"""`run` and `continue`: prepare a run from a file and the options, and print its plan."""
 
 import sys
+import textwrap
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from vpp.cli.spending import cap_of, prices_of, tell_plan
-from vpp.cli.surroundings import environment, keys, read_text
-from vpp.cli.tables import form_of, read_table
-from vpp.cli.working import work_on
+from vpp.cli.inputs import environment, find_run, format_text, keys, read_table, read_text
+from vpp.cli.working import cap_of, work_on
+from vpp.data.adding import answered_rows
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.recast import with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
-from vpp.llm.budget import NO_CAP
+from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
 from vpp.llm.gallery import check_templates, gallery_text
+from vpp.runs.continuation import continue_run
+from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.reader import RunReader
+from vpp.runs.spec import EndpointSpec, Prices
 from vpp.settings import Config, preset
 from vpp.wording.model_file import model_file_words
 from vpp.wording.options import unused_words
+from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
 
 
 def run(options: Namespace) -> int:
-    """Prepares a run and works it to its end."""
-    given = _given(options)
+    """Prepare a run and work on it to its end."""
+    given = _config_options(options)
     config = replace(preset(options.preset), **given)
     templates = _templates(options)
-    dataset, form = _dataset(options, config)
+    dataset, file_format = _dataset(options, config)
     preparation = Preparation(
         dataset=dataset,
         config=config,
@@ -42,26 +46,41 @@ def run(options: Namespace) -> int:
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
         command=tuple(sys.argv[1:]),
-        prices=prices_of(options),
+        prices=_prices(options),
         cap=cap_of(options, before=NO_CAP),
     )
     if options.plan:
-        _tell_reading(dataset, form, options)
-        tell_plan(preparation, stream=sys.stdout)
+        _print_reading(dataset, file_format, options)
+        _print_plan(preparation, sys.stdout)
         return 0
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
-    _tell_reading(dataset, form, options)
+    _print_reading(dataset, file_format, options)
     if not options.quiet:
-        tell_plan(preparation, stream=sys.stderr)
+        _print_plan(preparation, sys.stderr)
         print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
-    unused = unused_words(given, config, dataset.task)
-    if unused and not options.quiet:
-        print(f"not used as things are chosen: {unused}", file=sys.stderr)
+        if unused := unused_words(given, config, dataset.task):
+            print(f"options without effect here: {unused}", file=sys.stderr)
     return work_on(directory, options)
 
 
-def _given(options: Namespace) -> dict[str, Any]:
-    """Options of the method that were typed, by name."""
+def continue_(options: Namespace) -> int:
+    """Prepare a run from another's particles and newly labelled rows, and work on it to its end."""
+    earlier = find_run(options.run_dir)
+    table = read_table(options.data, options)
+    reader = RunReader(earlier)
+    if damage := reader.refresh().damage:
+        print(f"note: {damage}", file=sys.stderr)
+    answered = answered_rows(table, reader.dataset())
+    preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
+    directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+    n_left_out = table.n_rows - len(answered)
+    if n_left_out and not options.quiet:
+        print(f"{n_left_out} of {table.n_rows} rows have no target and were left out", file=sys.stderr)
+    return work_on(directory, options)
+
+
+def _config_options(options: Namespace) -> dict[str, Any]:
+    """Options of the method on the command line, by their name in `Config`."""
     return {
         name.removeprefix("config."): value
         for name, value in vars(options).items()
@@ -70,24 +89,17 @@ def _given(options: Namespace) -> dict[str, Any]:
 
 
 def _templates(options: Namespace) -> dict[Role, str | None]:
-    """The text of each role's template, None for the set `paper`. Raises InputError for a file that cannot be read."""
-    usual = chosen_templates(options.templates, is_demo=endpoint_of(options).is_demo, preset=options.preset)
-    return {role: _template(getattr(options, f"{role}_template") or usual, role) for role in ROLES}
+    """Template text by role; None for the paper's. Raises InputError if a file cannot be read."""
+    default = chosen_templates(options.templates, is_demo=endpoint_of(options).is_demo, preset=options.preset)
+    return {role: _template(getattr(options, f"{role}_template") or default, role) for role in ROLES}
 
 
-def _template(said: str, role: Role) -> str | None:
-    return gallery_text(said, role) if said in GALLERY else read_text(said)
-
-
-def _tell_reading(dataset: Dataset, form: str, options: Namespace) -> None:
-    """What was decided on the way from the file to its rows; only a run that is not refused gets so far."""
-    if not options.quiet:
-        print(f"{dataset.provenance.file} is read as: {form}", file=sys.stderr)
-        print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
+def _template(name: str, role: Role) -> str | None:
+    return gallery_text(name, role) if name in GALLERY else read_text(name)
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    """And how its file was read."""
+    """Return the dataset and the format of its file."""
     table = read_table(options.data, options)
     table = with_kinds(table, dict(options.kind))
     target = options.target or target_guess(table)
@@ -108,11 +120,43 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         split=options.split,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
     )
-    return dataset, form_of(table.reading)
+    return dataset, format_text(table.reading)
+
+
+def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> None:
+    """Print how the file became rows. Called once the run is accepted, so that a refusal stays one line."""
+    if not options.quiet:
+        print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
+        print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
+
+
+def _prices(options: Namespace) -> Prices:
+    """Prices of both models; the optimizer's default to the learner's."""
+    learner = Price(prompt=options.price_in or 0.0, completion=options.price_out or 0.0)
+    prompt, completion = options.optimizer_price_in, options.optimizer_price_out
+    optimizer = Price(
+        prompt=learner.prompt if prompt is None else prompt,
+        completion=learner.completion if completion is None else completion,
+    )
+    differs = prompt is not None or completion is not None
+    return Prices(learner=learner, optimizer=optimizer if differs else None, currency=options.currency.strip())
+
+
+def _print_plan(preparation: Preparation, stream: TextIO) -> None:
+    """Print the plan as a table and sentences; durations only if the pace is known."""
+    spec = preparation.spec()
+    expected = estimate(spec, preparation.dataset)
+    rows = [HEAD, *plan_rows(expected)]
+    first, *others = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    for label, *numbers in rows:
+        print(label.ljust(first), *(n.rjust(width) for n, width in zip(numbers, others, strict=True)), file=stream)
+    pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
+    for sentence in plan_words(expected, spec, preparation.dataset, pace):
+        print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
-    """What the options, and then the environment, say of the server."""
+    """Build the endpoint from the options, then the environment."""
     env = environment()
     shared: dict[str, Any] = {
         "concurrency": options.concurrency,
@@ -130,7 +174,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     if options.demo:
         return EndpointSpec(demo=True, demo_latency_ms=options.demo_latency_ms, model="demo", **shared)
     if options.gguf:
-        return _of_model_file(options, EndpointSpec(**shared))
+        return _model_file_endpoint(options, EndpointSpec(**shared))
     endpoint = EndpointSpec(
         base_url=options.base_url or env.base_url or "",
         model=options.model or env.model or "",
@@ -148,10 +192,10 @@ def _timeout_s(options: Namespace) -> float:
     return TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
 
 
-def _of_model_file(options: Namespace, asked: EndpointSpec) -> EndpointSpec:
-    """Says what was read of the file and how it will be served."""
+def _model_file_endpoint(options: Namespace, base: EndpointSpec) -> EndpointSpec:
+    """Build the endpoint of a model file, and print what its header says and how it will be served."""
     check_allowed(keys().model_files)
-    endpoint, header, plan = endpoint_for(options.gguf, asked)
+    endpoint, header, plan = endpoint_for(options.gguf, base)
     if not getattr(options, "quiet", False):
         print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
     return endpoint

@@ -1,10 +1,10 @@
-"""What a run came to, in a few lines for a person."""
+"""Result of a run as JSON or as a few lines of text."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from vpp.cli.surroundings import environment
+from vpp.cli.inputs import environment
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.inspection.ideas import merge_ideas
@@ -23,15 +23,15 @@ from vpp.wording.unread import unread_sentence
 from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_answers, seconds
 
 
-def told(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
-    """As one JSON object, or in words."""
+def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
+    """Return the result as one JSON object or as text."""
     return json.dumps(result(directory, view)) if as_json else summary(directory, view)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
-    """A few lines for a person."""
+    """Return the result as a few lines of text."""
     if view.phase == "stopped" and view.started is None and not view.is_damaged:
-        return f"stopped before it began: nothing was asked\ngo on with: python -m vpp resume {directory.path}"
+        return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     outcome = result(directory, view)
     metric = outcome["metric"]
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
@@ -44,11 +44,11 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(
             f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
         )
-    if beside := _beside(outcome["scores"]["test"]):
-        lines.append(f"test {beside}")
+    if others := _other_scores(outcome["scores"]["test"]):
+        lines.append(f"test {others}")
     lines += _baseline(dataset, view)
     if directory.spec().endpoint.is_demo and view.usage.calls:
-        lines.append("answered by the built-in demo model: a small program that reads rules, not a language model")
+        lines.append("answered by the built-in demo model: a program that applies rules, not a language model")
     uncertain = outcome["uncertain"]
     if uncertain["points"] is not None:
         lines.append(f"uncertain: {uncertain['points']} of {counted(uncertain['of'], 'test row')}")
@@ -58,27 +58,27 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
     if refused := refused_answers(view.usage.refused):
         lines.append(refused)
-    if kept := cache_sentence(view.usage):
-        lines.append(kept)
+    if cached := cache_sentence(view.usage):
+        lines.append(cached)
     if view.population:
         lines.append(one_line(heaviest(directory, view)))
     if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
         lines.append(f"{mend}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):
-        anew = ", which reads OPENAI_API_KEY anew" if is_key_refused(view) else ""
-        lines.append(f"go on with: python -m vpp resume {directory.path}{anew}")
+        reads_key = " (reads OPENAI_API_KEY again)" if is_key_refused(view) else ""
+        lines.append(f"continue with: python -m vpp resume {directory.path}{reads_key}")
     if view.phase == "paused":
         cap = "--max-cost X" if directory.spec().cap.cost else "--max-calls N"
-        lines.append(f"go on with: python -m vpp resume {directory.path} {cap}")
+        lines.append(f"continue with: python -m vpp resume {directory.path} {cap}")
     if view.phase not in ("failed", "paused"):
         lines.append(f"report: {directory.path / 'report.md'}")
     return "\n".join(lines)
 
 
 def heaviest(directory: RunDirectory, view: RunView) -> str:
-    """The text that weighs most, over all particles that hold it, or one of those that weigh alike.
+    """Describe the text with the largest total weight over its particles, or one of equals.
 
-    Without weights, one particle's.
+    For a method without weights, describe one particle's text.
     """
     ids = [state.hypothesis for state in view.population]
     if view.size > 1 and not directory.spec().config.is_weighted:
@@ -104,7 +104,7 @@ def _shown(metric: str, value: float | None) -> str:
 
 
 def _dataset(directory: RunDirectory) -> Dataset | None:
-    """The run's rows; None where they cannot be read any more."""
+    """Load the run's rows; None if they cannot be read."""
     try:
         return load_dataset(directory, directory.spec())
     except (RunError, DataError):
@@ -112,7 +112,7 @@ def _dataset(directory: RunDirectory) -> Dataset | None:
 
 
 def _baseline(dataset: Dataset | None, view: RunView) -> Iterator[str]:
-    """What one answer to every test row would have come to."""
+    """Score of the best constant answer on the test rows."""
     test = view.evaluated.get("test")
     if test is None or dataset is None:
         return
@@ -124,8 +124,8 @@ def _baseline(dataset: Dataset | None, view: RunView) -> Iterator[str]:
         yield f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"
 
 
-def _beside(scores: dict[str, Any] | None) -> str:
-    """The other figures of the test rows, each with a standard error where the rows tell one."""
+def _other_scores(scores: dict[str, Any] | None) -> str:
+    """Format the further scores of the test rows, with standard errors if known."""
     if scores is None:
         return ""
     if "balanced_accuracy" in scores:

@@ -1,18 +1,20 @@
-"""`resume`, and what `run` ends in: a worker, its progress and its result."""
+"""`resume`, and the worker that `run`, `continue` and `resume` start: its progress, log and result."""
 
 import logging
 import sys
 from argparse import Namespace
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from io import BufferedWriter, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from vpp import files
+from vpp.cli.inputs import environment, find_run, keys
 from vpp.cli.progress import Progress
-from vpp.cli.spending import renew_cap
-from vpp.cli.surroundings import environment, find_run, keys
+from vpp.llm.budget import Cap
+from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.journal import JournalReader
@@ -21,39 +23,54 @@ from vpp.runs.view import fold
 from vpp.runs.worker import Surroundings, work
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
-"""A run that has paused at its cap gets no answers for now, and can be resumed, as where its endpoint failed."""
+"""A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 
 
 def resume(options: Namespace) -> int:
-    """Goes on from the last whole step; a worker that waits at the run's cap goes on with a new one itself."""
+    """Continue from the last complete step; a worker that waits at the cap continues by itself."""
     directory = find_run(options.run_dir)
     heard = directory.said_mark() if options.heard is None else options.heard
-    renew_cap(directory, options)
+    _amend_cap(directory, options)
     if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
-        # Late: it needs how runs are listed, and a worker's first call should not wait for that.
+        # Imported late: it would delay a worker's first call.
         from vpp.cli.control import go_on
 
         return go_on(options)
     return work_on(directory, options, heard=heard)
 
 
+def cap_of(options: Namespace, *, before: Cap) -> Cap:
+    """Return the cap with the options' changes."""
+    calls = before.calls if options.max_calls is None else options.max_calls
+    return replace(before, calls=calls, cost=before.cost if options.max_cost is None else options.max_cost)
+
+
+def _amend_cap(directory: RunDirectory, options: Namespace) -> None:
+    """Record a changed cap. Raises InputError if it is invalid."""
+    spec = directory.spec()
+    cap = cap_of(options, before=spec.cap)
+    if cap != spec.cap:
+        check_budget(spec.prices, cap, spec.endpoint)
+        directory.amend(cap=cap)
+
+
 class _Log(RotatingFileHandler):
-    """worker.log: bounded, made when there is something to say, and nobody's trouble where it cannot be written."""
+    """worker.log: bounded in size, created by the first message; errors of writing are ignored."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=LOG_BYTES, backupCount=1, delay=True)
 
     def _open(self) -> TextIOWrapper:
-        """The log, made for its owner alone. Raises OSError for a link or a pipe."""
+        """Open the log, readable by its owner alone. Raises OSError for a link or a pipe."""
         return TextIOWrapper(BufferedWriter(files.appended(Path(self.baseFilename))), encoding="utf-8")
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Nothing: a run goes on without its log."""
+        """Ignore the error: a run continues without its log."""
 
 
 def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> int:
-    """Works the run to its end, and tells what it came to. heard: as of `Surroundings`."""
+    """Work on the run to its end, and print its result. heard: see `Surroundings`."""
     logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr, directory.spec())
     around = _surroundings(options, heard, progress)
@@ -66,15 +83,14 @@ def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> 
         _complain(view.detail)
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
-    # Late: what is said at the end is not to be waited for before the first call.
-    from vpp.cli.summary import told
+    # Imported late: it would delay a worker's first call.
+    from vpp.cli.summary import result_text
 
-    print(told(directory, view, as_json=options.json))
+    print(result_text(directory, view, as_json=options.json))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 
 def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> Surroundings:
-    """What a worker on this machine is given. A queued one tells how many runs go while it waits."""
     env = environment()
     return Surroundings(
         keys=keys(),
@@ -92,8 +108,8 @@ def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> 
 
 
 def _write_reports(directory: RunDirectory) -> None:
-    """A disk without room for them takes nothing from the run."""
-    # Late: the reports need pandas, and a worker's first call should not wait for it.
+    """Write the reports. A full disk is reported and does not fail the run."""
+    # Imported late: pandas would delay a worker's first call.
     from vpp.reporting.exports import write_all
 
     try:
@@ -103,6 +119,5 @@ def _write_reports(directory: RunDirectory) -> None:
 
 
 def _complain(text: str) -> None:
-    """A terminal that is gone changes nothing of how the run ended."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
         print(f"vpp: {text}", file=sys.stderr)

@@ -1,0 +1,109 @@
+"""Inputs and outputs of commands: files, tables, the environment, `.env`."""
+
+import os
+import sys
+from argparse import Namespace
+from dataclasses import fields
+from pathlib import Path
+
+from vpp.data.dialect import MAX_BYTES
+from vpp.data.encoding import encoding_name
+from vpp.data.read_as import DELIMITER_NAMES, ReadAs
+from vpp.data.reading import Reading
+from vpp.data.table import Table
+from vpp.errors import InputError
+from vpp.files import read_at_most
+from vpp.runs.directory import RunDirectory
+from vpp.runs.session import Keys
+from vpp.runs.store import FILES, RunStore, is_sound
+from vpp.settings import Environment
+
+
+def dotenv(path: Path = Path(".env")) -> dict[str, str]:
+    """Return the NAME=value lines of a `.env` file; empty if the file does not exist."""
+    if not path.is_file():
+        return {}
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    lines = (line.strip().removeprefix("export ") for line in text.splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
+
+
+def environment() -> Environment:
+    """Read settings: the environment first, then `.env`, then defaults."""
+    return Environment.read(dotenv())
+
+
+def keys() -> Keys:
+    """Read API keys from the environment, or else from `.env`."""
+    return Keys.read({**dotenv(), **os.environ})
+
+
+def find_run(name: str) -> RunDirectory:
+    """Find a run by its path or its id in the runs folder. Raises RunError if it does not exist."""
+    at_path = RunDirectory(Path(name))
+    if is_sound(at_path.path):
+        return at_path
+    return RunStore(environment().runs_dir).get(name)
+
+
+def read_bytes(name: str) -> bytes:
+    """Read a file, or standard input for `-`, up to one byte more than a table may have. Raises InputError."""
+    try:
+        return sys.stdin.buffer.read(MAX_BYTES + 1) if name == "-" else read_at_most(Path(name), MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}): check the path") from None
+
+
+def read_text(name: str | None) -> str | None:
+    """Read a text file; None for None. Raises InputError."""
+    if name is None:
+        return None
+    try:
+        return read_bytes(name).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not UTF-8 text: save it as UTF-8") from None
+
+
+def read_table(path: str, options: Namespace) -> Table:
+    """Read the table in a file, or in standard input for `-`, with the options of reading. Raises InputError."""
+    read_as = ReadAs(**{choice.name: getattr(options, choice.name) for choice in fields(ReadAs)})
+    name = "standard input" if path == "-" else Path(path).name
+    return Table.read(read_bytes(path), name=name, read_as=read_as)
+
+
+def format_text(reading: Reading) -> str:
+    """Describe a file's format, as in `semicolon, UTF-8, header`."""
+    if reading.format == "parquet":
+        return "Parquet"
+    if reading.format == "excel":
+        parts = ["Excel", f"sheet {reading.sheet!r}"]
+    else:
+        delimiter = DELIMITER_NAMES.get(reading.delimiter, reading.delimiter or "no delimiter")
+        parts = [delimiter, encoding_name(reading.encoding)]
+    parts.append("header" if reading.header else "no header")
+    if reading.skipped_lines:
+        parts.append(f"{reading.skipped_lines:,} lines above it not read")
+    return ", ".join(parts)
+
+
+def write_bytes(name: Path, content: bytes) -> None:
+    """Write the complete file, or leave the old one. Raises InputError if it cannot, or for a run's own record."""
+    if (path := name.resolve()).name in FILES and is_sound(path.parent):
+        raise InputError(f"{name} is part of a run: choose another file")
+    try:
+        if name.exists() and not name.is_file():  # a pipe or a terminal
+            name.write_bytes(content)
+        else:
+            _replace(path, content)
+    except OSError as error:
+        raise InputError(f"{name} cannot be written ({error.strerror}): choose another file") from None
+
+
+def _replace(name: Path, content: bytes) -> None:
+    part = name.with_name(f".{name.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(name)
+    finally:
+        part.unlink(missing_ok=True)
