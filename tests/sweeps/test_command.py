@@ -42,7 +42,7 @@ def results(found: SweepDirectory) -> list[dict[str, Any]]:
 
 def tables(found: SweepDirectory) -> str:
     """Without the one table of times."""
-    return re.sub(r"## Seconds a run.*?(?=\n## |\Z)", "", found.tables.read_text(), flags=re.DOTALL)
+    return re.sub(r"## Seconds per run.*?(?=\n## |\Z)", "", found.tables.read_text(), flags=re.DOTALL)
 
 
 def is_at_work(found: SweepDirectory, cell: Cell, *, from_step: int = 1) -> bool:
@@ -208,7 +208,7 @@ def test_a_refused_key_ends_the_sweep_and_no_key_is_kept(desk: Desk, served: Mod
         (("--tasks", "poly", "--methods", "mh-k1"), "makes no cell"),
         (("--seeds", "0"), "seeds is 0"),
         (("--jobs", "0"), "jobs is 0"),
-        (("--tasks", ","), "no task is named"),
+        (("--tasks", ","), "--tasks names nothing"),
         (("--train-size", "5"), "batch"),
     ],
 )

@@ -12,11 +12,11 @@ import pytest
 
 from tests.processes import WITHIN_S, Desk, Model, wait_until
 from vpp import __version__
+from vpp.bench.archive import MAX_FILES, Archive, ArchivedFile, pack, replace_folder, restore, unpack
 from vpp.bench.cells import Cell, Sizes, create
-from vpp.bench.conductor import LOST_AT_MOST, Conducted, conduct, shared
-from vpp.bench.engine import LOST, Far, Order
-from vpp.bench.machines import Errand, Returned, carried_out
-from vpp.bench.parcel import AT_MOST, Parcel, Sent, fill, packed, place, put_back
+from vpp.bench.cluster import TaskInput, TaskResult, run_task
+from vpp.bench.engine import LOST, Job, Progress
+from vpp.bench.scheduler import MAX_RESTARTS, SweepResult, run_sweep, shared
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
@@ -26,17 +26,19 @@ from vpp.runs.spec import EndpointSpec
 DEMO = EndpointSpec(demo=True, model="demo", cache=False)
 SMALL = Sizes(train=20, test=10, epochs=1)
 VML = Cell(task="two-blobs", method="vml", seed=0)
-ORDER = Order(cell=VML, sizes=SMALL, endpoint=DEMO)
+JOB = Job(cell=VML, sizes=SMALL, endpoint=DEMO)
 SPEC = SweepSpec(endpoint=DEMO, tasks=("two-blobs",), methods=("vml",), seeds=1, sizes=SMALL)
 QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
 
 
-def file(content: bytes = b"x") -> Sent:
-    return Sent(content=content, changed_at=1.5e9)
+def file(content: bytes = b"x") -> ArchivedFile:
+    return ArchivedFile(content=content, changed_at=1.5e9)
 
 
-def errand(*, parcel: Parcel | None = None, version: str = __version__, wants: tuple[str, ...] = ()) -> Errand:
-    return Errand(order=ORDER, parcel=parcel or {}, version=version, wants=wants, slots=2)
+def task_input(
+    *, archive: Archive | None = None, version: str = __version__, key_variables: tuple[str, ...] = ()
+) -> TaskInput:
+    return TaskInput(job=JOB, archive=archive or {}, version=version, key_variables=key_variables, slots=2)
 
 
 def test_a_run_directory_comes_back_as_it_was_but_for_what_is_of_one_worker(tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_a_run_directory_comes_back_as_it_was_but_for_what_is_of_one_worker(tmp_
     os.symlink(run.data, run.path / "link.csv")
     (run.path / "folder").mkdir()
     (tmp_path / "here").mkdir()
-    place(packed(run.path), tmp_path / "here" / VML.name)
+    replace_folder(pack(run.path), tmp_path / "here" / VML.name)
     came = tmp_path / "here" / VML.name
     assert {path.name for path in came.iterdir()} == {"run.json", "data.csv", "events.jsonl"} & set(
         os.listdir(run.path)
@@ -60,29 +62,30 @@ def test_a_name_that_is_no_plain_file_is_refused_and_nothing_is_written(tmp_path
     target = tmp_path / "cell"
     target.mkdir()
     (target / "run.json").write_bytes(b"before")
-    with pytest.raises(RunError, match="names a file"):
-        place({"run.json": file(b"after"), name: file()}, target)
+    with pytest.raises(RunError, match="returned a file named"):
+        replace_folder({"run.json": file(b"after"), name: file()}, target)
     assert [path.name for path in tmp_path.iterdir()] == ["cell"]
     assert (target / "run.json").read_bytes() == b"before"
 
 
 @pytest.mark.parametrize(
-    "parcel", [[], {"a": b"x"}, {"a": Sent(content="x", changed_at=0)}, {f"f{n}": file() for n in range(AT_MOST + 1)}]
+    "archive",
+    [[], {"a": b"x"}, {"a": ArchivedFile(content="x", changed_at=0)}, {f"f{n}": file() for n in range(MAX_FILES + 1)}],
 )
-def test_what_is_no_parcel_is_refused(tmp_path: Path, parcel: Parcel) -> None:
-    with pytest.raises(RunError, match="what came back"):
-        place(parcel, tmp_path / "cell")
+def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Archive) -> None:
+    with pytest.raises(RunError, match="the machine returned"):
+        replace_folder(archive, tmp_path / "cell")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_comes_back_replaces_what_was_there_whole(tmp_path: Path) -> None:
-    fill({"old.txt": file()}, tmp_path / "cell")
-    place({"new.txt": file(b"new")}, tmp_path / "cell")
+    unpack({"old.txt": file()}, tmp_path / "cell")
+    replace_folder({"new.txt": file(b"new")}, tmp_path / "cell")
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
 
 
 def test_what_was_there_comes_back_where_the_exchange_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill({"old.txt": file()}, tmp_path / "cell")
+    unpack({"old.txt": file()}, tmp_path / "cell")
     rename = Path.rename
 
     def refusing(path: Path, target: Path) -> Path:
@@ -92,14 +95,14 @@ def test_what_was_there_comes_back_where_the_exchange_fails(tmp_path: Path, monk
 
     monkeypatch.setattr(Path, "rename", refusing)
     with pytest.raises(OSError, match="no room"):
-        place({"new.txt": file()}, tmp_path / "cell")
+        replace_folder({"new.txt": file()}, tmp_path / "cell")
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/old.txt"]
 
 
 def test_what_an_exchange_left_behind_is_deleted_where_the_new_stands(tmp_path: Path) -> None:
-    fill({"old.txt": file()}, tmp_path / ".cell.old")
-    fill({"new.txt": file()}, tmp_path / "cell")
-    put_back(tmp_path / "cell")
+    unpack({"old.txt": file()}, tmp_path / ".cell.old")
+    unpack({"new.txt": file()}, tmp_path / "cell")
+    restore(tmp_path / "cell")
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
 
 
@@ -107,45 +110,45 @@ def test_what_an_exchange_left_behind_is_deleted_where_the_new_stands(tmp_path: 
 class Carried:
     """A cell that was stopped on one machine and finished on another."""
 
-    stopped: Returned
-    done: Returned
-    told: list[Far]
+    stopped: TaskResult
+    done: TaskResult
+    told: list[Progress]
 
 
 @pytest.fixture(scope="module")
 def carried() -> Carried:
-    told: list[Far] = []
+    told: list[Progress] = []
 
-    def tell(far: Far) -> int:
-        told.append(far)
-        return int(far.steps > 0)  # a word to stop as soon as it has begun
+    def tell(progress: Progress) -> int:
+        told.append(progress)
+        return int(progress.steps > 0)  # a word to stop as soon as it has begun
 
-    slow = Order(cell=VML, sizes=SMALL, endpoint=replace(DEMO, demo_latency_ms=250))
-    stopped = carried_out(replace(errand(), order=slow), tell, QUIET)
-    return Carried(stopped, carried_out(errand(parcel=stopped.parcel), lambda far: 0, QUIET), told)
+    slow = Job(cell=VML, sizes=SMALL, endpoint=replace(DEMO, demo_latency_ms=250))
+    stopped = run_task(replace(task_input(), job=slow), tell, QUIET)
+    return Carried(stopped, run_task(task_input(archive=stopped.archive), lambda progress: 0, QUIET), told)
 
 
 def test_a_cell_that_is_stopped_on_one_machine_is_finished_on_another(carried: Carried, tmp_path: Path) -> None:
     assert carried.stopped.code == 130
-    assert carried.told[-1] == Far(step=0, steps=2)
+    assert carried.told[-1] == Progress(step=0, steps=2)
     assert carried.done.code == 0
-    place(carried.done.parcel, tmp_path / VML.name)
+    replace_folder(carried.done.archive, tmp_path / VML.name)
     assert RunReader(RunDirectory(tmp_path / VML.name)).refresh().state == "finished"
-    before, after = (each.parcel["events.jsonl"].content for each in (carried.stopped, carried.done))
+    before, after = (each.archive["events.jsonl"].content for each in (carried.stopped, carried.done))
     assert after.startswith(before.splitlines()[0])
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (errand(version="0.0"), f"has version {__version__} of this program, not 0.0"),
-        (errand(wants=("OPENAI_API_KEY",)), "has no OPENAI_API_KEY in its environment"),
+        (task_input(version="0.0"), f"has version {__version__} of this program, not 0.0"),
+        (task_input(key_variables=("OPENAI_API_KEY",)), "has no OPENAI_API_KEY in its environment"),
     ],
 )
-def test_a_machine_that_cannot_says_so_before_it_begins(asked: Errand, said: str) -> None:
-    found = carried_out(asked, lambda far: 0, QUIET)
-    assert (found.code, found.parcel) == (3, {})
-    assert said in found.said
+def test_a_machine_that_cannot_says_so_before_it_begins(asked: TaskInput, said: str) -> None:
+    found = run_task(asked, lambda progress: 0, QUIET)
+    assert (found.code, found.archive) == (3, {})
+    assert said in found.reason
 
 
 @dataclass
@@ -153,7 +156,7 @@ class Played:
     """A worker whose end is given."""
 
     code: int
-    said: str = ""
+    reason: str = ""
     words: int = 0
 
     def poll(self) -> int | None:
@@ -162,8 +165,8 @@ class Played:
     def stop(self) -> None:
         self.words += 1
 
-    def far(self) -> Far | None:
-        return Far(step=1, steps=4)
+    def progress(self) -> Progress | None:
+        return Progress(step=1, steps=4)
 
 
 @dataclass
@@ -171,16 +174,16 @@ class Playing:
     """An engine of given ends; a 0 also brings the finished run."""
 
     codes: list[int]
-    said: str = ""
+    reason: str = ""
     finish: Callable[[RunDirectory], None] = lambda run: None
-    started: list[Order] = field(default_factory=list)
+    started: list[Job] = field(default_factory=list)
 
-    def start(self, order: Order, run: RunDirectory) -> Played:
-        self.started.append(order)
+    def start(self, job: Job, run: RunDirectory) -> Played:
+        self.started.append(job)
         code = self.codes.pop(0)
         if code == 0:
             self.finish(run)
-        return Played(code, self.said)
+        return Played(code, self.reason)
 
 
 @dataclass
@@ -195,34 +198,34 @@ class Told:
         self.lines.append(text)
 
 
-def played(folder: Path, engine: Playing) -> tuple[Conducted, Told]:
+def played(folder: Path, engine: Playing) -> tuple[SweepResult, Told]:
     told = Told()
-    conducted = conduct(SweepDirectory(folder), SPEC, jobs=1, engine=engine, watcher=told, since=0)
-    return conducted, told
+    result = run_sweep(SweepDirectory(folder), SPEC, jobs=1, engine=engine, watcher=told, since=0)
+    return result, told
 
 
-def test_a_cell_whose_machine_went_is_begun_again(tmp_path: Path, carried: Carried) -> None:
-    engine = Playing([LOST, 0], finish=lambda run: place(carried.done.parcel, run.path))
-    conducted, told = played(tmp_path / "sweep", engine)
-    assert conducted.ending == "done"
+def test_a_cell_whose_machine_is_lost_is_restarted(tmp_path: Path, carried: Carried) -> None:
+    engine = Playing([LOST, 0], finish=lambda run: replace_folder(carried.done.archive, run.path))
+    result, told = played(tmp_path / "sweep", engine)
+    assert result.ending == "done"
     assert len(engine.started) == 2
-    assert told.lines[0] == "two-blobs-vml-0: its machine went; it is begun again"
+    assert told.lines[0] == "two-blobs-vml-0: its machine was lost; restarting it"
     assert [(each.state, each.step, each.steps) for each in told.seen[:1]] == [("running", 1, 4)]
 
 
-def test_a_cell_whose_machines_go_again_and_again_is_left_for_another_try(tmp_path: Path) -> None:
+def test_a_cell_whose_machines_are_lost_again_and_again_is_left_unfinished(tmp_path: Path) -> None:
     engine = Playing([LOST] * 9)
-    conducted, told = played(tmp_path / "sweep", engine)
-    assert conducted.ending == "failed"
-    assert len(engine.started) == LOST_AT_MOST + 1
-    assert told.lines[-1].endswith(f"failed, kept for another try: its machine went {LOST_AT_MOST + 1} times")
+    result, told = played(tmp_path / "sweep", engine)
+    assert result.ending == "failed"
+    assert len(engine.started) == MAX_RESTARTS + 1
+    assert told.lines[-1].endswith(f"failed, can be run again: its machine was lost {MAX_RESTARTS + 1} times")
 
 
 def test_a_sweep_brings_back_what_one_killed_within_an_exchange_set_aside(tmp_path: Path) -> None:
     folder = SweepDirectory(tmp_path / "sweep")
     folder.path.mkdir()
     folder.write(SPEC)
-    fill({"events.jsonl": file()}, folder.run_of(VML).path.with_name(f".{VML.name}.old"))
+    unpack({"events.jsonl": file()}, folder.run_of(VML).path.with_name(f".{VML.name}.old"))
     seen: list[list[str]] = []
     played(folder.path, Playing([0], finish=lambda run: seen.append(os.listdir(run.path))))
     assert seen == [["events.jsonl"]]
@@ -232,7 +235,7 @@ def test_a_worker_whose_task_is_gone_ends_and_asks_nothing_more(desk: Desk, serv
     served.hold_after = 15  # of the 42 calls: the first step is whole, and a stop would evaluate it
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     run = create(VML, SMALL, endpoint, run_dir=desk.folder / "cell")
-    words = [sys.executable, "-m", "vpp.bench.leash", "resume", str(run.path), "--quiet"]
+    words = [sys.executable, "-m", "vpp.bench.dies_with_parent", "resume", str(run.path), "--quiet"]
     asked = 10 + 1 + 10
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=desk.variables) as process:
         try:
@@ -251,8 +254,8 @@ def test_cells_side_by_side_share_what_was_given_or_the_usual(told: int, jobs: i
 
 
 def test_why_a_machine_could_not_is_said(tmp_path: Path) -> None:
-    _, told = played(tmp_path / "sweep", Playing([1], said="the disk there is full"))
-    assert told.lines == ["two-blobs-vml-0 failed, kept for another try: the disk there is full"]
+    _, told = played(tmp_path / "sweep", Playing([1], reason="the disk there is full"))
+    assert told.lines == ["two-blobs-vml-0 failed, can be run again: the disk there is full"]
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")

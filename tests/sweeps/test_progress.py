@@ -7,17 +7,17 @@ import pytest
 
 from tests.sweeps.outcomes import outcome, spec
 from vpp.bench.cells import Cell
-from vpp.bench.pace import AROUND_AT_MOST_S, eta, time_left
+from vpp.bench.pace import MAX_OVERHEAD_S, eta, time_left
 from vpp.bench.sweep import CellView, SweepView
 from vpp.cli.benching import SweepProgress, sweep_line
 
 
-def done(method: str, seed: int, *, wall_s: float, around_s: float | None = 0.0) -> CellView:
+def done(method: str, seed: int, *, wall_s: float, overhead_s: float | None = 0.0) -> CellView:
     return CellView(
         cell=Cell(task="linear", method=method, seed=seed),
         state="finished",
         wall_s=wall_s,
-        around_s=around_s,
+        overhead_s=overhead_s,
         outcome=outcome("linear", method, seed, 1.0, wall_s=wall_s),
     )
 
@@ -39,11 +39,11 @@ def test_nothing_is_said_before_a_cell_of_a_method_left_is_finished() -> None:
     assert left(done("vml", 0, wall_s=1.0), cell("mh", 0)) is None
 
 
-def test_the_time_left_is_each_methods_mean_pace_with_what_a_cell_takes_around_its_run() -> None:
+def test_the_time_left_is_each_methods_mean_pace_with_its_cells_overhead() -> None:
     found = left(
-        done("vml", 0, wall_s=2.0, around_s=1.0),
-        done("vml", 1, wall_s=4.0, around_s=1.0),
-        done("mh", 0, wall_s=10.0, around_s=1.0),
+        done("vml", 0, wall_s=2.0, overhead_s=1.0),
+        done("vml", 1, wall_s=4.0, overhead_s=1.0),
+        done("mh", 0, wall_s=10.0, overhead_s=1.0),
         cell("vml", 2),
         cell("mh", 1),
     )
@@ -53,15 +53,15 @@ def test_the_time_left_is_each_methods_mean_pace_with_what_a_cell_takes_around_i
 
 def test_a_pause_between_stop_and_continue_is_no_cells_time() -> None:
     cells = (
-        done("vml", 0, wall_s=2.0, around_s=1.0),
-        done("vml", 1, wall_s=4.0, around_s=None),
-        done("vml", 2, wall_s=3.0, around_s=None),
+        done("vml", 0, wall_s=2.0, overhead_s=1.0),
+        done("vml", 1, wall_s=4.0, overhead_s=None),
+        done("vml", 2, wall_s=3.0, overhead_s=None),
         cell("mh", 0),
         cell("vml", 3),
     )
     assert left(*cells).seconds == pytest.approx(3 + 1)
-    assert left(done("vml", 0, wall_s=2.0, around_s=None), cell("vml", 1)).seconds == pytest.approx(2.0)
-    assert left(done("vml", 0, wall_s=2.0, around_s=4000.0), cell("vml", 1)).seconds == 2.0 + AROUND_AT_MOST_S
+    assert left(done("vml", 0, wall_s=2.0, overhead_s=None), cell("vml", 1)).seconds == pytest.approx(2.0)
+    assert left(done("vml", 0, wall_s=2.0, overhead_s=4000.0), cell("vml", 1)).seconds == 2.0 + MAX_OVERHEAD_S
 
 
 def test_cells_in_flight_count_for_what_is_left_of_them() -> None:
@@ -77,13 +77,13 @@ def test_several_jobs_share_the_work_but_no_cell_is_split() -> None:
 
 def test_methods_without_a_finished_cell_make_it_a_lower_bound() -> None:
     found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), cell("smc", 0), cell("mh", 0))
-    assert eta(found) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, and what smc and mh will take"
+    assert eta(found) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, plus smc and mh"
 
 
 def test_many_unmeasured_methods_are_counted() -> None:
     others = [cell(method, 0) for method in ("vml5", "mh", "smc", "always-accept")]
     found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), *others)
-    assert eta(found).endswith(" left, and what 4 methods not timed yet will take")
+    assert eta(found).endswith(" left, plus 4 methods not timed yet")
 
 
 def test_a_line_tells_what_is_done_left_in_flight_and_held() -> None:

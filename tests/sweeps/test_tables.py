@@ -232,7 +232,7 @@ def test_what_was_left_is_told_seed_by_seed_beside_the_paper() -> None:
         outcome("sum-parity", "smc", 0, 1.0, K=10, n_unique=4, n_ideas=1, uncertain=0),
         outcome("sum-parity", "vml", 0, 0.65, last_text="Output 1 if a is even."),
     ]
-    shown = titled("What was left", spec(tasks=("sum-parity",), seeds=1), found)
+    shown = titled("Final hypotheses", spec(tasks=("sum-parity",), seeds=1), found)
     ours, theirs = shown.rows
     assert ours[1:4] == ("here, seed 0", "7 texts, 5 ideas", "29 of 60")
     assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")

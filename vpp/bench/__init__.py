@@ -1,1 +1,1 @@
-"""The paper's experiments: tasks x methods x seeds as real runs, and tables beside the paper's."""
+"""The paper's experiments as a sweep: tasks x methods x seeds as runs, and tables next to the paper's values."""

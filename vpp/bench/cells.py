@@ -1,4 +1,4 @@
-"""Cells: one task, one method, one seed each, and the run that a cell is."""
+"""Cells of a sweep: a task, a method and a seed each; the run of a cell."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ PRESET: Preset = "paper"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How large every cell's run is; the paper's unless told otherwise."""
+    """Size of every cell's run; the paper's by default."""
 
     train: int = 100
     """Training rows."""
@@ -31,7 +31,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Cell:
-    """A place in the sweep."""
+    """A task, a method and a seed."""
 
     task: str
     method: str
@@ -40,12 +40,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Also its run directory's."""
+        """Name of the cell and of its run directory."""
         return f"{self.task}-{self.method}-{self.seed}"
 
 
 def product(tasks: tuple[str, ...], methods: tuple[str, ...], seeds: int) -> Iterator[Cell]:
-    """Every cell, a seed at a time, so that tables fill evenly; some methods have few tasks."""
+    """Yield every cell, seed by seed, so that tables fill evenly. Some methods run on a few tasks only."""
     for seed in range(seeds):
         for task in tasks:
             for method in methods:
@@ -54,14 +54,14 @@ def product(tasks: tuple[str, ...], methods: tuple[str, ...], seeds: int) -> Ite
 
 
 def config_of(cell: Cell, sizes: Sizes) -> Config:
-    """The preset `paper` with the method's options, the task's prior and the cell's seed."""
+    """Config of the cell: the preset `paper` with the method's options, the task's prior and the cell's seed."""
     prior = find_info(cell.task).prior or ""
     options = {"seed": cell.seed, "prior": prior, "epochs": sizes.epochs, **VARIANTS[cell.method].options}
     return replace(preset(PRESET), **options)
 
 
 def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
-    """The task's rows of the cell's seed, all of them used."""
+    """Generate the task's rows from the cell's seed; every row is used."""
     info = find_info(cell.task)
     content = generate(cell.task, seed=cell.seed, train_size=sizes.train, test_size=sizes.test)
     return build_dataset(
@@ -77,7 +77,7 @@ def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
 
 
 def create(cell: Cell, sizes: Sizes, endpoint: EndpointSpec, *, run_dir: Path) -> RunDirectory:
-    """The cell's run on disk, ready for a worker. Raises InputError or RunError."""
+    """Create the cell's run directory. Raises InputError or RunError."""
     preparation = Preparation(
         dataset=dataset_of(cell, sizes),
         config=config_of(cell, sizes),
@@ -88,5 +88,5 @@ def create(cell: Cell, sizes: Sizes, endpoint: EndpointSpec, *, run_dir: Path) -
 
 
 def calls_at_most(cell: Cell, sizes: Sizes) -> int:
-    """Calls of both roles that the cell's run may need."""
+    """Return the most calls, of both roles, that the cell's run can need."""
     return plan(config_of(cell, sizes), n_train=sizes.train, n_test=sizes.test).calls

@@ -1,4 +1,4 @@
-"""What works a sweep's cells: worker processes of this machine, or whatever else starts, stops and tells of a cell."""
+"""Engines that run a sweep's cells, and the engine of worker processes on this machine."""
 
 import shutil
 import signal
@@ -8,91 +8,91 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vpp.bench.cells import Cell, Sizes, create
-from vpp.bench.launch import started
+from vpp.bench.launch import start_process
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 
 LOST = 1000
-"""A worker's code where its machine went: none that a process ends with."""
+"""Code of a worker whose machine was lost; no process ends with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A cell to work."""
+class Job:
+    """A cell to run."""
 
     cell: Cell
     sizes: Sizes
     endpoint: EndpointSpec
-    """With the cell's share of the calls in flight."""
+    """Its concurrency is the cell's share of the calls in flight."""
 
     def prepare(self, run: RunDirectory) -> None:
-        """The cell's run, ready for a worker: made anew, or what is there of it. Raises InputError or RunError."""
+        """Create the run directory, or update an existing one. Raises InputError or RunError."""
         if not (run.path / "run.json").is_file():
-            shutil.rmtree(run.path, ignore_errors=True)  # a sweep was killed before the run was whole
+            shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
             create(self.cell, self.sizes, self.endpoint, run_dir=run.path)
             return
-        with suppress(RunError):  # a record that cannot be read fails its worker, not the sweep
+        with suppress(RunError):  # an unreadable run.json fails its worker, not the sweep
             run.amend(endpoint=replace(run.spec().endpoint, concurrency=self.endpoint.concurrency))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Far:
-    """How far a cell is whose run directory is not here."""
+class Progress:
+    """Progress of a cell whose run directory is on another machine."""
 
     step: int
-    """Whole steps."""
+    """Completed steps."""
     steps: int
     """T; 0 before the run has started."""
 
 
 class Worker(Protocol):
-    """Works one cell."""
+    """Runs one cell."""
 
-    said: str
-    """Why it failed, where its run directory cannot tell; empty otherwise."""
+    reason: str
+    """Reason of a failure that the run directory does not record; else empty."""
 
     def poll(self) -> int | None:
-        """The exit code of `python -m vpp resume`, LOST, or None while it works."""
+        """Return the exit code of `python -m vpp resume`, or LOST; None while it runs."""
         ...
 
     def stop(self) -> None:
-        """Passes on a word to stop; a second one too."""
+        """Forward a stop command; the second one skips the evaluation."""
         ...
 
-    def far(self) -> Far | None:
-        """None where the run directory tells."""
+    def progress(self) -> Progress | None:
+        """Return the progress; None if the run directory is on this machine."""
         ...
 
 
 class Engine(Protocol):
     """Starts workers."""
 
-    def start(self, order: Order, run: RunDirectory) -> Worker:
-        """Works the cell; what comes of it is in `run` once the worker has ended. Raises InputError or RunError."""
+    def start(self, job: Job, run: RunDirectory) -> Worker:
+        """Run the cell; its result is in `run` once the worker has ended. Raises InputError or RunError."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processes:
-    """The engine of one machine: a worker process a cell."""
+    """Engine of one machine: one worker process per cell."""
 
     keys: Keys
     slots: int
-    """Runs of the runs folder that may ask models at a time."""
+    """Runs in the runs folder that may call models at a time."""
 
-    def start(self, order: Order, run: RunDirectory) -> Worker:
-        """A worker process on the run directory itself."""
-        order.prepare(run)
-        words = ("resume", str(run.path), "--json", "--quiet")
-        return _Process(started(words, log=run.log, keys=self.keys, VPP_MAX_RUNNING=str(self.slots)))
+    def start(self, job: Job, run: RunDirectory) -> Worker:
+        """Start a worker process on the run directory itself."""
+        job.prepare(run)
+        arguments = ("resume", str(run.path), "--json", "--quiet")
+        return _Process(start_process(arguments, log=run.log, keys=self.keys, VPP_MAX_RUNNING=str(self.slots)))
 
 
 @dataclass(slots=True)
 class _Process:
     process: subprocess.Popen[bytes]
-    said: str = ""
+    reason: str = ""
 
     def poll(self) -> int | None:
         return self.process.poll()
@@ -100,5 +100,5 @@ class _Process:
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
 
-    def far(self) -> Far | None:
+    def progress(self) -> Progress | None:
         return None

@@ -1,4 +1,4 @@
-"""Starting `python -m vpp …` as a process of its own; keys travel by environment only."""
+"""Start `python -m vpp …` in a new process. API keys are passed in its environment only."""
 
 import os
 import subprocess
@@ -13,12 +13,12 @@ from vpp.runs.session import Keys, child_environment
 from vpp.runs.spec import EndpointSpec
 
 
-def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
-    """The command in a session of its own, what it prints appended to `log`."""
+def start_process(arguments: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
+    """Start the command in its own session; append its output to `log`."""
     environment = {**os.environ, **variables, **keys.variables()}
     with files.appended(log) as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "vpp", *words],
+            [sys.executable, "-m", "vpp", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -30,26 +30,26 @@ def started(words: Sequence[str], *, log: Path, keys: Keys, **variables: str) ->
 def launch(
     directory: SweepDirectory, spec: SweepSpec, *, keys: Keys, environment: Mapping[str, str] | None = None
 ) -> int:
-    """Starts or goes on with the sweep in a detached process; returns its id. environment: over this process's own."""
+    """Start or continue the sweep in a detached process; return its id. environment: added to this process's."""
     directory.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    process = started(tuple(bench_words(directory, spec)), log=directory.log, keys=keys, **(environment or {}))
-    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody asks
+    process = start_process([*bench_arguments(directory, spec)], log=directory.log, keys=keys, **(environment or {}))
+    threading.Thread(target=process.wait, daemon=True).start()  # reaps the child
     return process.pid
 
 
-def bench_words(directory: SweepDirectory, spec: SweepSpec) -> Iterator[str]:
+def bench_arguments(directory: SweepDirectory, spec: SweepSpec) -> Iterator[str]:
     """Arguments of `python -m vpp` that run the sweep."""
     yield from ("bench", "-o", str(directory.path), f"--seeds={spec.seeds}")
     yield from (f"--tasks={','.join(spec.tasks)}", f"--methods={','.join(spec.methods)}")
     yield from (f"--train-size={spec.sizes.train}", f"--test-size={spec.sizes.test}", f"--epochs={spec.sizes.epochs}")
-    yield from _endpoint_words(spec.endpoint)
+    yield from _endpoint_arguments(spec.endpoint)
     if spec.endpoint.prefetch != EndpointSpec().prefetch:
         yield f"--prefetch={spec.endpoint.prefetch}"
     if spec.endpoint.warm_prefix:
         yield "--warm-prefix"
 
 
-def _endpoint_words(endpoint: EndpointSpec) -> Iterator[str]:
+def _endpoint_arguments(endpoint: EndpointSpec) -> Iterator[str]:
     if endpoint.demo:
         yield from ("--demo", f"--demo-latency-ms={endpoint.demo_latency_ms}")
         return

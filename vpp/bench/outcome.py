@@ -1,4 +1,4 @@
-"""What a finished cell came to: a line of results.csv."""
+"""Outcome of a finished cell: a row of results.csv."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from vpp.runs.view import RunView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Accuracies are fractions, mean squared errors in squared units of the target, times in seconds."""
+    """Outcome of a cell. Accuracies are fractions, mean squared errors squared units of the target, times seconds."""
 
     task: str
     method: str
@@ -29,7 +29,7 @@ class Outcome:
     learner_calls: int
     optimizer_calls: int
     cached: int
-    """Of the calls, how many the response cache answered."""
+    """Calls answered by the response cache."""
     failed: int
     unparsable: int
     rounds: int
@@ -43,31 +43,31 @@ class Outcome:
     n_unique: int
     """Distinct texts at the end."""
     n_ideas: int
-    """Distinct behaviours at the end: texts with the same answers on all evaluated rows are one idea."""
+    """Distinct behaviours at the end: texts with equal predictions on all evaluated rows count once."""
     ess: tuple[float, ...]
-    """By step; empty for methods without weights."""
+    """(steps,) effective sample sizes; empty for methods without weights."""
     resampled_at: tuple[int, ...]
     acceptance_rate: float | None
     log_evidence: float | None
-    """Natural log, nominal; of methods that carry weights from step to step."""
+    """Natural log, nominal; None for methods that do not carry weights between steps."""
     uncertain: int | None
     """Test points on which the particles are not unanimous; None for regression."""
     uncertain_of: int
     individual_test: tuple[float, ...]
-    """(K,) each particle's own."""
+    """(K,) metric of each particle."""
     individual_train: tuple[float, ...]
     oracle_best_test: float | None = None
-    """Of five vml runs, the best on the test rows, which nobody can pick."""
+    """Best test metric of five vml runs, which cannot be selected without the test labels."""
     best_on_train: float | None = None
-    """Of five vml runs, the test metric of the one that is best on the training rows."""
+    """Test metric of the one of five vml runs that is best on the training rows."""
     last_text: str = field(default="", metadata={"in_csv": False})
-    """The hypothesis that a run of one ended with, its seed sentence left out; empty for more than one."""
+    """Last hypothesis of a run with one particle, without its seed sentence; else empty."""
     versions: tuple[tuple[str, str], ...] = field(default=(), metadata={"in_csv": False})
-    """Of what made the run, by name."""
+    """(name, version) of the software that made the run."""
 
     @property
     def is_error(self) -> bool:
-        """Whether less is better."""
+        """Whether lower is better."""
         return self.metric == "mse"
 
     @property
@@ -77,39 +77,39 @@ class Outcome:
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
-    """Of a finished run."""
-    found = result(directory, view)
-    calls, individual, evidence = found["calls"], found["individual"], found["log_evidence"]
+    """Read the outcome of a finished run."""
+    values = result(directory, view)
+    calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
     return Outcome(
         task=cell.task,
         method=cell.method,
         seed=cell.seed,
-        metric=found["metric"]["name"],
-        train=float(found["metric"]["train"]),
-        test=float(found["metric"]["test"]),
+        metric=values["metric"]["name"],
+        train=float(values["metric"]["train"]),
+        test=float(values["metric"]["test"]),
         learner_calls=calls["learner"],
         optimizer_calls=calls["optimizer"],
         cached=calls["cached"],
         failed=calls["failed"],
         unparsable=calls["unparsable"],
-        rounds=found["rounds"],
-        wall_s=found["wall_s"],
-        prompt_tokens=found["tokens"]["prompt"],
-        completion_tokens=found["tokens"]["completion"],
+        rounds=values["rounds"],
+        wall_s=values["wall_s"],
+        prompt_tokens=values["tokens"]["prompt"],
+        completion_tokens=values["tokens"]["completion"],
         K=len(view.population),
         n_initial=len({p.hypothesis for p in view.finished_steps[0].population}),
-        n_unique=found["n_unique"],
+        n_unique=values["n_unique"],
         n_ideas=len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
-        ess=tuple(found["ess"]),
-        resampled_at=tuple(found["resampled_at"]),
-        acceptance_rate=found["acceptance_rate"],
+        ess=tuple(values["ess"]),
+        resampled_at=tuple(values["resampled_at"]),
+        acceptance_rate=values["acceptance_rate"],
         log_evidence=_float(evidence and evidence["value"]),
-        uncertain=found["uncertain"]["points"],
-        uncertain_of=found["uncertain"]["of"],
+        uncertain=values["uncertain"]["points"],
+        uncertain_of=values["uncertain"]["of"],
         individual_test=tuple(map(float, individual["test"] or ())),
         individual_train=tuple(map(float, individual["train"] or ())),
-        oracle_best_test=_float(found.get("oracle_best_test")),
-        best_on_train=_float(found.get("best_on_train")),
+        oracle_best_test=_float(values.get("oracle_best_test")),
+        best_on_train=_float(values.get("best_on_train")),
         last_text=_only_text(view),
         versions=tuple(sorted((view.started.versions if view.started else {}).items())),
     )
@@ -128,7 +128,7 @@ COLUMNS = tuple(f.name for f in fields(Outcome) if f.metadata.get("in_csv", True
 
 
 def results_csv(outcomes: Iterable[Outcome]) -> bytes:
-    """results.csv: a line a finished cell; lists are JSON, what does not apply is empty."""
+    """Return results.csv: one row per finished cell; lists as JSON, missing values empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

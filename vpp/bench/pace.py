@@ -1,4 +1,4 @@
-"""How long a sweep has still to go, from the pace of its own finished cells. Seconds."""
+"""Time left of a sweep in seconds, from the durations of its finished cells."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,36 +7,36 @@ from statistics import mean, median
 from vpp.bench.sweep import CellView, SweepView
 from vpp.wording.words import listed, seconds
 
-AROUND_AT_MOST_S = 15.0
-"""More than this around a run is time in which nothing ran."""
-NAMED_AT_MOST = 3
+MAX_OVERHEAD_S = 15.0
+"""Longest overhead of a cell, for start and report; anything longer is idle time."""
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeLeft:
-    """What can be said of it."""
+    """Time left, as far as the cells left can be timed."""
 
     seconds: float
-    """Of the cells whose method has a finished cell."""
+    """Time for the cells whose method has a finished cell."""
     unmeasured: tuple[str, ...]
-    """Methods among the cells left that have none: their time comes on top."""
+    """Methods without a finished cell; their time comes on top."""
 
     @property
     def rest(self) -> str:
-        """The unmeasured in words: `smc and mh`, or `5 methods not timed yet`; empty where there are none."""
+        """Text for the unmeasured methods: `smc and mh`, or `5 methods not timed yet`; empty without any."""
         n = len(self.unmeasured)
-        return listed(self.unmeasured) if n <= NAMED_AT_MOST else f"{n} methods not timed yet"
+        return listed(self.unmeasured) if n <= MAX_NAMED else f"{n} methods not timed yet"
 
 
 def eta(until: TimeLeft) -> str:
-    """`about 7 min left`; at least so much where some methods have not been measured."""
+    """Return `about 7 min left`, or `at least …` if a method has not been measured."""
     if until.rest:
-        return f"at least {seconds(until.seconds)} left, and what {until.rest} will take"
+        return f"at least {seconds(until.seconds)} left, plus {until.rest}"
     return f"about {seconds(until.seconds)} left"
 
 
 def time_left(view: SweepView, left: Iterable[CellView], *, jobs: int) -> TimeLeft | None:
-    """None before a cell of one of the methods left is finished. jobs: cells at a time."""
+    """Estimate the time left; None until a method in `left` has a finished cell. jobs: cells run at a time."""
     waiting = list(left)
     per_method = _paces(view)
     known = [each for each in waiting if each.cell.method in per_method]
@@ -48,14 +48,14 @@ def time_left(view: SweepView, left: Iterable[CellView], *, jobs: int) -> TimeLe
 
 
 def _paces(view: SweepView) -> dict[str, float]:
-    """Mean seconds a cell by method: the run itself, and what a cell takes around its run."""
+    """Mean seconds per cell by method: the run and its overhead."""
     done = [each for each in view.cells if each.outcome]
-    around = _around_s(done)
+    overhead = _overhead_s(done)
     methods = dict.fromkeys(each.cell.method for each in done)
-    return {m: around + mean(each.wall_s for each in done if each.cell.method == m) for m in methods}
+    return {m: overhead + mean(each.wall_s for each in done if each.cell.method == m) for m in methods}
 
 
-def _around_s(done: Iterable[CellView]) -> float:
-    """Of the cells that were not interrupted: a stopped sweep's pause is no cell's time."""
-    measured = [each.around_s for each in done if each.around_s is not None]
-    return min(AROUND_AT_MOST_S, median(measured)) if measured else 0.0
+def _overhead_s(done: Iterable[CellView]) -> float:
+    """Median overhead of cells that were not interrupted."""
+    measured = [each.overhead_s for each in done if each.overhead_s is not None]
+    return min(MAX_OVERHEAD_S, median(measured)) if measured else 0.0

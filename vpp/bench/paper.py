@@ -1,4 +1,4 @@
-"""The paper's own values, as printed, from paper.json: by the label of its table, task and column."""
+"""The paper's values as printed, from paper.json, by table label, task and column."""
 
 import json
 from functools import cache
@@ -10,33 +10,31 @@ NONE = "–"
 
 @cache
 def paper() -> dict[str, Any]:
-    """The whole file."""
-    found: dict[str, Any] = json.loads(files("vpp.bench").joinpath("paper.json").read_text(encoding="utf-8"))
-    return found
+    """Read paper.json."""
+    return dict(json.loads(files("vpp.bench").joinpath("paper.json").read_text(encoding="utf-8")))
 
 
 def table(label: str) -> dict[str, Any]:
-    """What a table of the paper prints, by task."""
-    found: dict[str, Any] = paper()["tables"][label]
-    return found
+    """Return a table of the paper, by task."""
+    return dict(paper()["tables"][label])
 
 
 def printed(label: str, task: str, column: str) -> str:
-    """One cell of a table; a dash where the paper has none."""
+    """Return a cell of a table; a dash if the paper has none."""
     return str(table(label).get(task, {}).get(column, NONE))
 
 
 def printed_run(label: str, task: str, run: int, column: str) -> str:
-    """One cell of a table that has a row a run; a dash where the paper has none."""
+    """Return a cell of a table with one row per run; a dash if the paper has none."""
     runs = table(label).get(task, ())
     return str(runs[run].get(column, NONE)) if run < len(runs) else NONE
 
 
-def said(what: str, task: str) -> Any:
-    """What the text says of a task; None where it says nothing."""
-    return paper()["text"][what].get(task)
+def in_text(measure: str, task: str) -> Any:
+    """Return a value from the paper's running text; None if it gives none."""
+    return paper()["text"][measure].get(task)
 
 
 def number(cell: str) -> float:
-    """The number, or the mean, that a printed cell begins with."""
+    """Parse the number, or the mean, at the start of a printed cell."""
     return float(cell.split()[0])

@@ -1,4 +1,4 @@
-"""A sweep on disk: what it covers, and how far its cells are. The run directories are the truth."""
+"""A sweep on disk: its spec, and the progress of its cells as their run directories record it."""
 
 import json
 import re
@@ -26,15 +26,15 @@ from vpp.runs.store import is_text
 from vpp.runs.view import RunView
 
 GAP_S = 0.5
-"""A run whose events span so much more than its own time was interrupted."""
-BEFORE_A_SWEEP = {".lock", "control", "bench.log", "runs"}
-"""What a folder of ours may hold before it has a sweep.json."""
+"""A run was interrupted if its events span this much more than its running time."""
+OWN_NAMES = {".lock", "control", "bench.log", "runs"}
+"""Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSpec:
-    """sweep.json: what a sweep covers. It holds no secret."""
+    """Content of sweep.json: the cells of a sweep and who answers. Holds no secret."""
 
     endpoint: EndpointSpec
     tasks: tuple[str, ...]
@@ -44,7 +44,7 @@ class SweepSpec:
     sizes: Sizes = Sizes()
     preset: str = PRESET
     versions: dict[str, str] = field(default_factory=versions)
-    """Of the program that last worked on it."""
+    """Versions of the software that last ran it."""
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -54,47 +54,47 @@ class SweepSpec:
 
     @property
     def cells(self) -> list[Cell]:
-        """Every cell, a seed at a time. Raises InputError where no method has one of the tasks."""
-        found = list(product(self.tasks, self.methods, self.seeds))
-        if not found:
+        """List every cell, seed by seed. Raises InputError if no method runs on any of the tasks."""
+        cells = list(product(self.tasks, self.methods, self.seeds))
+        if not cells:
             raise InputError(
-                f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add linear, two-circles or "
-                "sum-parity, on which K is varied"
+                f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add one of the tasks on which "
+                "K varies (linear, two-circles, sum-parity)"
             )
-        return found
+        return cells
 
 
 _SPEC: TypeAdapter[SweepSpec] = TypeAdapter(SweepSpec)
 
 
 class SweepDirectory:
-    """One sweep's folder."""
+    """A sweep's folder."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
     @property
     def results(self) -> Path:
-        """results.csv: a line a finished cell."""
+        """Path of results.csv: one row per finished cell."""
         return self.path / "results.csv"
 
     @property
     def tables(self) -> Path:
-        """tables.md: the tables, beside the paper's."""
+        """Path of tables.md: the tables next to the paper's values."""
         return self.path / "tables.md"
 
     @property
     def log(self) -> Path:
-        """bench.log: what a sweep started by the app printed."""
+        """Path of bench.log: output of a sweep that the app started."""
         return self.path / "bench.log"
 
     @property
     def exists(self) -> bool:
-        """Whether there is a sweep."""
+        """Whether the folder holds a sweep."""
         return (self.path / "sweep.json").is_file()
 
     def check_is_ours(self) -> None:
-        """Raises InputError where the folder holds other things and no sweep, RunError where it cannot be read."""
+        """Raises InputError if the folder holds other files and no sweep, RunError if it cannot be read."""
         if self.exists or not self.path.is_dir():
             return
         try:
@@ -103,15 +103,15 @@ class SweepDirectory:
             raise RunError(f"{self.path} cannot be read ({error.strerror}): choose another with -o") from None
         if others:
             raise InputError(
-                f"{self.path} holds other files ({others[0]!r} is one) and no sweep: name a new or empty folder with -o"
+                f"{self.path} holds other files ({others[0]!r}, …) and no sweep: name a new or empty folder with -o"
             )
 
     def run_of(self, cell: Cell) -> RunDirectory:
-        """Where the cell's run is, or will be."""
+        """Return the cell's run directory, existing or not."""
         return RunDirectory(self.path / "runs" / cell.name)
 
     def spec(self) -> SweepSpec:
-        """Raises RunError where there is no sweep, or sweep.json cannot be read."""
+        """Read sweep.json. Raises RunError if it does not exist or cannot be read."""
         try:
             return _SPEC.validate_python(files.read_json(self.path / "sweep.json"))
         except FileNotFoundError:
@@ -121,62 +121,65 @@ class SweepDirectory:
             raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
 
     def write(self, spec: SweepSpec) -> None:
-        """Replaces sweep.json."""
+        """Replace sweep.json."""
         write_atomically(self.path / "sweep.json", json.dumps(asdict(spec), indent=2, ensure_ascii=False).encode())
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the folder for one sweep.
+        """Hold the folder for one sweep.
 
-        Raises RunLocked where another holds it, InputError where it is not a sweep's, RunError where it cannot be made.
+        Raises RunLocked if another sweep holds it, InputError if it is not a sweep's, RunError if it cannot be created.
         """
         self.check_is_ours()
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another with -o") from None
+            raise RunError(f"{self.path} cannot be created ({error.strerror}): choose another with -o") from None
         with slot_lock(self.path / ".lock") as held:
             if not held:
                 raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
             yield
 
     def is_held(self) -> bool:
-        """Whether a sweep is at work."""
+        """Whether a sweep is running in the folder."""
         return is_locked(self.path / ".lock")
 
     def ask_to_stop(self) -> None:
-        """Leaves a word for the sweep at work."""
+        """Send a stop command to the running sweep."""
         write_atomically(self.path / "control", json.dumps({"command": "stop", "at": time.time()}).encode())
 
     def is_asked_to_stop(self, *, since: float) -> bool:
-        """Whether the word was left after `since` (Unix time)."""
+        """Whether a stop command was sent after `since` (Unix time)."""
         try:
-            said = files.read_json(self.path / "control")
-            return bool(said["command"] == "stop" and said["at"] > since)
+            control = files.read_json(self.path / "control")
+            return bool(control["command"] == "stop" and control["at"] > since)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def is_stopping(self) -> bool:
-        """Whether the sweep at work was asked to stop: it wrote sweep.json as it began."""
+        """Whether the running sweep has been asked to stop since it started, when it wrote sweep.json."""
         return self.is_held() and self.is_asked_to_stop(since=(self.path / "sweep.json").stat().st_mtime)
 
-    def take_on(self, asked: SweepSpec) -> SweepSpec:
-        """Begins a sweep, or extends the one that is here; the lock must be held.
+    def begin(self, asked: SweepSpec) -> SweepSpec:
+        """Record a new sweep, or extend the existing one; the caller holds the lock.
 
-        Raises InputError where that one asks another model, or has other sizes.
+        Raises InputError if the existing one uses another model or other sizes.
         """
-        whole = extended(self.spec(), asked, self.path) if self.exists else asked
-        self.write(whole)
-        return whole
+        spec = extended(self.spec(), asked, self.path) if self.exists else asked
+        self.write(spec)
+        return spec
 
 
 def _is_ours(name: str) -> bool:
-    return name in BEFORE_A_SWEEP or (name.startswith(".sweep.json.") and name.endswith(".part"))
+    return name in OWN_NAMES or (name.startswith(".sweep.json.") and name.endswith(".part"))
 
 
 def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
-    """Both together. Raises InputError where their numbers would not belong in one table."""
-    for ours, theirs in ((told(old.endpoint), told(asked.endpoint)), (_sized(old.sizes), _sized(asked.sizes))):
+    """Merge two specs. Raises InputError if their numbers would not belong in one table."""
+    for ours, theirs in (
+        (endpoint_text(old.endpoint), endpoint_text(asked.endpoint)),
+        (_sizes_text(old.sizes), _sizes_text(asked.sizes)),
+    ):
         if ours != theirs:
             raise InputError(f"{path} holds a sweep of {ours}, not of {theirs}: name another folder with -o")
     return replace(
@@ -187,10 +190,10 @@ def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
     )
 
 
-def told(endpoint: EndpointSpec) -> str:
-    """Who answers, in words."""
+def endpoint_text(endpoint: EndpointSpec) -> str:
+    """Describe the model or models that answer."""
     if endpoint.demo:
-        pace = f", {endpoint.demo_latency_ms} ms an answer" if endpoint.demo_latency_ms else ""
+        pace = f", {endpoint.demo_latency_ms} ms per answer" if endpoint.demo_latency_ms else ""
         return f"the built-in demo model{pace}{_cache(endpoint)}"
     other = (endpoint.optimizer_model or endpoint.model, endpoint.optimizer_base_url or endpoint.base_url)
     learner = f"{endpoint.model} {'from a file' if endpoint.gguf else f'at {endpoint.base_url}'}"
@@ -202,45 +205,45 @@ def _cache(endpoint: EndpointSpec) -> str:
     return " with the response cache" if endpoint.cache else " without the response cache"
 
 
-def _sized(sizes: Sizes) -> str:
+def _sizes_text(sizes: Sizes) -> str:
     return f"{sizes.train} training rows, {sizes.test} test rows and {sizes.epochs} epochs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellView:
-    """How far a cell is."""
+    """State and progress of a cell."""
 
     cell: Cell
     state: CellState
     detail: str = ""
     """Why it paused or failed."""
     step: int = 0
-    """Whole steps."""
+    """Completed steps."""
     steps: int = 0
     """T; 0 before the run has started."""
     wall_s: float = 0.0
-    """Seconds of the run itself."""
-    around_s: float | None = None
-    """Seconds that a finished cell took around its run, for start and report; None where the run was interrupted."""
+    """Seconds of the run."""
+    overhead_s: float | None = None
+    """Overhead of a finished cell in seconds, for start and report; None if the run was interrupted."""
     outcome: Outcome | None = None
-    """Of a finished cell."""
+    """Outcome of a finished cell."""
 
     @property
     def is_live(self) -> bool:
-        """Whether a worker has it."""
+        """Whether a worker holds the cell."""
         return self.state in ("queued", "running", "paused", "stalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepView:
-    """A sweep as it was at one moment."""
+    """State of a sweep at one moment."""
 
     spec: SweepSpec
     cells: tuple[CellView, ...]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of the finished cells, in the order of the cells."""
+        """Outcomes of the finished cells, in their order."""
         return [view.outcome for view in self.cells if view.outcome]
 
     @property
@@ -250,17 +253,17 @@ class SweepView:
 
     @property
     def live(self) -> list[CellView]:
-        """Cells that a worker has."""
+        """Cells that a worker holds."""
         return [view for view in self.cells if view.is_live]
 
     @property
     def failed(self) -> list[CellView]:
-        """Cells that failed and wait for another try."""
+        """Cells that failed and can be run again."""
         return [view for view in self.cells if view.state == "failed"]
 
 
 class SweepReader:
-    """The fold over a sweep's runs: a finished cell is read once, of the others only what is new. Watchers share it."""
+    """Reader of a sweep's runs. Reads a finished cell once and only new events of the others; threads may share it."""
 
     def __init__(self, directory: SweepDirectory) -> None:
         self.directory = directory
@@ -269,12 +272,12 @@ class SweepReader:
         self._finished: dict[Cell, CellView] = {}
 
     def refresh(self) -> SweepView:
-        """How things are now. Raises RunError."""
+        """Read the state of all cells. Raises RunError."""
         spec = self.directory.spec()
         return SweepView(spec=spec, cells=tuple(self.look(cell) for cell in spec.cells))
 
     def look(self, cell: Cell) -> CellView:
-        """How far one cell is."""
+        """Read the state of one cell."""
         with self._lock:
             return self._look(cell)
 
@@ -286,16 +289,16 @@ class SweepReader:
             return CellView(cell=cell, state="not run")
         try:
             reader = self._readers.setdefault(cell, RunReader(run))
-            view = _viewed(cell, run, reader.refresh())
+            view = _cell_view(cell, run, reader.refresh())
         except RunError as error:
             return CellView(cell=cell, state="failed", detail=str(error))
-        if view.outcome and (run.path / "report.md").exists():  # else its worker is still about
+        if view.outcome and (run.path / "report.md").exists():  # else its worker has not ended
             self._finished[cell] = view
             del self._readers[cell]
         return view
 
 
-def _viewed(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
+def _cell_view(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
     view, is_finished = snapshot.view, snapshot.state == "finished" and not snapshot.damage
     return CellView(
         cell=cell,
@@ -304,12 +307,12 @@ def _viewed(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
         step=0 if view.last_step is None else view.last_step + 1,
         steps=view.total_steps,
         wall_s=view.wall_s,
-        around_s=_around_s(run, view) if is_finished else None,
+        overhead_s=_overhead_s(run, view) if is_finished else None,
         outcome=outcome_of(cell, run, view) if is_finished else None,
     )
 
 
-def _around_s(run: RunDirectory, view: RunView) -> float | None:
+def _overhead_s(run: RunDirectory, view: RunView) -> float | None:
     if view.began_at is None or view.last_at is None or view.last_at - view.began_at > view.wall_s + GAP_S:
         return None
     ends = [path.stat().st_mtime for path in (run.path / "run.json", run.path / "report.md") if path.exists()]
@@ -317,19 +320,19 @@ def _around_s(run: RunDirectory, view: RunView) -> float | None:
 
 
 def folder_name(endpoint: EndpointSpec) -> str:
-    """Where in the runs folder a sweep goes unless told otherwise: bench-demo, or bench- and the model's name."""
+    """Return the default name of a sweep's folder: bench-demo, or bench- and the model's name."""
     slug = re.sub(r"[^a-z0-9.]+", "-", ("demo" if endpoint.demo else endpoint.model).lower()).strip("-.")
     return f"bench-{slug[:48] or 'model'}"
 
 
 def sweeps(runs_dir: Path) -> list[SweepDirectory]:
-    """Those in the runs folder, the one that last got on first."""
+    """List the sweeps in the runs folder, the last changed first."""
     if not runs_dir.is_dir():
         return []
-    found = [SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name)]
-    return sorted((sweep for sweep in found if sweep.exists), key=_got_on, reverse=True)
+    directories = (SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name))
+    return sorted((sweep for sweep in directories if sweep.exists), key=_changed_at, reverse=True)
 
 
-def _got_on(sweep: SweepDirectory) -> float:
-    files = (sweep.path / "sweep.json", sweep.results)
-    return max(path.stat().st_mtime for path in files if path.exists())
+def _changed_at(sweep: SweepDirectory) -> float:
+    paths = (sweep.path / "sweep.json", sweep.results)
+    return max(path.stat().st_mtime for path in paths if path.exists())

@@ -1,37 +1,40 @@
-"""A table as data, its numbers as text, and markdown of it. Accuracies are shown in percent."""
+"""Tables as data and markdown; values, spreads and differences as text. Accuracies are shown in percent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
+from vpp.bench import paper
+from vpp.bench.outcome import Outcome
+from vpp.bench.sweep import SweepSpec
+from vpp.data.tasks import TASKS
 from vpp.wording.escaping import markdown_table, markdown_text
-from vpp.wording.words import fixed, number
+from vpp.wording.words import NBSP, fixed, number
 
+HERE, PAPER = "here", "paper"
 NOT_RUN = "not run"
 ONE_SEED = "1 seed"
 SMALL = 0.005
-"""Mean squared errors below it would read as 0.00."""
-TIED = 1e-9
-"""Means closer than this are equal."""
+"""Mean squared errors below this would be shown as 0.00."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Cells are plain text: whoever draws them escapes them."""
+    """A table of plain text; escaped when it is drawn."""
 
     title: str
     note: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     quiet: Literal["rows", "columns", ""] = ""
-    """Where the paper's numbers stand: every second row, or every second column after the first."""
+    """Place of the paper's numbers: every second row, or every second column after the first."""
     labels: int = 2
-    """Columns at the left that hold words."""
+    """Number of text columns at the left."""
 
 
 def markdown(table: Table) -> str:
-    """A section of tables.md."""
+    """Return the table as a section of tables.md."""
     cells = [tuple(map(markdown_text, row)) for row in (table.head, *table.rows)]
     right = range(table.labels, len(table.head))
     return "\n\n".join(
@@ -44,14 +47,14 @@ def markdown(table: Table) -> str:
 
 
 def value_text(value: float, *, is_error: bool) -> str:
-    """`87.2` for an accuracy of 0.872, `2.43` for a mean squared error."""
+    """Format a metric: `87.2` for an accuracy of 0.872, `2.43` for a mean squared error."""
     if not is_error:
         return fixed(100 * value, 1)
     return number(value, 2) if 0 < value < SMALL else fixed(value, 2)
 
 
 def spread_text(values: Sequence[float], *, is_error: bool) -> str:
-    """`87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), and how many seeds; `87.2 (1 seed)`."""
+    """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
     if not values:
         return NOT_RUN
     mean = value_text(fmean(values), is_error=is_error)
@@ -61,21 +64,91 @@ def spread_text(values: Sequence[float], *, is_error: bool) -> str:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Sample standard deviation (ddof = 1) of at least two values; infinite where one of them is."""
+    """Sample standard deviation (ddof = 1) of at least two values; infinite if one of them is."""
     return stdev(values) if all(abs(value) < float("inf") for value in values) else float("inf")
 
 
 def paired(values: Mapping[int, float], base: Mapping[int, float]) -> list[float]:
-    """Differences on the seeds that both have, which share their data."""
+    """Differences on the seeds that both have; equal seeds share their data."""
     return [values[seed] - base[seed] for seed in sorted(values) if seed in base]
 
 
 def signed(value: float, *, is_error: bool) -> str:
-    """`+1.7`, `−0.30`."""
+    """Format a difference with its sign: `+1.7`, `−0.30`."""
     shown = value_text(value, is_error=is_error)
     return f"+{shown}" if value > 0 else shown
 
 
 def listed(values: Iterable[str]) -> str:
-    """`46.58, 38.16`; says so where there are none."""
+    """Join values, as in `46.58, 38.16`; `not run` without any."""
     return ", ".join(values) or NOT_RUN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A method and one metric of its outcomes."""
+
+    key: str
+    """Name in paper.json."""
+    title: str
+    method: str
+    value: Callable[[Outcome], float | None] = lambda outcome: outcome.test
+
+
+PAIR = (Column(key="mh", title="MH", method="mh"), Column(key="smc", title="SMC", method="smc"))
+METHODS = (
+    Column(key="vml", title="VML", method="vml"),
+    Column(key="vml5", title="VML×5 ensemble", method="vml5"),
+    Column(key="vml5-best", title="VML×5 oracle", method="vml5", value=lambda outcome: outcome.oracle_best_test),
+    Column(key="vml5-train", title="VML×5 best on train", method="vml5", value=lambda outcome: outcome.best_on_train),
+    *PAIR,
+)
+
+
+class Results:
+    """Outcomes of the finished cells, by task, method and seed."""
+
+    def __init__(self, spec: SweepSpec, outcomes: Iterable[Outcome]) -> None:
+        self.spec = spec
+        self._by_cell = {(o.task, o.method, o.seed): o for o in outcomes}
+
+    @property
+    def seeds(self) -> range:
+        """Seeds of the sweep."""
+        return range(self.spec.seeds)
+
+    def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
+        """List the sweep's tasks in the paper's order."""
+        return [task for task in among if task in self.spec.tasks]
+
+    def at(self, task: str, method: str, seed: int) -> Outcome | None:
+        """Return the outcome of a cell; None if it is not finished."""
+        return self._by_cell.get((task, method, seed))
+
+    def of(self, task: str, method: str) -> list[Outcome]:
+        """List the outcomes of a method on a task, by seed."""
+        return [o for seed in self.seeds if (o := self.at(task, method, seed)) is not None]
+
+    def by_seed(self, task: str, column: Column) -> dict[int, float]:
+        """Return the column's values on a task, by seed."""
+        values = {o.seed: column.value(o) for o in self.of(task, column.method)}
+        return {seed: value for seed, value in values.items() if value is not None}
+
+
+def is_error(task: str) -> bool:
+    """Whether the task's metric is an error, so that lower is better."""
+    return TASKS[task].task == "regression"
+
+
+def task_label(task: str) -> str:
+    """Return the task with its metric and an arrow towards better values."""
+    return f"{task} (MSE{NBSP}↓)" if is_error(task) else f"{task} (accuracy, %{NBSP}↑)"
+
+
+def row_pairs(
+    tasks: Iterable[str], columns: Sequence[Column], cell: Callable[[str, Column], str], label: str
+) -> Iterator[tuple[str, ...]]:
+    """Yield two rows per task: the sweep's values and the paper's from table `label`."""
+    for task in tasks:
+        yield (task_label(task), HERE, *(cell(task, column) for column in columns))
+        yield ("", PAPER, *(paper.printed(label, task, column.key) for column in columns))

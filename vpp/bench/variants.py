@@ -1,4 +1,4 @@
-"""The methods that a sweep compares: a name, the options that make it, and a sentence; those of the paper first."""
+"""Methods that a sweep compares: name, options and one sentence; the paper's first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ class Variant:
 
     name: str
     title: str
-    """As a table's head has it."""
+    """Column title in tables."""
     options: Mapping[str, Any]
     about: str
-    """One sentence."""
+    """Description in one sentence."""
     tasks: tuple[str, ...] = field(default=tuple(TASKS))
     base: str = ""
-    """Beyond the paper: the variant that it is compared with. Empty for the paper's own."""
+    """Variant to compare with; empty for the paper's own methods."""
 
 
 def _paper(name: str, title: str, about: str, **options: Any) -> Variant:
@@ -40,31 +40,31 @@ def _swept(k: int) -> Variant:
     )
 
 
-def _beyond(method: str, what: str, about: str, *, base: str = "", **options: Any) -> Variant:
-    name = f"{method}-{what}"
+def _beyond(method: str, suffix: str, about: str, *, base: str = "", **options: Any) -> Variant:
+    name = f"{method}-{suffix}"
     return Variant(name=name, title=name, about=about, options={"method": method, **options}, base=base or method)
 
 
 VARIANTS: Mapping[str, Variant] = {
     variant.name: variant
     for variant in (
-        _paper("vml", "VML", "One hypothesis, every proposal taken."),
+        _paper("vml", "VML", "One hypothesis; every proposal is accepted."),
         _paper("vml5", "VML×5", "Five independent vml runs."),
         _paper("mh", "MH", "Algorithm 1: ten chains, likelihood-ratio accept on the batch."),
-        _paper("always-accept", "always-accept", "mh with every proposal taken."),
+        _paper("always-accept", "always-accept", "mh, accepting every proposal."),
         _paper("smc", "SMC", "Algorithm 2: tempered weights on the buffer, resampling, mutation."),
         *map(_swept, (1, 3, 5)),
-        _beyond("smc", "rescored", "The last weights score the last texts, on the buffer.", final_weights="rescored"),
-        _beyond("smc", "train", "The last weights score the last texts, on all training rows.", final_weights="train"),
-        _beyond("smc", "filtered", "A mutation has to pass an accept step.", mutate="filtered"),
-        _beyond("smc", "duplicates", "Only copies are rewritten, only after resampling.", mutate="duplicates"),
+        _beyond("smc", "rescored", "Final weights score the final texts on the buffer.", final_weights="rescored"),
+        _beyond("smc", "train", "Final weights score the final texts on all training rows.", final_weights="train"),
+        _beyond("smc", "filtered", "A mutation must pass an accept step.", mutate="filtered"),
+        _beyond("smc", "duplicates", "Only copies made by resampling are rewritten.", mutate="duplicates"),
         _beyond(
-            "smc", "incremental", "Weights are carried along a fixed ladder of tempered posteriors.",
+            "smc", "incremental", "Weights accumulate along a fixed sequence of tempered posteriors.",
             tempering="incremental",
         ),
-        _beyond("smc", "adaptive", "The same, each rung found so that ESS stays at its aim.", tempering="adaptive"),
+        _beyond("smc", "adaptive", "The same, each exponent chosen to keep the target ESS.", tempering="adaptive"),
         _beyond(
-            "smc", "restart", "Filtered mutation; one proposal in five is drawn afresh, without data.",
+            "smc", "restart", "Filtered mutation; one proposal in five is a new draw without data.",
             base="smc-filtered", mutate="filtered", restart=0.2,
         ),
         _beyond(
@@ -72,42 +72,42 @@ VARIANTS: Mapping[str, Variant] = {
             base="smc-incremental", tempering="incremental", initial="prior", restart=1.0,
         ),
         _beyond(
-            "smc", "adaptive-k", "K begins at 5 and may grow to 20, shrinking on agreement.",
+            "smc", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
             particles=5, particles_max=20,
         ),
-        _beyond("smc", "history", "The optimizer is shown a particle's last exchange.", history=1),
-        _beyond("smc", "pack5", "The learner answers five rows a call.", points_per_call=5),
+        _beyond("smc", "history", "The optimizer sees a particle's last exchange.", history=1),
+        _beyond("smc", "pack5", "The learner answers five rows per call.", points_per_call=5),
         _beyond("smc", "dedup", "The buffer keeps each row once.", deduplicate_buffer=True),
         _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
         _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),
-        _beyond("mh", "restart", "One proposal in five is drawn afresh, without data.", restart=0.2),
+        _beyond("mh", "restart", "One proposal in five is a new draw without data.", restart=0.2),
         _beyond(
             "mh", "prior", "Every hypothesis is drawn without data and compared on all training rows.",
             base="mh-train", mh_rows="train", initial="prior", restart=1.0,
         ),
         _beyond(
-            "mh", "adaptive-k", "K begins at 5 and may grow to 20, shrinking on agreement.",
+            "mh", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
             particles=5, particles_max=20,
         ),
-        _beyond("mh", "history", "The optimizer is shown a particle's last exchange.", history=1),
+        _beyond("mh", "history", "The optimizer sees a particle's last exchange.", history=1),
     )
 }  # fmt: skip
 PAPER: tuple[str, ...] = tuple(name for name, variant in VARIANTS.items() if not variant.base)
-"""What a sweep runs unless told otherwise."""
+"""Methods that a sweep runs by default."""
 
 
 def checked_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """The names in the order of `VARIANTS`, once each. Raises InputError for an unknown one."""
+    """Return the names in the order of `VARIANTS`, without repeats. Raises InputError for an unknown one."""
     return _checked(names, VARIANTS, "method")
 
 
 def checked_tasks(names: Sequence[str]) -> tuple[str, ...]:
-    """The names in the order of `TASKS`, once each. Raises InputError for an unknown one."""
+    """Return the names in the order of `TASKS`, without repeats. Raises InputError for an unknown one."""
     return _checked(names, TASKS, "task")
 
 
-def _checked(names: Sequence[str], known: Mapping[str, Any], what: str) -> tuple[str, ...]:
+def _checked(names: Sequence[str], known: Mapping[str, Any], noun: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
-            raise InputError(f"there is no {what} {name!r} to bench: choose of {', '.join(known)}")
+            raise InputError(f"no {noun} is called {name!r}: choose from {', '.join(known)}")
     return tuple(name for name in known if name in names)

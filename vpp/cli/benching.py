@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TextIO
 
 from vpp.bench.cells import Sizes
-from vpp.bench.conductor import Conducted, conduct
+from vpp.bench.cluster import LOCAL, cluster
 from vpp.bench.engine import Engine, Processes
-from vpp.bench.machines import HERE, machines
 from vpp.bench.pace import eta, time_left
+from vpp.bench.scheduler import SweepResult, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.bench.variants import PAPER
 from vpp.cli.inputs import environment, keys
@@ -37,11 +37,11 @@ def bench(options: Namespace) -> int:
     progress = SweepProgress(sys.stderr, quiet=options.quiet)
     try:
         with _engine(options, jobs=jobs, slots=max(jobs, env.max_running)) as engine:
-            conducted = conduct(directory, spec, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
+            result = run_sweep(directory, spec, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
     finally:
         progress.close()
-    print(_result_text(directory, conducted))
-    return EXIT_CODES[conducted.ending]
+    print(_result_text(directory, result))
+    return EXIT_CODES[result.ending]
 
 
 @contextmanager
@@ -52,15 +52,15 @@ def _engine(options: Namespace, *, jobs: int, slots: int) -> Iterator[Engine]:
             raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
         yield Processes(keys=keys(), slots=slots)
         return
-    with machines(options.ray_address or HERE, jobs=jobs, slots=slots, keys=keys()) as engine:
+    with cluster(options.ray_address or LOCAL, jobs=jobs, slots=slots, keys=keys()) as engine:
         yield engine
 
 
-def _result_text(directory: SweepDirectory, conducted: Conducted) -> str:
-    view = conducted.view
+def _result_text(directory: SweepDirectory, result: SweepResult) -> str:
+    view = result.view
     failed = f", {len(view.failed)} failed" if view.failed else ""
     text = f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}"
-    if conducted.ending == "done":
+    if result.ending == "done":
         return text
     command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
     return f"{text}\nContinue with the same command, or with every cell of this folder: {command}"
@@ -131,7 +131,7 @@ class SweepProgress:
 
 
 def sweep_line(view: SweepView, asked: Sequence[CellView], *, jobs: int) -> str:
-    """Describe progress, as in `12 of 105 cells, 92 left, linear-smc-0 step 4 of 20, about 7 min left`."""
+    """Format progress, as in `12 of 105 cells, 92 left, linear-smc-0 step 4 of 20, about 7 min left`."""
     left = [each for each in asked if each.outcome is None]
     parts = [f"{len(asked) - len(left)} of {len(asked)} cells", f"{len(left)} left"]
     parts += [_in_flight(each) for each in asked if each.is_live]

@@ -1,4 +1,4 @@
-"""The engine of a cluster, on a fake Ray that is no more than what `Machines` calls of it.
+"""The engine of a cluster, on a fake Ray that is no more than what `Cluster` calls of it.
 
 It runs no task: what tasks are sent with, and what comes of what they return, is what is looked at. How a real Ray
 behaves is for `make test-ray`.
@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.sweeps.test_machines import ORDER, VML, file
+from tests.sweeps.test_machines import JOB, VML, file
+from vpp.bench.archive import unpack
+from vpp.bench.cluster import TaskInput, TaskResult, cluster
 from vpp.bench.engine import LOST, Worker
-from vpp.bench.machines import Errand, Returned, machines
-from vpp.bench.parcel import fill
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
 
@@ -76,18 +76,18 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
 def worked(ray: FakeRay, folder: Path, *, address: str = "auto") -> tuple[Worker, int | None]:
     """A cell with a journal, given to the cluster; its worker and how it ended."""
     run = RunDirectory(folder / VML.name)
-    fill({"run.json": file(b"{}"), "events.jsonl": file(b"half")}, run.path)
-    with machines(address, jobs=2, slots=2, keys=Keys(learner=KEY, optimizer=OTHER)) as engine:
-        worker = engine.start(ORDER, run)
+    unpack({"run.json": file(b"{}"), "events.jsonl": file(b"half")}, run.path)
+    with cluster(address, jobs=2, slots=2, keys=Keys(learner=KEY, optimizer=OTHER)) as engine:
+        worker = engine.start(JOB, run)
         return worker, worker.poll()
 
 
 @pytest.mark.parametrize("address", ["auto", "local"])
 def test_no_key_is_in_what_a_task_is_sent_with(ray: FakeRay, tmp_path: Path, address: str) -> None:
     worked(ray, tmp_path, address=address)
-    (errand,) = (word for words in ray.sent for word in words if isinstance(word, Errand))
-    assert errand.wants == ("OPENAI_API_KEY", "VPP_OPTIMIZER_API_KEY")
-    told = pickle.dumps(errand)
+    (task,) = (word for words in ray.sent for word in words if isinstance(word, TaskInput))
+    assert task.key_variables == ("OPENAI_API_KEY", "VPP_OPTIMIZER_API_KEY")
+    told = pickle.dumps(task)
     assert b"half" in told
     assert KEY.encode() not in told
     assert OTHER.encode() not in told
@@ -95,7 +95,7 @@ def test_no_key_is_in_what_a_task_is_sent_with(ray: FakeRay, tmp_path: Path, add
 
 
 def test_what_comes_back_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
-    ray.came = Returned(code=0, parcel={"events.jsonl": file(b"whole")})
+    ray.came = TaskResult(code=0, archive={"events.jsonl": file(b"whole")})
     assert worked(ray, tmp_path)[1] == 0
     assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"whole"
 
@@ -105,8 +105,8 @@ def test_what_comes_back_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
     [
         (RayError("its machine went"), LOST, ""),
         (RayTaskError("a trace\nMemoryError: none left"), 1, "MemoryError: none left"),
-        ("no run", 1, "what came back is no run: look at the machines of the cluster"),
-        (Returned(code=3, parcel={}, said="no key there"), 3, "no key there"),
+        ("no run", 1, "the task returned no run: check the machines of the cluster"),
+        (TaskResult(code=3, archive={}, reason="no key there"), 3, "no key there"),
     ],
 )
 def test_a_task_that_came_to_nothing_leaves_what_was_there(
@@ -114,5 +114,5 @@ def test_a_task_that_came_to_nothing_leaves_what_was_there(
 ) -> None:
     ray.came = came
     worker, ended = worked(ray, tmp_path)
-    assert (ended, worker.said) == (code, said)
+    assert (ended, worker.reason) == (code, said)
     assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"half"

@@ -1,0 +1,288 @@
+"""Cells as tasks of a Ray cluster. Only this module imports Ray, and only for `--engine ray`.
+
+A cell's run directory travels to its machine and back as bytes. API keys do not travel, since the cluster stores the
+arguments of a task: each machine has the keys in its own environment.
+"""
+
+import importlib
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vpp import __version__, files
+from vpp.bench.archive import Archive, pack, replace_folder, unpack
+from vpp.bench.engine import LOST, Job, Progress, Worker
+from vpp.errors import InputError, RunError
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+from vpp.runs.session import Keys, child_environment, is_secret
+
+PACKAGE = "ray"
+LOCAL = "local"
+"""Address that starts a Ray on this machine for the length of the sweep."""
+ENDPOINT_FAILED, FAULT = 3, 1
+BEAT_S = 0.5
+"""Interval at which a task reads its run and reports progress."""
+LOOK_S = 1.0
+"""Interval at which the sweep reads the progress of all tasks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskInput:
+    """Arguments of a task. They hold no secret, since the cluster stores them."""
+
+    job: Job
+    archive: Archive
+    """The run so far."""
+    version: str
+    key_variables: tuple[str, ...]
+    """Names of the environment variables with the sweep's API keys."""
+    slots: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """Exit code and run directory of a task."""
+
+    code: int
+    archive: Archive
+    reason: str = ""
+    """Why the run did not start."""
+
+
+Report = Callable[[Progress], int]
+"""Reports a task's progress; returns the number of stop commands so far."""
+
+
+class ProgressBoard:
+    """Actor of the cluster that holds the progress of tasks and their stop commands."""
+
+    def __init__(self) -> None:
+        self._progress: dict[str, tuple[int, int]] = {}
+        self._stops: dict[str, int] = {}
+
+    def report(self, task: str, step: int, steps: int) -> int:
+        """Store a task's progress; return the number of its stop commands."""
+        self._progress[task] = (step, steps)
+        return self._stops.get(task, 0)
+
+    def stop(self, task: str) -> None:
+        """Add a stop command."""
+        self._stops[task] = self._stops.get(task, 0) + 1
+
+    def progress(self) -> dict[str, tuple[int, int]]:
+        """Return completed steps and T by task."""
+        return dict(self._progress)
+
+
+def run_task(task: TaskInput, report: Report, environment: Mapping[str, str]) -> TaskResult:
+    """Run the cell on the machine that Ray chose, and return its run directory."""
+    if problem := _problem(task, environment):
+        return TaskResult(code=ENDPOINT_FAILED, archive={}, reason=problem)
+    with tempfile.TemporaryDirectory(prefix="vpp-bench-") as folder:
+        run = RunDirectory(Path(folder) / "runs" / task.job.cell.name)
+        if task.archive:
+            unpack(task.archive, run.path)
+        task.job.prepare(run)
+        code = _run_worker(run, report, _variables(task, environment, runs=run.path.parent))
+        return TaskResult(code=code, archive=pack(run.path))
+
+
+def _problem(task: TaskInput, environment: Mapping[str, str]) -> str:
+    """Reason why this machine cannot run the task; empty if it can."""
+    node = os.uname().nodename
+    if task.version != __version__:
+        return f"{node} has version {__version__} of this program, not {task.version}: install the same one there"
+    missing = [name for name in task.key_variables if not environment.get(name)]
+    if missing:
+        return f"{node} has no {missing[0]} in its environment: start Ray there with it set"
+    return ""
+
+
+def _variables(task: TaskInput, environment: Mapping[str, str], *, runs: Path) -> dict[str, str]:
+    """Environment of the worker: this machine's with its keys, and its own runs folder."""
+    variables = {**environment, **Keys.read(environment).variables(), "VPP_MAX_RUNNING": str(task.slots)}
+    return child_environment({**variables, "VPP_RUNS_DIR": str(runs)})
+
+
+def _run_worker(run: RunDirectory, report: Report, environment: dict[str, str]) -> int:
+    """Work on the run to its end in a process that dies with this one; return its exit code."""
+    arguments = ("resume", str(run.path), "--json", "--quiet")
+    reader, n_forwarded = RunReader(run), 0
+    with files.appended(run.log) as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vpp.bench.dies_with_parent", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        while process.poll() is None:
+            for _ in range(report(_progress(reader)) - n_forwarded):
+                n_forwarded += 1
+                process.terminate()
+            time.sleep(BEAT_S)
+        return process.returncode
+    finally:
+        if process.stdin:
+            process.stdin.close()
+        process.wait()
+
+
+def _progress(reader: RunReader) -> Progress:
+    view = reader.refresh().view
+    return Progress(step=0 if view.last_step is None else view.last_step + 1, steps=view.total_steps)
+
+
+def _ray_task(task: TaskInput, name: str, board: Any) -> TaskResult:
+    """Function that Ray calls for a task."""
+    ray = importlib.import_module(PACKAGE)
+
+    def report(progress: Progress) -> int:
+        try:
+            return int(ray.get(board.report.remote(name, progress.step, progress.steps)))
+        except ray.exceptions.RayError:  # the board is lost: the task's result still arrives
+            return 0
+
+    return run_task(task, report, os.environ)
+
+
+@contextmanager
+def cluster(address: str, *, jobs: int, slots: int, keys: Keys) -> Iterator["Cluster"]:
+    """Connect to the cluster at an address, or start a Ray for `local`; disconnect at the end.
+
+    Raises InputError if Ray is not installed or no cluster answers.
+    """
+    ray = _ray()
+    secret_variables = {name: value for name, value in keys.variables().items() if value and is_secret(name)}
+    is_local = address == LOCAL
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if is_local:  # processes that Ray starts here inherit them
+        os.environ.update({**child_environment(os.environ), **secret_variables})
+    # A local Ray listens on this machine only: anyone who can connect to a Ray can run code in it.
+    local_options: dict[str, Any] = (
+        {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": "127.0.0.1"} if is_local else {}
+    )
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="error", **local_options)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            f"no Ray answers at {address!r} ({reason}): start it with `ray start`, or leave --ray-address out"
+        ) from None
+    try:
+        yield Cluster(ray, slots=slots, key_variables=tuple(sorted(secret_variables)))
+    finally:
+        ray.shutdown()
+
+
+def _ray() -> Any:
+    try:
+        return importlib.import_module(PACKAGE)
+    except ImportError:
+        raise InputError(
+            "--engine ray needs the package ray: pip install -r requirements-ray.txt, on every machine"
+        ) from None
+
+
+class Cluster:
+    """Engine of a Ray cluster: one task per cell."""
+
+    def __init__(self, ray: Any, *, slots: int, key_variables: tuple[str, ...]) -> None:
+        self._ray, self._slots, self._key_variables = ray, slots, key_variables
+        self._task = ray.remote(_ray_task)
+        self._board = ray.remote(ProgressBoard).options(num_cpus=0).remote()
+        self._progress: dict[str, tuple[int, int]] = {}
+        self._looked_at = 0.0
+
+    def start(self, job: Job, run: RunDirectory) -> Worker:
+        """Start a task; its run directory replaces `run` at the end."""
+        task = TaskInput(
+            job=job,
+            archive=pack(run.path) if (run.path / "run.json").is_file() else {},
+            version=__version__,
+            key_variables=self._key_variables,
+            slots=self._slots,
+        )
+        name = f"{job.cell.name}.{secrets.token_hex(4)}"
+        remote = self._task.options(name=job.cell.name, num_cpus=1, max_retries=0)
+        return _ClusterWorker(self, name, remote.remote(task, name, self._board), run)
+
+    def result(self, reference: Any) -> TaskResult | int | None:
+        """Return a finished task's result, LOST if its machine was lost, None while it runs. Raises RunError."""
+        if not self._ray.wait([reference], timeout=0)[0]:
+            return None
+        errors = self._ray.exceptions
+        try:
+            result = self._ray.get(reference)
+        except errors.RayTaskError as error:
+            raise RunError(str(error.cause or error).strip().splitlines()[-1][:300]) from None
+        except errors.RayError:
+            return LOST
+        if not isinstance(result, TaskResult):
+            raise RunError("the task returned no run: check the machines of the cluster")
+        return result
+
+    def stop(self, name: str, reference: Any, *, is_first: bool) -> None:
+        """Send a stop command; the second one also cancels a task that has not started."""
+        self._board.stop.remote(name)
+        if not is_first:
+            self._ray.cancel(reference)
+
+    def progress(self, name: str) -> tuple[int, int]:
+        """Return completed steps and T as last reported; asks the cluster at most once a second for all tasks."""
+        if time.monotonic() - self._looked_at > LOOK_S:
+            try:
+                self._progress = self._ray.get(self._board.progress.remote(), timeout=LOOK_S)
+            except self._ray.exceptions.RayError:
+                self._progress = {}
+            self._looked_at = time.monotonic()
+        return self._progress.get(name, (0, 0))
+
+
+@dataclass(slots=True)
+class _ClusterWorker:
+    engine: Cluster
+    name: str
+    reference: Any
+    run: RunDirectory
+    reason: str = ""
+    _code: int | None = field(default=None, init=False)
+    _is_stopped: bool = field(default=False, init=False)
+
+    def poll(self) -> int | None:
+        """Return the exit code once the task has ended and its run directory is in place."""
+        if self._code is None:
+            self._code = self._collect()
+        return self._code
+
+    def _collect(self) -> int | None:
+        try:
+            result = self.engine.result(self.reference)
+            if not isinstance(result, TaskResult):
+                return result
+            if result.archive:
+                replace_folder(result.archive, self.run.path)
+        except (RunError, OSError) as error:
+            self.reason = str(error)
+            return FAULT
+        self.reason = result.reason
+        return result.code
+
+    def stop(self) -> None:
+        self.engine.stop(self.name, self.reference, is_first=not self._is_stopped)
+        self._is_stopped = True
+
+    def progress(self) -> Progress | None:
+        step, steps = self.engine.progress(self.name)
+        return Progress(step=step, steps=steps)
