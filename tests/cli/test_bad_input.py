@@ -79,7 +79,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
         ("run t.csv --target kind --demo --learner-template t.csv", "template"),
         ("run t.csv --target kind --demo --learner-template nofile", "nofile cannot be read"),
-        ("run t.csv --target kind --demo --learner-template bytes.csv", "bytes.csv is not a UTF-8 text"),
+        ("run t.csv --target kind --demo --learner-template bytes.csv", "bytes.csv is not UTF-8 text"),
         ("run t.csv --target kind --demo --prior-template t.csv", "the prior template lacks {answer_form}, {columns}"),
         ("run t.csv --target kind --demo --templates curt", "invalid choice: 'curt'"),
         ("run t.csv --target kind --demo --context-length 90", "and the model's context is 90"),

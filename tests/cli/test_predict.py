@@ -40,7 +40,7 @@ def test_stopped_it_writes_nothing_and_says_so(desk: Desk, served: Model, run_di
     running.signal(signal.SIGINT)
     told = running.finish()
     assert told.code == 130
-    assert told.err.endswith("stopped: out.csv was not written; this run keeps no cache\n")
+    assert told.err.endswith("stopped: out.csv was not written; this run has no cache\n")
     assert not (desk.folder / "out.csv").exists()
 
 

@@ -11,11 +11,12 @@ from numpy.random import Generator
 
 from vpp.demo import classify, mistakes, regress, revise
 from vpp.demo.batch import Batch
+from vpp.demo.lexer import RESERVED
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
 from vpp.demo.values import Row, Value
-from vpp.demo.vocabulary import RESERVED
-from vpp.demo.wording import Style, say_rule
+from vpp.demo.write_rule import say_rule
+from vpp.demo.write_terms import Style
 
 ODD_NAMES = [
     "a",

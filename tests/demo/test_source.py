@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vpp.demo.vocabulary import RESERVED
+from vpp.demo.lexer import RESERVED
 
 SOURCES = sorted((Path(__file__).parents[2] / "vpp" / "demo").glob("*.py"))
 ALLOWED = {"numpy", "uvicorn", "starlette", "vpp"} | set(sys.stdlib_module_names)

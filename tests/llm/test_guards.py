@@ -17,7 +17,8 @@ from vpp.data.dataset import Dataset, Kind, Task, Value
 from vpp.demo.batch import Batch
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
-from vpp.demo.wording import Style, say_rule
+from vpp.demo.write_rule import say_rule
+from vpp.demo.write_terms import Style
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.gallery import shipped

@@ -1,7 +1,7 @@
-"""The built-in demo model: a small reader and writer of plain English rules behind the OpenAI chat protocol.
+"""The built-in demo model: reads and writes rules in plain English behind the OpenAI chat protocol.
 
-It is not a language model. It stands apart: nothing of vpp is imported here.
+It is not a language model. It imports nothing else from vpp.
 """
 
 VERSION = "4"
-"""Changes whenever the same request may be answered otherwise."""
+"""Changes with every change of an answer."""

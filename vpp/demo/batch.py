@@ -1,4 +1,4 @@
-"""A batch: rows with their targets, the kinds of its columns, and rounding as a person would."""
+"""A batch: rows with their targets and the kinds of their columns; rounding to short numbers."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from vpp.demo.rule import Cell, Rule, Term
+from vpp.demo.rule import Rule
+from vpp.demo.terms import Cell, Term
 from vpp.demo.values import Row
 
 Floats = NDArray[np.float64]
@@ -18,29 +19,28 @@ _FEWEST_COLUMNS = 3
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows and targets; for classification the targets are labels, else numbers."""
+    """Rows and targets: labels for classification, else numbers."""
 
     rows: tuple[Row, ...]
     targets: tuple[str, ...] | tuple[float, ...]
 
     @property
     def size(self) -> int:
-        """How many rows."""
         return len(self.rows)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of the first row."""
+        """Column names in the order of the first row."""
         return tuple(self.rows[0].cells) if self.rows else ()
 
     @cached_property
     def numeric(self) -> tuple[str, ...]:
-        """Columns with numbers and nothing else but missing cells."""
+        """Columns with numbers or missing cells only."""
         return tuple(name for name in self.names if self._holds(name, float))
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """Columns with texts and nothing else but missing cells, some text being shared by two rows."""
+        """Columns with texts or missing cells only, at least one text in two rows."""
         return tuple(name for name in self.names if self._holds(name, str) and self._repeats(name))
 
     def _holds(self, name: str, kind: type) -> bool:
@@ -53,7 +53,7 @@ class Batch:
 
     @cached_property
     def sequential(self) -> bool:
-        """Whether a row reads as a sequence: a cell holds one, or all columns hold small whole numbers alike."""
+        """Whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
         if any(isinstance(value, tuple) for value in self.rows[0].cells.values()):
             return True
         if len(self.numeric) < max(_FEWEST_COLUMNS, len(self.names)):
@@ -63,58 +63,57 @@ class Batch:
         return whole and max(every) - min(every) <= _WIDEST_SPAN and self._alike()
 
     def _alike(self) -> bool:
-        """Whether no column keeps to a value of its own, as flags and years do."""
+        """Whether the columns' largest values are similar, unlike those of flags and years."""
         largest = [float(np.nanmax(self.values(Cell(name)))) for name in self.numeric]
         return max(largest) - min(largest) <= 0.5 * max(abs(number) for number in largest) + 2
 
     @cached_property
     def whole_numbers(self) -> bool:
-        """Whether the sequences hold whole numbers only."""
+        """Whether all numbers of the sequences are whole."""
         return all(number == math.floor(number) for row in self.rows for number in row.sequence)
 
     @cached_property
     def length(self) -> int:
-        """The length of the shortest sequence."""
+        """Length of the shortest sequence."""
         return min(len(row.sequence) for row in self.rows)
 
     def values(self, term: Term) -> Floats:
-        """(size,) the term in every row; not a number where it has no number."""
-        found = (term.of(row) for row in self.rows)
-        return np.array([value if isinstance(value, float) else math.nan for value in found])
+        """(size,) the term's value in each row; NaN if it is not a number."""
+        values = (term.of(row) for row in self.rows)
+        return np.array([value if isinstance(value, float) else math.nan for value in values])
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels among the targets, most frequent first, then as text."""
+        """Labels of the targets, the most frequent first, ties in alphabetical order."""
         texts = [str(target) for target in self.targets]
         return tuple(sorted(set(texts), key=lambda label: (-texts.count(label), label)))
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """(size,) the place of every target in `labels`."""
+        """(size,) index of each target in `labels`."""
         return np.array([self.labels.index(str(target)) for target in self.targets])
 
     @cached_property
     def y(self) -> Floats:
-        """(size,) the targets as numbers."""
         return np.array([float(target) for target in self.targets])
 
     def errors(self, rule: Rule) -> int:
-        """How many rows the rule gets wrong."""
+        """Count the rows that the rule answers wrongly."""
         return sum(rule.answer(row) != target for row, target in zip(self.rows, self.targets, strict=True))
 
     def predictions(self, rule: Rule) -> Floats:
-        """(size,) the numbers that the rule gives; not a number where it gives none."""
-        found = (rule.answer(row) for row in self.rows)
-        return np.array([value if isinstance(value, float) else math.nan for value in found])
+        """(size,) the rule's numbers; NaN if it gives none."""
+        answers = (rule.answer(row) for row in self.rows)
+        return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
 
 def round_to(value: float, digits: int) -> float:
-    """The number to so many significant digits."""
+    """Round to significant digits."""
     return float(f"{value:.{digits}g}") + 0.0
 
 
 def round_between(low: float, high: float, share: float = 0.2) -> float:
-    """The shortest number within a share of the gap's width around its middle; low itself where there is no gap."""
+    """Return the shortest number close to the middle of a gap, within a share of its width; low without a gap."""
     middle, reach = (low + high) / 2, (high - low) * share
     if not reach > 0:
         return low

@@ -1,4 +1,4 @@
-"""The chat protocol's shapes: a request's body in, an answer's body out. The answer depends on the body alone."""
+"""Chat protocol: parse a request's body, build the answer's. An answer depends on the body alone."""
 
 import hashlib
 import json
@@ -14,25 +14,25 @@ _TOKENS_PER_WORD = 4 / 3
 
 
 class BadRequest(Exception):
-    """A request that cannot be served: `status`, `message`, `param` and `code` as the protocol names them."""
+    """An invalid request, with the protocol's `status`, `message`, `param` and `code`."""
 
     def __init__(self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.param, self.code = status, message, param, code
 
     def body(self) -> dict[str, Any]:
-        """The error in the protocol's shape."""
+        """Return the error as the protocol's body."""
         return error_body(self.message, "invalid_request_error", param=self.param, code=self.code)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What of a request's body the answer depends on."""
+    """Parts of a request that determine the answer."""
 
     prompt: str
-    """The last user message that asks something, or else the first."""
+    """Last user message with a question, else the first."""
     complaint: str
-    """The last user message after it: a fault found with the form of the answer. Empty where there is none."""
+    """Last user message after it, a complaint about the answer's form; else empty."""
     temperature: float
     seed: int
     max_tokens: int | None
@@ -40,12 +40,12 @@ class ChatRequest:
 
 
 def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    """An error in the protocol's shape."""
+    """Build an error body."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def read_request(body: bytes) -> ChatRequest:
-    """The request in a JSON body. Raises BadRequest."""
+    """Parse a JSON body. Raises BadRequest."""
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
@@ -71,10 +71,10 @@ def read_request(body: bytes) -> ChatRequest:
     )
 
 
-def _asked(said: list[str]) -> tuple[str, str]:
-    """The question, earlier ones being history, and what was last said after it."""
-    at = next((at for at in range(len(said) - 1, 0, -1) if read_prompt(said[at]) is not None), 0)
-    return said[at], said[-1] if at < len(said) - 1 else ""
+def _asked(texts: list[str]) -> tuple[str, str]:
+    """Return the last question among user messages, and the last message after it."""
+    at = next((at for at in range(len(texts) - 1, 0, -1) if read_prompt(texts[at]) is not None), 0)
+    return texts[at], texts[-1] if at < len(texts) - 1 else ""
 
 
 def _limit(fields: dict[str, Any]) -> int | None:
@@ -92,7 +92,7 @@ def _number(fields: dict[str, Any], name: str, default: float, low: float, high:
 
 
 def _texts(messages: object) -> list[tuple[str, str]]:
-    """(role, text) of every message."""
+    """Return (role, text) of every message."""
     if not isinstance(messages, list) or not messages:
         raise BadRequest("`messages` must be a list of at least one message", param="messages")
     texts = [_text(message) for message in messages]
@@ -111,12 +111,12 @@ def _text(message: object) -> tuple[str, str]:
 
 
 def count_tokens(text: str) -> int:
-    """An estimate: four tokens to three words."""
+    """Estimate tokens as four per three words."""
     return round(len(text.split()) * _TOKENS_PER_WORD)
 
 
 def respond(request: ChatRequest) -> str:
-    """The answer's text."""
+    """Return the answer's text."""
     match read_prompt(request.prompt):
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
@@ -131,7 +131,7 @@ def respond(request: ChatRequest) -> str:
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:
-    """A finished answer in the protocol's shape, cut where the request's limit on tokens cuts it."""
+    """Build the answer's body; text beyond the request's token limit is cut."""
     cut, whole = _cut(text, request.max_tokens)
     tokens = count_tokens(cut)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
@@ -158,14 +158,14 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
 
 
 def _cut(text: str, limit: int | None) -> tuple[str, bool]:
-    """The text's first tokens, and whether that is all of it."""
+    """Return the text up to a token limit, and whether it is complete."""
     if limit is None or count_tokens(text) <= limit:
         return text, True
     return " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), False
 
 
 def models() -> dict[str, Any]:
-    """The list of the one model."""
+    """Build the list of models: the demo model alone."""
     model = {
         "id": MODEL,
         "object": "model",

@@ -1,4 +1,4 @@
-"""Candidate rules for labels: families of forms, each fitted to the batch alone."""
+"""Candidate rules for labels: families of forms, each fitted to the batch."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,28 +9,21 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.rule import (
+from vpp.demo.rule import All, Any, Case, Condition, Every, Is, Pattern, Rule
+from vpp.demo.terms import (
     EVEN,
     ODD,
     WHOLE,
-    All,
-    Any,
     Arithmetic,
-    Case,
     Cell,
     Compare,
-    Condition,
     Distance,
-    Every,
     Fold,
-    Is,
     Item,
     Items,
     Multiple,
     Number,
     OneOf,
-    Pattern,
-    Rule,
     Tally,
     Term,
 )
@@ -47,7 +40,7 @@ class Split:
 
 
 def split(batch: Batch, condition: Condition) -> Split:
-    """The condition with the rows on which it holds."""
+    """Evaluate the condition on the batch's rows."""
     return Split(condition, np.array([condition.holds(row) is True for row in batch.rows]))
 
 
@@ -55,21 +48,21 @@ def split(batch: Batch, condition: Condition) -> Split:
 
 
 def _majority(codes: NDArray[np.int64], mask: Mask, classes: int) -> tuple[int, int]:
-    """The most frequent code under the mask, and how many rows are not of it."""
+    """Return the most frequent code under the mask, and the number of rows with another code."""
     counts = np.bincount(codes[mask], minlength=classes)
     best = int(counts.argmax())
     return best, int(mask.sum() - counts[best])
 
 
 def _impurity(batch: Batch, mask: Mask, among: Mask) -> int:
-    """Errors made when each side of the mask answers its most frequent label."""
+    """Number of errors if each side of the mask answers its most frequent label."""
     classes = len(batch.labels)
     inside, outside = mask & among, ~mask & among
     return _majority(batch.codes, inside, classes)[1] + _majority(batch.codes, outside, classes)[1]
 
 
 def cut(batch: Batch, term: Term, among: Mask, rng: Generator) -> Split | None:
-    """The threshold on a term that errs least; the widest gap, or another at random, where several do."""
+    """Return the threshold on a term with the fewest errors; among ties the widest gap, or a random one."""
     values = batch.values(term)
     usable = among & ~np.isnan(values)
     points = np.unique(values[usable])
@@ -91,7 +84,7 @@ def _cut_at(batch: Batch, term: Term, low: float, high: float, values: Floats) -
 
 
 def membership(batch: Batch, name: str, among: Mask) -> Split | None:
-    """The categories of a column in which the most frequent label of one of them is the most frequent label."""
+    """Return the categories of a column whose most frequent label equals the first category's."""
     texts = [row.cells.get(name) for row in batch.rows]
     kinds = sorted({text for text, used in zip(texts, among, strict=True) if used and isinstance(text, str)})
     if len(kinds) < 2:
@@ -108,7 +101,7 @@ def membership(batch: Batch, name: str, among: Mask) -> Split | None:
 
 
 def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
-    """The rule that asks the conditions in turn and answers each with the label most frequent there."""
+    """Return the rule that tests the conditions in turn and answers each with its most frequent label."""
     left = np.ones(batch.size, dtype=bool)
     classes = len(batch.labels)
     cases = []
@@ -124,7 +117,7 @@ def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
 
 
 def flipped(one: Split) -> Split:
-    """The other side of a cut first."""
+    """Return the complement of a cut; other splits unchanged."""
     condition = one.condition
     if isinstance(condition, Is) and isinstance(condition.check, Compare) and condition.check.sign == "<=":
         known = ~one.mask
@@ -133,7 +126,7 @@ def flipped(one: Split) -> Split:
 
 
 def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split:
-    """The side with fewer errors first, so that the rest can be asked further."""
+    """Return the side with fewer errors, so that later conditions split the other side."""
     classes = len(batch.labels)
     inside = _majority(batch.codes, one.mask & among, classes)[1]
     outside = _majority(batch.codes, ~one.mask & among, classes)[1]
@@ -142,14 +135,14 @@ def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split
 
 
 def _best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
-    """The best cut or membership among a few columns."""
+    """Return the best split among a few random columns."""
     columns = batch.numeric + batch.categories
     if not columns:
         return None
     few = rng.permutation(len(columns))[: int(rng.integers(1, 1 + min(len(columns), 6)))]
     splits = [_column_split(batch, columns[at], among, rng) for at in few]
-    found = [one for one in splits if one is not None]
-    return min(found, key=lambda one: _impurity(batch, one.mask, among), default=None)
+    usable = [one for one in splits if one is not None]
+    return min(usable, key=lambda one: _impurity(batch, one.mask, among), default=None)
 
 
 def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split | None:
@@ -157,7 +150,7 @@ def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split
 
 
 def cuts(batch: Batch, rng: Generator) -> Rule | None:
-    """One to three questions on single columns, each of what the ones before it left over."""
+    """Rule of one to four splits on single columns, each on the rows that the earlier ones leave."""
     left = np.ones(batch.size, dtype=bool)
     splits: list[Split] = []
     for _ in range(_depth(batch, rng)):
@@ -170,12 +163,12 @@ def cuts(batch: Batch, rng: Generator) -> Rule | None:
 
 
 def _depth(batch: Batch, rng: Generator) -> int:
-    """As many questions as labels less one, give or take one."""
+    """Return the number of labels less one, or one more; between 1 and 4."""
     return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
 
 
 def levels(batch: Batch, rng: Generator) -> Rule | None:
-    """Two cuts of one column."""
+    """Rule of two cuts of one column."""
     everything = np.ones(batch.size, dtype=bool)
     if not batch.numeric:
         return None
@@ -191,7 +184,7 @@ def levels(batch: Batch, rng: Generator) -> Rule | None:
 
 
 def both(batch: Batch, rng: Generator) -> Rule | None:
-    """Two conditions on single columns, joined by `and` or `or`."""
+    """Rule of two conditions on single columns, joined by `and` or `or`."""
     everything = np.ones(batch.size, dtype=bool)
     first, second = _best_column(batch, everything, rng), _best_column(batch, everything, rng)
     if first is None or second is None or first.condition == second.condition:
@@ -201,7 +194,7 @@ def both(batch: Batch, rng: Generator) -> Rule | None:
 
 
 def joined(first: Split, second: Split, rng: Generator) -> Split:
-    """Two splits as one, by `and` or by `or`."""
+    """Join two splits by `and` or `or`."""
     parts = (first.condition, second.condition)
     if rng.random() < 0.6:
         return Split(All(parts), first.mask & second.mask)
@@ -209,7 +202,7 @@ def joined(first: Split, second: Split, rng: Generator) -> Split:
 
 
 def constant(batch: Batch, rng: Generator) -> Rule | None:
-    """The most frequent label, always."""
+    """Rule that always answers the most frequent label."""
     return Rule((), batch.labels[0])
 
 
@@ -224,7 +217,7 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
 
 
 def line(batch: Batch, rng: Generator) -> Rule | None:
-    """A weighted sum of two columns against a bound, the weights along the difference of two classes' means."""
+    """Rule of a weighted sum of two columns against a bound, weighted by the scaled difference of class means."""
     pair = _two_columns(batch, rng)
     weights = None if pair is None else _direction(batch, pair, rng)
     if pair is None or weights is None:
@@ -261,7 +254,7 @@ def _weighted(pair: tuple[str, str], weights: tuple[float, float]) -> Term:
 
 
 def circle(batch: Batch, rng: Generator) -> Rule | None:
-    """The distance of two columns from the origin, or from the middle of a class, against a radius."""
+    """Rule of the distance of two columns from the origin or a class mean against a radius."""
     pair = _two_columns(batch, rng)
     if pair is None:
         return None
@@ -282,13 +275,13 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
 
 
 def pattern(batch: Batch, rng: Generator) -> Rule | None:
-    """One property of the sequence."""
+    """Rule of one property of the sequence."""
     one = a_property(batch, rng)
     return None if one is None else decide(batch, [one])
 
 
 def patterns(batch: Batch, rng: Generator) -> Rule | None:
-    """Two properties of the sequence, joined by `and` or `or`."""
+    """Rule of two properties of the sequence, joined by `and` or `or`."""
     first, second = a_property(batch, rng), a_property(batch, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
@@ -306,7 +299,7 @@ def a_property(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _quantity(batch: Batch, rng: Generator) -> Term:
-    """A number made of the sequence."""
+    """Draw a number computed from the sequence."""
     part = _part(batch, rng)
     place = int(rng.integers(batch.length))
     other = _item(batch, (place + 1) % batch.length)
@@ -320,7 +313,7 @@ def _quantity(batch: Batch, rng: Generator) -> Term:
 
 
 def _part(batch: Batch, rng: Generator) -> Items:
-    """A part of the sequence: its first or last few, or two of its columns."""
+    """Draw a part of the sequence: its first or last items, or two of its columns."""
     if len(batch.numeric) >= 2 and rng.random() < 0.5:
         pair = _two_columns(batch, rng)
         return Items(pair or ())
@@ -350,7 +343,7 @@ def _bounded(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _containing(batch: Batch, rng: Generator) -> Split | None:
-    """A number that the sequence contains, the one that tells most among a few."""
+    """Split by a number that the sequence contains, the one of a few with the fewest errors."""
     few = {_level(batch, rng) for _ in range(int(rng.integers(1, 3)))}
     least = float(rng.choice([1, 1, 1, 2]))
     splits = [
@@ -362,7 +355,7 @@ def _containing(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _arranged(batch: Batch, rng: Generator) -> Split | None:
-    """An order, or something equal."""
+    """Split by an order or an equality in the sequence."""
     kinds = ("ascending", "descending", "distinct", "neighbours equal", "split pair", "palindrome")
     first, second = _item(batch, 0), _item(batch, batch.length - 1)
     choices: list[Condition] = [Pattern(kind, WHOLE) for kind in kinds]
@@ -379,7 +372,7 @@ Family = Callable[[Batch, Generator], Rule | None]
 
 
 def families(batch: Batch) -> dict[Family, float]:
-    """The families that the kinds of the columns allow, with their weights."""
+    """Return the families that suit the columns, with their weights."""
     if batch.sequential:
         return {pattern: 6.0, patterns: 3.0, cuts: 1.0, constant: 0.3}
     weights: dict[Family, float] = {cuts: 4.0, both: 1.0, constant: 0.2}

@@ -1,31 +1,17 @@
-"""Says in a sentence why a rule answers a row as it does, with the numbers it used."""
+"""Explain in a sentence why a rule answers a row as it does, with the numbers it used."""
 
-from vpp.demo.rule import (
-    All,
-    Any,
-    Arithmetic,
-    Case,
-    Cell,
-    Condition,
-    Every,
-    Fold,
-    Is,
-    Not,
-    Number,
-    Outcome,
-    Pattern,
-    Rule,
-    Term,
-)
+from vpp.demo.rule import All, Any, Case, Condition, Every, Is, Not, Outcome, Pattern, Rule
+from vpp.demo.terms import Arithmetic, Cell, Fold, Number, Term
 from vpp.demo.values import Row, Value
-from vpp.demo.wording import Style, Unsayable, listed, say_check, say_condition, say_name, say_number, say_term
+from vpp.demo.write_rule import say_condition
+from vpp.demo.write_terms import Style, Unsayable, listed, say_check, say_name, say_number, say_term
 
 _STYLE = Style(noun="number")
 _MOST_SHOWN = 12
 
 
 def explain(rule: Rule, row: Row, answer: Value) -> str:
-    """One or two short sentences, true of this row."""
+    """Explain the answer for this row in one or two short sentences."""
     case = rule.deciding(row)
     given = answer if isinstance(answer, str) else None
     try:
@@ -50,7 +36,7 @@ def _sentence(text: str) -> str:
 
 
 def _worked_out(outcome: Outcome | None, row: Row) -> str:
-    """`3.1 * x + 4 = 8.65 for x = 1.5`"""
+    """Write the computation, as in `3.1 * x + 4 = 8.65 for x = 1.5`."""
     if outcome is None or isinstance(outcome, str):
         return "the rule leaves this open"
     value = outcome.of(row)
@@ -86,7 +72,7 @@ def _shown(value: Value) -> str:
 
 
 def _fact(condition: Condition, row: Row) -> str:
-    """What is the case with the condition in this row, be it so or not."""
+    """State whether and why the condition holds in this row."""
     match condition:
         case Is():
             return _fact_of_term(condition, row)
@@ -109,11 +95,11 @@ def _fact(condition: Condition, row: Row) -> str:
 def _fact_of_term(condition: Is, row: Row) -> str:
     value = condition.term.of(row)
     check = say_check(condition.check, _STYLE)
-    told = condition.check.passes(value, row)
+    passes = condition.check.passes(value, row)
     subject = _subject(condition.term, row, value)
-    if told is None:
+    if passes is None:
         return f"{subject}, so it cannot be said whether it {check}"
-    return f"{subject}, which {check if told else _not(check)}"
+    return f"{subject}, which {check if passes else _not(check)}"
 
 
 def _not(check: str) -> str:
@@ -123,7 +109,7 @@ def _not(check: str) -> str:
 
 
 def _subject(term: Term, row: Row, value: Value) -> str:
-    """`the sum 3 + 4 + 0 + 7 is 14`"""
+    """Write a term and its value, as in `the sum 3 + 4 + 0 + 7 is 14`."""
     if isinstance(term, Fold) and term.kind in {"sum", "product"} and len(term.items.of(row)) <= _MOST_SHOWN:
         sign = " + " if term.kind == "sum" else " × "
         return f"the {term.kind} {sign.join(_short(number) for number in term.items.of(row))} is {_shown(value)}"

@@ -1,4 +1,4 @@
-"""The learner: applies a rule to an input, or to several, and says why."""
+"""The learner: applies a rule to one or several inputs, and explains the answer."""
 
 import json
 import math
@@ -9,19 +9,19 @@ from vpp.demo.explain import explain
 from vpp.demo.prompt import LearnerQuestion, PackQuestion, Style
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.values import read_row
-from vpp.demo.wording import say_number
+from vpp.demo.write_terms import say_number
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the learner says of one input."""
+    """The learner's answer for one input."""
 
     explanation: str
     output: str
 
 
 def answer(question: LearnerQuestion) -> Answer:
-    """The rule's answer; a constant guess, and an explanation that says so, where the rule cannot be followed."""
+    """Apply the rule; make a constant guess, and say so, if the rule cannot be applied."""
     row = read_row(question.input)
     reading = read_rule(question.rule, tuple(row.cells), question.labels)
     if reading.rule is None:
@@ -47,7 +47,7 @@ def _guess(question: LearnerQuestion, why: str) -> Answer:
 
 
 def write(answered: Answer, style: Style = "text", number: str = "") -> str:
-    """The answer in the asked form, under its input's number where there are several."""
+    """Format the answer; with its input's number for one of several."""
     why = " ".join(answered.explanation.split()) if number else answered.explanation
     mark = f" [{number}]" if number else ""
     if style == "json":
@@ -61,7 +61,7 @@ _NAMED = re.compile(r"(?m)^\[(\d+)\]")
 
 
 def write_pack(question: PackQuestion, complaint: str = "") -> str:
-    """An answer a numbered input, in the asked form; only of those that a complaint names at the start of a line."""
+    """Answer every numbered input, or only those that a complaint names at the start of a line."""
     named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
     answers = (
         (number, answer(LearnerQuestion(question.rule, text, question.labels)))

@@ -1,4 +1,4 @@
-"""Tokens of a rule's text, and a cursor that walks over them."""
+"""Tokens of a rule's text, a cursor over them, and the words that have a meaning to the reader."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LONGEST_TEXT = 20_000
-"""Characters of a rule that are read."""
+"""Characters of a rule that are read; the rest is ignored."""
 
 _MOST_STEPS = 60_000
 _DEEPEST = 25
@@ -35,7 +35,7 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text: `kind` is stop, number, string, word or symbol; `plain` is its folded form."""
+    """A token: `kind` is stop, number, string, word or symbol; `plain` is its normalised form."""
 
     kind: str
     plain: str
@@ -55,18 +55,18 @@ def _plain(kind: str, text: str) -> str:
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of the text, in order, ending with a stop."""
-    found = []
+    """Split the text into tokens; the last is a stop."""
+    result = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "symbol"
         if kind != "skip":
-            found.append(Token(kind, _plain(kind, match.group()), match.start(), match.end()))
-    return (*found, Token("stop", "", len(text), len(text)))
+            result.append(Token(kind, _plain(kind, match.group()), match.start(), match.end()))
+    return (*result, Token("stop", "", len(text), len(text)))
 
 
 @lru_cache(maxsize=4096)
 def _phrases(alternatives: str) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """`a b|c` by first word, each word's phrases longest first."""
+    """Group the phrases of `a b|c` by first word, the longest first."""
     by_first: dict[str, list[tuple[str, ...]]] = {}
     for phrase in sorted((tuple(one.split()) for one in alternatives.split("|")), key=len, reverse=True):
         by_first.setdefault(phrase[0], []).append(phrase)
@@ -74,11 +74,11 @@ def _phrases(alternatives: str) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 class TooTangled(Exception):
-    """The text nests too deeply, or asks for too many attempts, to be read."""
+    """The text is nested too deeply or takes too many steps to read."""
 
 
 class Cursor:
-    """A place in a text's tokens. Readers move it forward, or leave it where it was and return None."""
+    """A position in a text's tokens. A reader moves it forward, or returns None and leaves it unchanged."""
 
     def __init__(self, text: str) -> None:
         self.text = text[:LONGEST_TEXT]
@@ -89,19 +89,19 @@ class Cursor:
 
     @property
     def here(self) -> Token:
-        """The token at the cursor; the last stop at the end."""
+        """Token at the cursor; the last stop at the end."""
         return self.tokens[self.at]
 
     def ahead(self, count: int = 1) -> Token:
-        """The token so many places on."""
+        """Return the token `count` places ahead."""
         return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def finished(self) -> bool:
-        """Whether only the final stop is left."""
+        """Whether the cursor is at the last stop."""
         return self.at >= len(self.tokens) - 1
 
     def take(self, alternatives: str) -> str | None:
-        """Steps over the longest of the phrases, set apart by |, that stands here, and returns it."""
+        """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
             raise TooTangled
@@ -118,24 +118,24 @@ class Cursor:
         )
 
     def sees(self, alternatives: str) -> bool:
-        """Whether one of the phrases stands here."""
+        """Whether one of the phrases is at the cursor."""
         mark = self.at
-        found = self.take(alternatives) is not None
+        is_here = self.take(alternatives) is not None
         self.at = mark
-        return found
+        return is_here
 
     def take_kind(self, kind: str) -> Token | None:
-        """Steps over a token of the kind."""
+        """Step over a token of the kind, and return it."""
         if self.here.kind != kind or self.finished():
             return None
         self.at += 1
         return self.tokens[self.at - 1]
 
     def take_text(self, wanted: str, *, any_case: bool = False) -> bool:
-        """Steps over this very text, if it stands here as whole words."""
+        """Step over this exact text, if it is at the cursor as whole words."""
         start, end = self.here.start, self.here.start + len(wanted)
-        found = self.text[start:end]
-        if not wanted or not (found == wanted or (any_case and found.casefold() == wanted.casefold())):
+        text = self.text[start:end]
+        if not wanted or not (text == wanted or (any_case and text.casefold() == wanted.casefold())):
             return False
         if wanted[-1].isalnum() and (self.text[end : end + 1].isalnum() or self.text[end : end + 1] == "_"):
             return False
@@ -143,28 +143,68 @@ class Cursor:
         return True
 
     def jump(self, offset: int) -> None:
-        """Moves on to the first token that starts at or after an offset of the text."""
+        """Move to the first token that starts at or after an offset in the text."""
         while not self.finished() and self.here.start < offset:
             self.at += 1
 
     def attempt(self, reader: Callable[[], T]) -> T | None:
-        """What the reader returns; the cursor goes back where that is None."""
+        """Call the reader; move the cursor back if it returns None."""
         mark = self.at
         self._depth += 1
         try:
             if self._depth > _DEEPEST * 8:
                 raise TooTangled
-            found = reader()
+            result = reader()
         finally:
             self._depth -= 1
-        if found is None:
+        if result is None:
             self.at = mark
-        return found
+        return result
 
     def first(self, *readers: Callable[[], T]) -> T | None:
-        """What the first reader that succeeds returns."""
+        """Call the readers in turn; return the first result."""
         for reader in readers:
-            found = self.attempt(reader)
-            if found is not None:
-                return found
+            result = self.attempt(reader)
+            if result is not None:
+                return result
         return None
+
+
+_WORDS = """
+    a about above abs absent absolute add adding adjacent after alike all also always among amount an and
+    another answer any anything anywhere appear appears approx approximately are aren arithmetic around array as
+    ascending ask assign at available average backwards be because before begin being belongs below between
+    beyond bigger biggest blank both boundary bpredict but by calculate calculated call called case cases
+    category center centered centre centred characters check choose circle circular class classes classification
+    classify closer column columns comes comparison compute computed condition congruent consecutive consider
+    consists contain contained containing contains coordinate coordinates copies copy correct cos cosine could
+    count counting cube cubed data decide decides decision decreasing default denote descending described
+    designed determine difference different digit digits distance distinct divide divided divisible division do
+    does doesn don double draw duplicate duplicates each ee eight eighth eights either element elements eleven
+    elif else elsewhere empty entire entries entry equal equals estimate euclidean even evenly evens every
+    everything exactly exceed exceeding exceeds except excl excluded exclusive exclusively exists exp
+    exponential factor failing falls farther feature features fewer fifth final find first five fives for
+    forwards found four fours fourth from function further gave ge get give given gives goal greater greatest
+    half happens has have here higher highest hint holds how identical if imagine in include included includes
+    inclusive inclusively increasing initial input inputs inside instance instances integer integers interval is
+    isn it item items its itself just known label labels larger largest last lays le learner least leaves left
+    length less let lies line list ln log logarithm long longer look low lower lowest make many matter max
+    maximum mean means measure measured member members min minimum minus missing mod model modulo more most
+    multiple multiples multiplied multiply multiplying must name named names natural nearer nearly negative
+    neighbor neighboring neighbors neighbour neighbouring neighbours neither never new next nine nines ninth no
+    non nondecreasing none nonincreasing nonzero not note noun number numbers occur occurrence occurrences
+    occurs odd odds of on once one ones only open or order origin other otherwise out outcome output outputs
+    outside over pair pairwise palindrome part penultimate pi please plus point positive power precisely predict
+    predicted prediction present prior product provided put radius raised range read reads regardless remainder
+    remaining repeat repeated repeats report respond rest result return reversed right root roughly row rule s
+    same say second seed seem sentence sentences separated sequence series set seven sevens seventh shorter
+    should simply sin since sine single six sixes sixth skip smaller smallest so some something somewhere sorted
+    speaks split spread sqrt square squared start stays stop straight strictly string subtract sum symbol t take
+    tan tangent target task ten term terms text than that the their them then there these they third this those
+    three threes thrice time times to together total triple true tuple turns twelve twice two twos type under
+    unequal unique unit unknown unless until up upon use value values variable was we were what whatever when
+    whenever where whether which while who whole whose will with within word work xyz you your zero zeroes zeros
+"""
+
+RESERVED = frozenset(_WORDS.split())
+"""Words with a meaning to the reader, in lower case; names made of them are quoted. x, y and z are columns."""

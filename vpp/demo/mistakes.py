@@ -1,4 +1,4 @@
-"""Refinements of a rule for labels by what the rows that it gets wrong have in common."""
+"""Refinements of a rule for labels, from what its wrong rows have in common."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,14 +8,15 @@ from numpy.random import Generator
 
 from vpp.demo.batch import Batch, round_between
 from vpp.demo.classify import Mask, Split, a_property, cut, flipped
-from vpp.demo.rule import All, Case, Cell, Compare, Condition, Is, Number, OneOf, Rule
+from vpp.demo.rule import All, Case, Condition, Is, Rule
+from vpp.demo.terms import Cell, Compare, Number, OneOf
 
 _MOST_COMMON = 2
-"""Conditions at most that describe the missed rows of a label."""
+"""Most conditions that describe the missed rows of a label."""
 
 
 def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    """The rule with its worst case narrowed, and the rule with one case more for a label that it misses."""
+    """Yield the rule with its worst case narrowed, then with a new case for a label that it misses."""
     deciding = [rule.deciding(row) for row in batch.rows]
     right = np.array([rule.answer(row) == target for row, target in zip(batch.rows, batch.targets, strict=True)])
     decided = [np.array([one is case for one in deciding]) for case in rule.cases]
@@ -26,7 +27,7 @@ def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
 
 
 def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
-    """With a further condition on a case, one that sets its right rows apart from its wrong ones."""
+    """Yield the rule with a further condition on a case, which separates its right rows from its wrong ones."""
     if not (right.any() and wrong.any()):
         return
     sides = list(_sides(batch, right, wrong, rng))
@@ -39,7 +40,7 @@ def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: 
 
 
 def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Split]:
-    """Conditions, a few columns' or of the sequence, that may hold for the right rows and not for the wrong ones."""
+    """Yield conditions on a few columns, or the sequence, that may separate the right rows from the wrong ones."""
     if batch.sequential:
         one = a_property(batch, rng)
         yield from () if one is None else (one, flipped(one))
@@ -52,7 +53,7 @@ def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[S
 
 
 def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
-    """With one case more: what the missed rows of a label have in common, and other rows of the rest lack."""
+    """Yield the rule with a new case for a label: a condition that its missed rows share and other rows lack."""
     missed = [label for at, label in enumerate(batch.labels) if (rest & wrong & (batch.codes == at)).any()]
     if not missed:
         return
@@ -64,7 +65,7 @@ def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) 
 
 
 def common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condition | None:
-    """One or two conditions that hold on all rows inside, each leaving out some outside; None where none does."""
+    """Return one or two conditions that hold on all rows inside and exclude some outside; None if none does."""
     if batch.sequential:
         one = a_property(batch, rng)
         return None if one is None or not one.mask[inside].all() else one.condition
@@ -74,14 +75,14 @@ def common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Conditi
 
 
 def _few(batch: Batch, rng: Generator, *, least: int = 1) -> list[str]:
-    """Some columns in a random order, as many as `least` where there are."""
+    """Return some columns in random order, at least `least` if the batch has them."""
     columns = batch.numeric + batch.categories
     count = int(rng.integers(least, 1 + max(least, len(columns))))
     return [columns[at] for at in rng.permutation(len(columns))[:count]]
 
 
 def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | None:
-    """The condition on a column that holds on all rows inside and the fewest outside; None where it leaves out none."""
+    """Return the condition on a column that holds on all rows inside and the fewest outside; None if on all outside."""
     if name in batch.categories:
         ways = list(_values(batch, name, _kinds(batch, name, inside)))
     else:
@@ -91,7 +92,7 @@ def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | No
 
 
 def _bounds(batch: Batch, name: str, inside: Mask, outside: Mask) -> Iterator[Split]:
-    """Above and below all values inside, between them and the next one outside."""
+    """Yield a lower and an upper bound around all values inside, halfway to the next value outside."""
     values = batch.values(Cell(name))
     low, high = float(values[inside].min()), float(values[inside].max())
     below, above = values[outside & (values < low)], values[outside & (values > high)]
@@ -108,19 +109,19 @@ def _texts(batch: Batch, name: str) -> list[object]:
 
 
 def _kinds(batch: Batch, name: str, among: Mask) -> list[str]:
-    """The categories of some rows, in order."""
+    """Return the categories of some rows, sorted."""
     texts = _texts(batch, name)
     return sorted({text for text, used in zip(texts, among, strict=True) if used and isinstance(text, str)})
 
 
 def _mostly(batch: Batch, name: str, right: Mask, wrong: Mask) -> list[str]:
-    """The categories of more right rows than wrong ones."""
+    """Return the categories with more right rows than wrong ones."""
     texts = np.array(_texts(batch, name), dtype=object)
     return [kind for kind in _kinds(batch, name, right) if (texts[right] == kind).sum() > (texts[wrong] == kind).sum()]
 
 
 def _values(batch: Batch, name: str, kinds: Sequence[str]) -> Iterator[Split]:
-    """That a column has one of these categories; nothing for none."""
+    """Yield the split by membership in these categories; nothing without categories."""
     if kinds:
         mask = np.array([text in kinds for text in _texts(batch, name)])
         yield Split(Is(Cell(name), OneOf(tuple(kinds))), mask)

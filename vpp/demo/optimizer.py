@@ -1,4 +1,4 @@
-"""The optimizer: keeps a rule that fits its batch, and otherwise writes another, fitted to the batch alone."""
+"""The optimizer: keeps a rule that fits its batch, or writes another that is fitted to the batch."""
 
 import hashlib
 import json
@@ -7,32 +7,32 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo.batch import Batch
-from vpp.demo.label_ideas import label_ideas
-from vpp.demo.number_ideas import number_ideas
+from vpp.demo.candidates import Current, Idea, Request, label_ideas, number_ideas
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
 from vpp.demo.read_rule import read_rule
-from vpp.demo.rule import Number, Rule
-from vpp.demo.sitting import Current, Idea, Sitting
+from vpp.demo.rule import Rule
+from vpp.demo.terms import Number
 from vpp.demo.values import read_number, read_row
-from vpp.demo.wording import Style, Unsayable, say_rule
+from vpp.demo.write_rule import say_rule
+from vpp.demo.write_terms import Style, Unsayable
 
 _BOLDNESS = 0.3
-"""How far chance decides between ideas at temperature 1, in units of their scores."""
+"""Scale of the random part of a candidate's score at temperature 1."""
 _REWORDING = 0.3
-"""How often a kept rule is put in other words at temperature 1."""
+"""Probability that a kept rule is reworded at temperature 1."""
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
-    """Reasoning and the next rule, in the asked form."""
+    """Write the reasoning and the next rule."""
     batch = read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
-    sitting = Sitting(question, batch, reading, temperature, generator(question, temperature, seed))
-    reasoning, text = _next(sitting)
+    request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
+    reasoning, text = _next(request)
     return write(question, reasoning, text)
 
 
 def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
-    """Reasoning and the rule, in the asked form."""
+    """Format the reasoning and the rule."""
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
@@ -40,66 +40,66 @@ def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:
-    """Random numbers that depend on the request alone."""
+    """Return a random generator seeded by the request alone."""
     text = repr((question, float(temperature), int(seed)))
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))
 
 
 def read_batch(question: OptimizerQuestion) -> Batch:
-    """The rows and targets; where a target that should be a number is none, its row is left out."""
+    """Parse the rows and targets; drop rows whose target should be a number and is not."""
     rows = [read_row(text) for text in question.inputs]
     if question.labels:
         return Batch(tuple(rows), question.targets)
     numbers = [read_number(text) for text in question.targets]
-    kept = [(row, number) for row, number in zip(rows, numbers, strict=True) if number is not None]
-    return Batch(tuple(row for row, _ in kept), tuple(number for _, number in kept))
+    pairs = [(row, number) for row, number in zip(rows, numbers, strict=True) if number is not None]
+    return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
-def _next(sitting: Sitting) -> tuple[str, str]:
-    """Why, and the next rule's words."""
-    current = sitting.current
-    if not sitting.batch.rows:
-        return "I can read no rows here.", current.text if current else say_rule(_guess(sitting), Style())
-    ideas = label_ideas(sitting) if sitting.question.labels else number_ideas(sitting)
-    boldness = sitting.temperature * _BOLDNESS
-    idea = max(ideas, key=lambda one: one.score + boldness * sitting.rng.gumbel())
+def _next(request: Request) -> tuple[str, str]:
+    """Return the reasoning and the text of the next rule."""
+    current = request.current
+    if not request.batch.rows:
+        return "I can read no rows here.", current.text if current else say_rule(_guess(request), Style())
+    ideas = label_ideas(request) if request.question.labels else number_ideas(request)
+    boldness = request.temperature * _BOLDNESS
+    idea = max(ideas, key=lambda one: one.score + boldness * request.rng.gumbel())
     if current is not None and idea.rule == current.rule:
-        return _kept(sitting, current, idea)
-    return idea.why, _said(sitting, idea.rule) or say_rule(_guess(sitting), Style())
+        return _kept(request, current, idea)
+    return idea.why, _written(request, idea.rule) or say_rule(_guess(request), Style())
 
 
-def _guess(sitting: Sitting) -> Rule:
-    """A constant, where nothing better can be said."""
-    return Rule((), sitting.question.labels[0] if sitting.question.labels else Number(0.0))
+def _guess(request: Request) -> Rule:
+    """Return a constant rule."""
+    return Rule((), request.question.labels[0] if request.question.labels else Number(0.0))
 
 
-def _said(sitting: Sitting, rule: Rule) -> str | None:
-    """The rule in words of one style or another; None where there are no words for it."""
+def _written(request: Request, rule: Rule) -> str | None:
+    """Write the rule in a random style; None if it cannot be written."""
     try:
-        return say_rule(rule, _style(sitting))
+        return say_rule(rule, _style(request))
     except Unsayable:
         return None
 
 
-def _kept(sitting: Sitting, current: Current, idea: Idea) -> tuple[str, str]:
-    """The same text, or the same rule in other words where they surely mean the same."""
-    if sitting.reading.unread or sitting.rng.random() >= _REWORDING * sitting.temperature:
+def _kept(request: Request, current: Current, idea: Idea) -> tuple[str, str]:
+    """Return the same text, or a rewording that reads back as the same rule."""
+    if request.reading.unread or request.rng.random() >= _REWORDING * request.temperature:
         return idea.why, current.text
-    text = _said(sitting, current.rule)
-    if text is None or read_rule(text, sitting.batch.names, sitting.question.labels).rule != current.rule:
+    text = _written(request, current.rule)
+    if text is None or read_rule(text, request.batch.names, request.question.labels).rule != current.rule:
         return idea.why, current.text
     return f"{idea.why} I only reword it.", text
 
 
-def _style(sitting: Sitting) -> Style:
-    """How this answer puts things."""
-    batch, rng = sitting.batch, sitting.rng
+def _style(request: Request) -> Style:
+    """Draw a style."""
+    batch, rng = request.batch, request.rng
     nouns = ("integer", "number", "digit") if batch.sequential and batch.whole_numbers else ("number", "value")
     return Style(
         frame=int(rng.integers(12)),
         signs=bool(rng.random() < 0.25),
         noun=nouns[int(rng.integers(len(nouns)))],
         synonym=int(rng.integers(12)),
-        target=sitting.reading.target,
+        target=request.reading.target,
         names=batch.names,
     )

@@ -1,4 +1,4 @@
-"""Draws from the prior: a rule that might be right, from the columns' names and kinds and the labels alone."""
+"""Draws from the prior: rules from the columns' names and kinds and the labels alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,36 +10,33 @@ from vpp.demo.optimizer import generator, write
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.regress import total
-from vpp.demo.rule import (
+from vpp.demo.rule import Case, Condition, Is, Pattern, Rule
+from vpp.demo.terms import (
     EVEN,
     ODD,
     WHOLE,
     Arithmetic,
-    Case,
     Cell,
     Compare,
-    Condition,
     Distance,
     Fold,
     Function,
     Holds,
-    Is,
     Items,
     Multiple,
     Number,
-    Pattern,
-    Rule,
     Tally,
     Term,
 )
-from vpp.demo.wording import Style, Unsayable, say_rule
+from vpp.demo.write_rule import say_rule
+from vpp.demo.write_terms import Style, Unsayable
 
 _HINTED = 12.0
-"""How much likelier a form is that the prior hints at."""
+"""Weight factor of a form that the prior text hints at."""
 _COLDEST = 0.2
-"""Below this temperature the choice of a form gets no more certain."""
+"""Lowest effective temperature of the choice of a form."""
 _TRIES = 8
-"""Rules drawn at most, until the words of one read back."""
+"""Most rules drawn until the text of one reads back."""
 _MOST_CASES = 3
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
@@ -48,7 +45,7 @@ _ORDERS = ("ascending", "descending", "distinct", "neighbours equal", "split pai
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Names by kind, in the table's order."""
+    """Column names by kind, in the table's order."""
 
     names: tuple[str, ...]
     numeric: tuple[str, ...]
@@ -58,12 +55,12 @@ class Columns:
 
     @property
     def sequential(self) -> bool:
-        """Whether a row might read as a sequence."""
+        """Whether a row may be a sequence."""
         return bool(self.sequences) or len(self.numeric) >= 3
 
 
 def sorted_out(columns: tuple[tuple[str, str], ...]) -> Columns:
-    """The columns by kind."""
+    """Group the columns by kind."""
     return Columns(
         names=tuple(name for name, _ in columns),
         numeric=tuple(name for name, kind in columns if kind == "number"),
@@ -73,30 +70,30 @@ def sorted_out(columns: tuple[tuple[str, str], ...]) -> Columns:
 
 
 def propose(question: PriorQuestion, *, temperature: float, seed: int) -> str:
-    """Reasoning and a rule, in the asked form."""
+    """Write the reasoning and a rule."""
     rng = generator(question, temperature, seed)
     columns = sorted_out(question.columns)
     reading = read_rule(question.rule, columns.names, question.labels)
     for _ in range(_TRIES):
         if question.labels:
-            what, rule = _label_rule(columns, question.labels, reading, temperature, rng)
+            form, rule = _label_rule(columns, question.labels, reading, temperature, rng)
         else:
-            what, rule = _number_rule(columns, reading, temperature, rng)
-        text = _said(rule, _style(columns, reading, rng))
+            form, rule = _number_rule(columns, reading, temperature, rng)
+        text = _written(rule, _style(columns, reading, rng))
         read = read_rule(f"{question.rule} {text}", columns.names, question.labels)
-        if read.rule is not None and set(read.unread) <= set(reading.unread):  # a column's name may stand in its way
+        if read.rule is not None and set(read.unread) <= set(reading.unread):  # a column's name may prevent it
             break
     else:
-        what, text = "something constant is right", say_rule(constant(question.labels), Style())
-    return write(question, f"I have seen no row, so this is a guess: {what}.", text)
+        form, text = "something constant is right", say_rule(constant(question.labels), Style())
+    return write(question, f"I have seen no row, so this is a guess: {form}.", text)
 
 
 def constant(labels: tuple[str, ...]) -> Rule:
-    """The first label, or 0, always."""
+    """Return the rule that always answers the first label, or 0."""
     return Rule((), labels[0] if labels else Number(0.0))
 
 
-def _said(rule: Rule, style: Style) -> str:
+def _written(rule: Rule, style: Style) -> str:
     try:
         return say_rule(rule, style)
     except Unsayable:
@@ -115,8 +112,8 @@ def _style(columns: Columns, reading: Reading, rng: Generator) -> Style:
     )
 
 
-def _some_family(weights: dict[str, float], hinted: set[str], temperature: float, rng: Generator) -> str:
-    """One of the forms, by weight: the colder, the surer it is the likeliest; what the prior hints at is likelier."""
+def _draw_form(weights: dict[str, float], hinted: set[str], temperature: float, rng: Generator) -> str:
+    """Draw a form by weight, times a factor for hinted forms; a low temperature sharpens the weights."""
     p = np.array([weight * (_HINTED if name in hinted else 1.0) for name, weight in weights.items()])
     p = (p / p.max()) ** (1 / max(temperature, _COLDEST))
     return list(weights)[int(rng.choice(len(p), p=p / p.sum()))]
@@ -138,7 +135,7 @@ _LABEL_HINTS = {
 
 
 def label_forms(columns: Columns) -> dict[str, float]:
-    """The forms that the kinds of the columns allow, with their weights."""
+    """Return the forms that suit the columns, with their weights."""
     weights = {"one label is always right": 0.3}
     if columns.sequential:
         weights |= {"evenness decides": 3.0, "a number that occurs decides": 3.0}
@@ -157,8 +154,8 @@ def label_forms(columns: Columns) -> dict[str, float]:
 def _label_rule(
     columns: Columns, labels: tuple[str, ...], reading: Reading, temperature: float, rng: Generator
 ) -> tuple[str, Rule]:
-    """What decides, and conditions of that form, each with a label of its own."""
-    form = _some_family(label_forms(columns), _hinted(reading.hints, _LABEL_HINTS), temperature, rng)
+    """Draw a form and a rule of it: conditions with different labels."""
+    form = _draw_form(label_forms(columns), _hinted(reading.hints, _LABEL_HINTS), temperature, rng)
     chosen = [labels[int(at)] for at in rng.permutation(len(labels))]
     if form not in _CONDITIONS:
         return form, Rule((), chosen[0])
@@ -263,7 +260,7 @@ _NUMBER_HINTS = {
 
 
 def number_forms(columns: Columns) -> dict[str, float]:
-    """The forms that the kinds of the columns allow, with their weights."""
+    """Return the forms that suit the columns, with their weights."""
     weights = {"a constant": 0.5}
     if columns.numeric:
         weights |= {"a straight line": 3.0, "a parabola": 2.0, "a wave": 1.5}
@@ -275,19 +272,19 @@ def number_forms(columns: Columns) -> dict[str, float]:
 
 
 def _number_rule(columns: Columns, reading: Reading, temperature: float, rng: Generator) -> tuple[str, Rule]:
-    """What gives the number, and a formula of that form."""
-    form = _some_family(number_forms(columns), _hinted(reading.hints, _NUMBER_HINTS), temperature, rng)
+    """Draw a form and a formula of it."""
+    form = _draw_form(number_forms(columns), _hinted(reading.hints, _NUMBER_HINTS), temperature, rng)
     return f"{form} gives the number", Rule((), _FORMULAS[form](columns, rng))
 
 
 def _coefficient(rng: Generator) -> float:
-    """Small, round, and not zero."""
+    """Draw a small round number other than zero."""
     size = float(rng.choice([0.5, 1, 1, 2, 2, 3, 3, 4, 5]))
     return -size if rng.random() < 0.3 else size
 
 
 def _summed(parts: list[tuple[float, Term | None]], rng: Generator) -> Term:
-    """The parts and, mostly, a whole number from -5 to 5."""
+    """Add a random whole number from -5 to 5 to the parts."""
     base = float(rng.integers(-5, 6))
     return total([*parts, (base, None)] if base else parts)
 

@@ -1,4 +1,4 @@
-"""Reads a prompt: a learner's question (a rule, one input or several) or an optimizer's (a batch, or columns alone)."""
+"""Parser of prompts: a learner's question (a rule, inputs) or an optimizer's (a batch, or columns alone)."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "examp
 
 
 Style = Literal["text", "brief", "json"]
-"""How to answer: with reasons under headings, without them, or as a JSON object. It changes no answer."""
+"""Form of the answer: reasons under headings, no reasons, or a JSON object. Does not affect its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class LearnerQuestion:
     rule: str
     input: str
     labels: tuple[str, ...]
-    """Empty where a number is asked for."""
+    """Empty if the answer is a number."""
     style: Style = field(default="text", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PackQuestion:
-    """Apply a rule to several inputs, each by itself."""
+    """Apply a rule to several inputs independently."""
 
     rule: str
     inputs: tuple[tuple[str, str], ...]
@@ -49,10 +49,10 @@ class PackQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PriorQuestion:
-    """Write a rule that might be right, no row being shown."""
+    """Write a rule without any row."""
 
     rule: str
-    """The sentences that every rule begins with."""
+    """Sentences at the beginning of every rule."""
     columns: tuple[tuple[str, str], ...]
     """(name, kind)."""
     labels: tuple[str, ...]
@@ -62,17 +62,17 @@ class PriorQuestion:
 
 @dataclass(frozen=True, slots=True)
 class OptimizerQuestion:
-    """Improve a rule, given what it answered on a batch."""
+    """Improve a rule, given its answers on a batch."""
 
     rule: str
     inputs: tuple[str, ...]
     predictions: tuple[str | None, ...]
-    """None where there was no answer."""
+    """None for a missing answer."""
     targets: tuple[str, ...]
     labels: tuple[str, ...]
-    """Empty where the target is a number."""
+    """Empty if the target is a number."""
     heading: str = field(default="New rule")
-    """What the answer's rule is to be headed by."""
+    """Heading of the rule in the answer."""
     style: Style = field(default="text", repr=False)
 
 
@@ -80,13 +80,13 @@ Question = LearnerQuestion | PackQuestion | OptimizerQuestion | PriorQuestion
 
 
 def read_prompt(text: str) -> Question | None:
-    """The question that a prompt asks; None where it holds no rule and no input."""
+    """Parse a prompt; None if it holds no rule, or neither inputs nor columns."""
     question = _question(text)
     return None if question is None else replace(question, style=_style(text))
 
 
 def _style(text: str) -> Style:
-    """What the form at the prompt's end looks like."""
+    """Detect the style of the answer form at the prompt's end."""
     form = text.rpartition("\n>>>")[2]
     if _JSON_FORM.search(form):
         return "json"
@@ -114,7 +114,7 @@ def _prior_question(rule: str, section: str) -> PriorQuestion:
 
 
 def _pack(section: str) -> tuple[tuple[str, str], ...]:
-    """`[1]` blocks, where the section begins with such a line; else none: a line of an input names its column."""
+    """Split `[1]` blocks of a section that begins with such a line; else return none."""
     blocks: list[tuple[str, list[str]]] = []
     for line in section.split("\n"):
         number = _NUMBER_LINE.fullmatch(line)
@@ -148,8 +148,8 @@ def _optimizer_question(
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The text under each heading; the first of a kind counts, and a fence keeps headings in it from being seen."""
-    found: dict[str, list[str]] = {}
+    """Return the text under each heading. The first of a kind counts; headings within a fence are ignored."""
+    sections: dict[str, list[str]] = {}
     current: list[str] | None = None
     fence = ""
     for line in text.split("\n"):
@@ -159,14 +159,14 @@ def _sections(text: str) -> dict[str, str]:
         elif current is not None and bare in _FENCES and not any(current):
             fence = _FENCES[bare]
         elif bare.endswith((":", "*")) and (heading := _heading(bare)):
-            current = found.setdefault(heading, []) if heading not in found else None
+            current = sections.setdefault(heading, []) if heading not in sections else None
         elif current is not None:
             current.append(line)
-    return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
+    return {name: "\n".join(lines).strip("\n") for name, lines in sections.items()}
 
 
 def _inside(line: str, bare: str, fence: str, current: list[str] | None) -> tuple[str, list[str] | None]:
-    """Takes a line within a fence; the fence and the section after it."""
+    """Add a line within a fence; return the fence and section that follow."""
     if bare == fence:
         return "", None
     if current is not None:
@@ -175,7 +175,7 @@ def _inside(line: str, bare: str, fence: str, current: list[str] | None) -> tupl
 
 
 def _heading(line: str) -> str | None:
-    """Which section a heading opens; "" for one that only closes the section before it."""
+    """Return the section that a heading opens, `closing` if it only ends one, None if it is no heading."""
     match = _HEADING.fullmatch(line)
     if match is None:
         return None
@@ -192,7 +192,7 @@ def _labels(section: str) -> tuple[str, ...]:
 
 
 def _numbered(section: str) -> dict[str, str]:
-    """`[1] …` blocks by their number."""
+    """Return `[1] …` blocks by number."""
     blocks: dict[str, list[str]] = {}
     current: list[str] = []
     for line in section.split("\n"):

@@ -1,10 +1,10 @@
-"""Reads checks of one value: `is even and at most 26`, `between 2 and 5`, `Biscoe or Dream`, and what they count."""
+"""Reader of checks: `even`, `at most 26`, `between 2 and 5`, `Biscoe or Dream`; and of counted items."""
 
 from abc import abstractmethod
 from functools import partial
 
 from vpp.demo.read_items import NOUNS, ItemReader
-from vpp.demo.rule import (
+from vpp.demo.terms import (
     EVEN,
     ODD,
     WHOLE,
@@ -58,23 +58,23 @@ _SIGNS: tuple[tuple[str, str], ...] = (
 
 
 class CheckReader(ItemReader):
-    """A cursor that reads checks; what they compare with is read by a class further down."""
+    """Cursor that reads checks; a subclass reads the terms that they compare with."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         super().__init__(text, names)
         self.greedy = True
-        """Whether a comparison after a noun belongs to it, as in `the number of integers > 5`."""
+        """Whether a comparison after a noun qualifies the noun, as in `the number of integers > 5`."""
 
     @abstractmethod
     def term(self) -> Term | None:
-        """A term."""
+        """Read a term."""
 
     @abstractmethod
     def touching(self) -> bool:
-        """Whether a factor follows its coefficient here, with no sign between."""
+        """Whether a factor follows its coefficient without a sign."""
 
     def plain_check(self) -> Check | None:
-        """A check that shows itself by its words: a bare value is none."""
+        """Read a check with words of its own, not a bare value."""
         if self.take("not|neither"):
             inner = self.attempt(self.plain_check) or self.attempt(self.value_check)
             return None if inner is None else Fails(inner)
@@ -84,14 +84,14 @@ class CheckReader(ItemReader):
         )  # fmt: skip
 
     def value_check(self) -> Check | None:
-        """Equality with a bare value or with one of several: `3`, `3 or 4`, `"Biscoe"`, `Biscoe or Dream`."""
+        """Read equality with one or several values: `3`, `3 or 4`, `"Biscoe"`, `Biscoe or Dream`."""
         values = self._choices(", or|or")
         if not values or self.sees("+|-|*|/|plus|times|minus|^"):
             return None
         return OneOf(values) if len(values) > 1 or isinstance(values[0], str) else Compare("=", Number(values[0]))
 
     def equality(self) -> Check | None:
-        """Equality with a term: `x is y + 1`."""
+        """Read equality with a term: `x is y + 1`."""
         other = self.attempt(self.term)
         return None if other is None else Compare("=", other)
 
@@ -100,33 +100,33 @@ class CheckReader(ItemReader):
         return self.attempt(self._bare_number) if token is None else token.plain
 
     def _bare_number(self) -> float | None:
-        found = self.number()
-        return found if found is None or not self.touching() else None
+        value = self.number()
+        return value if value is None or not self.touching() else None
 
     def _choices(self, closing: str) -> tuple[str | float, ...]:
-        """Values with commas between; the last one that a closing word joins ends the list.
+        """Read values separated by commas; a value after a closing word is the last.
 
-        A value that turns out to be the subject of something else belongs to what follows.
+        A value that is the subject of the next clause is left to that clause.
         """
         values: list[str | float] = []
-        kept, mark = 0, self.at
+        count, mark = 0, self.at
         joint: str | None = closing
         while joint is not None and (value := self.attempt(self._choice)) is not None:
             if values and self.sees(_SUBJECT_OF):
                 break
             values.append(value)
             if joint != "," or "," in closing.split("|"):
-                kept, mark = len(values), self.at
+                count, mark = len(values), self.at
             joint = self.take(f"{closing}|,")
         self.at = mark
-        return tuple(values[:kept])
+        return tuple(values[:count])
 
     def _choice(self) -> str | float | None:
-        found: str | float | None = self.attempt(self._literal)
-        return self.attempt(self._words) if found is None else found
+        literal: str | float | None = self.attempt(self._literal)
+        return self.attempt(self._words) if literal is None else literal
 
     def _words(self) -> str | None:
-        """Unquoted words, up to one that cannot belong to a category's name."""
+        """Read unquoted words up to one that cannot be part of a category's name."""
         start, end = self.here.start, -1
         if self.here.kind != "word" or self.at_name():
             return None
@@ -202,14 +202,14 @@ class CheckReader(ItemReader):
             mark = self.at
             if self.take(phrases):
                 self.take("or equal to")
-                found = self.first(partial(self._compared_term, sign), partial(self._compared_text, sign))
-                if found is not None:
-                    return found
+                check = self.first(partial(self._compared_term, sign), partial(self._compared_text, sign))
+                if check is not None:
+                    return check
                 self.at = mark
         return None
 
     def _compared_text(self, sign: str) -> Check | None:
-        """Equality with a category's name, which no column bears."""
+        """Read equality with a category whose name is not a column's."""
         if sign not in {"=", "!="} or self.here.plain in self.names:
             return None
         token = self.take_kind("string")
@@ -233,7 +233,7 @@ class CheckReader(ItemReader):
         return None
 
     def filtered(self) -> tuple[Check | None, Items] | None:
-        """`even integers in the sequence`, `0s`, `integers greater than 5`: what is counted, and among what."""
+        """Read counted items as (check, items): `even integers in the sequence`, `0s`, `integers greater than 5`."""
         check = self.attempt(self._adjective)
         value = None if check is not None else self.attempt(self._counted_value)
         if value is not None:

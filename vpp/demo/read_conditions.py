@@ -1,28 +1,11 @@
-"""Reads conditions: `the sum is even and at most 26`, `the sequence contains no 0`, `x < 3 or y is missing`."""
+"""Reader of conditions: `the sum is even and at most 26`, `the sequence contains no 0`, `x < 3 or y is missing`."""
 
 from collections.abc import Callable
 
 from vpp.demo.read_items import NOUNS
 from vpp.demo.read_terms import TermReader
-from vpp.demo.rule import (
-    WHOLE,
-    All,
-    Any,
-    Check,
-    Compare,
-    Condition,
-    Distance,
-    Every,
-    Fails,
-    Holds,
-    Is,
-    Multiple,
-    Not,
-    Number,
-    Pattern,
-    Tally,
-    Term,
-)
+from vpp.demo.rule import All, Any, Condition, Every, Is, Not, Pattern
+from vpp.demo.terms import WHOLE, Check, Compare, Distance, Fails, Holds, Multiple, Number, Tally, Term
 
 _COPULA = "is|are|was|were|be|lies|falls|has a value|stays|is always|comes out|must be|happens to be|turns out"
 _SEQUENCE = "the sequence|the input|the input sequence|the list|it|sequence|there|this sequence|the row|the set"
@@ -74,14 +57,14 @@ _SEPARATED = (
 
 
 class ConditionReader(TermReader):
-    """A cursor that reads conditions on a row."""
+    """Cursor that reads conditions on a row."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         super().__init__(text, names)
         self.subject: Term | None = None
 
     def condition(self) -> Condition | None:
-        """Parts joined by `or`, each of parts joined by `and`, which binds closer."""
+        """Read parts joined by `or`; `and` binds closer."""
         self.take("either|both")
         return self._joined(self._conjunction, ", or|or|, or else|or if", Any)
 
@@ -107,16 +90,16 @@ class ConditionReader(TermReader):
         if self.take("not|it is not the case that|it is not true that"):
             inner = self.attempt(self._part_of_conjunction)
             return None if inner is None else Not(inner)
-        found = self.first(
+        condition = self.first(
             self._bracketed, self._pattern, self._inside, self._quantified, self._contains, self._appears,
             self._compared, self._elided,
         )  # fmt: skip
-        if found is not None:
+        if condition is not None:
             self._aside()
-        return found
+        return condition
 
     def _aside(self) -> None:
-        """Steps over an aside in brackets, as `even (0, 2 or 4)`."""
+        """Step over an aside in brackets, as in `even (0, 2 or 4)`."""
         mark = self.at
         if not self.take("("):
             return
@@ -135,26 +118,26 @@ class ConditionReader(TermReader):
     # --- comparisons ----------------------------------------------------------------------------------------
 
     def _compared(self) -> Condition | None:
-        """A term and what is said of it. `the number of integers > 5` is all subject only if more is said."""
+        """Read a term and its check. `the number of integers > 5` is a subject only if a check follows."""
         for greedy in (True, False):
             self.greedy = greedy
-            found = self.attempt(self._subject_and_check)
+            condition = self.attempt(self._subject_and_check)
             self.greedy = True
-            if found is not None:
-                return found
+            if condition is not None:
+                return condition
         return None
 
     def _subject_and_check(self) -> Condition | None:
         term = self.attempt(self.term)
         if term is None:
             return None
-        found = self.attempt(lambda: self._chained(term)) or self.attempt(lambda: self._judged(term))
-        if found is not None and not isinstance(term, Number):
+        condition = self.attempt(lambda: self._chained(term)) or self.attempt(lambda: self._judged(term))
+        if condition is not None and not isinstance(term, Number):
             self.subject = term
-        return found
+        return condition
 
     def _chained(self, low: Term) -> Condition | None:
-        """2 < x <= 5"""
+        """Read a chain: 2 < x <= 5."""
         first = self.take("<|<=")
         middle = self.attempt(self.term) if first else None
         second = self.take("<|<=") if middle is not None else None
@@ -179,7 +162,7 @@ class ConditionReader(TermReader):
         return None if check is None else Is(term, Fails(check) if denied else check)
 
     def _how_again(self) -> bool | None:
-        """`calculated as √(x² + y²),` after a subject."""
+        """Step over `calculated as √(x² + y²),` after a subject."""
         if not self.take("calculated as|computed as|given by|measured as"):
             return None
         return True if self.attempt(self.term) is not None and self.take(",") else None
@@ -193,7 +176,7 @@ class ConditionReader(TermReader):
         return self.attempt(self.plain_check)
 
     def _elided(self) -> Condition | None:
-        """`… and at most 26`: a check of the subject named last."""
+        """Read `… and at most 26`: a check of the last subject."""
         if self.subject is None:
             return None
         denied = False
@@ -205,7 +188,7 @@ class ConditionReader(TermReader):
         return None if check is None else Is(self.subject, Fails(check) if denied else check)
 
     def _inside(self) -> Condition | None:
-        """The point lies inside, on or outside the circle that was described, or one described here."""
+        """Read `the point lies inside the circle`: the described circle, or one described here."""
         point = self.point
         if self.take("the point|the input point|it|the input|point|this point|that point|the given point") or self.sees(
             "("
@@ -227,31 +210,8 @@ class ConditionReader(TermReader):
         sign = _INSIDE[
             "outside" in word or word == "beyond", "on" in word.split() or word in {"inside", "within", "in"}
         ]
-        found = Is(Distance(point, self.centre), Compare(sign, self.radius))
-        return Not(found) if denied else found
-
-    def circle_details(self) -> bool:
-        """`centred at the origin (0, 0) with a radius of about 0.6`; whether anything was said."""
-        start = self.at
-        while True:
-            mark = self.at
-            self.take(",|and|that is|which is|with")
-            if self.take(
-                "centered|centred|with center|with centre|with its center|center|centre|whose center is|whose centre is"
-            ):
-                self.take("at|on|around|in")
-                place = self.attempt(self.place)
-                self._centred(place)
-            elif self.take("a radius|radius|whose radius is|of radius|with radius|the radius|its radius|has a radius"):
-                self.take("of|is|=|r =|equal to")
-                self.radius = self.attempt(self.term)
-            else:
-                self.at = mark
-                return self.at > start
-
-    def _centred(self, place: tuple[Term, ...] | tuple[float, ...] | None) -> None:
-        if place is not None and all(isinstance(number, float) for number in place):
-            self.centre = place  # type: ignore[assignment]
+        condition = Is(Distance(point, self.centre), Compare(sign, self.radius))
+        return Not(condition) if denied else condition
 
     # --- sequences ------------------------------------------------------------------------------------------
 
@@ -272,8 +232,8 @@ class ConditionReader(TermReader):
         kind = self.take("|".join(_ORDERS)) if everything else None
         if kind is None or not everything:
             return None
-        found = Pattern(_ORDERS[kind], items)
-        return Not(found) if "not" in everything else found
+        pattern = Pattern(_ORDERS[kind], items)
+        return Not(pattern) if "not" in everything else pattern
 
     def _repeated(self) -> Condition | None:
         self.take(_SEQUENCE)
@@ -283,18 +243,18 @@ class ConditionReader(TermReader):
         denied = self.take("no|not") is not None or denied
         if self.take(_SPLIT_PAIR):
             self.take(_SEPARATED)
-            found: Condition = Pattern("split pair", WHOLE)
+            condition: Condition = Pattern("split pair", WHOLE)
         elif self.take(_EQUAL_PAIR):
-            found = Pattern("neighbours equal", WHOLE)
+            condition = Pattern("neighbours equal", WHOLE)
         elif self.take(_AGAIN):
-            found = Not(Pattern("distinct", WHOLE))
+            condition = Not(Pattern("distinct", WHOLE))
         else:
             return None
         self.take("in the sequence|among them|in the input")
-        return Not(found) if denied else found
+        return Not(condition) if denied else condition
 
     def _quantified(self) -> Condition | None:
-        """`all integers are even`, `any of a, b and c is 0`, `at least two of the integers are odd`."""
+        """Read `all integers are even`, `any of a, b and c is 0`, `at least two of the integers are odd`."""
         every = self.take("all|every|each|every one of|each of|all of")
         count = None if every else self.attempt(self._count)
         if every is None and count is None:
@@ -318,7 +278,7 @@ class ConditionReader(TermReader):
         return Is(Tally(items, check), count)
 
     def _count(self) -> Check | None:
-        """`at least two`, `no`, `any`, `exactly one`: how many there must be."""
+        """Read a required number: `at least two`, `no`, `any`, `exactly one`."""
         if self.take("no|none|not any|zero|neither|not a single"):
             return Compare("=", Number(0.0))
         if self.take("at least a|any|some|a|an|at least a single|one or more|at least one"):
@@ -343,7 +303,7 @@ class ConditionReader(TermReader):
         return self._or_more()
 
     def _contains(self) -> Condition | None:
-        """`the sequence contains at least one 0`, `there are exactly two even integers`, `a contains a 0`."""
+        """Read `the sequence contains at least one 0`, `there are exactly two even integers`, `a contains a 0`."""
         holder = WHOLE
         if not self.take(_SEQUENCE):
             named = self.attempt(self.items)
@@ -366,11 +326,11 @@ class ConditionReader(TermReader):
         items = holder if items == WHOLE else items
         if check is None:
             return None
-        found = Is(Tally(items, check), count or Compare(">=", Number(1.0)))
-        return Not(found) if denied else found
+        condition = Is(Tally(items, check), count or Compare(">=", Number(1.0)))
+        return Not(condition) if denied else condition
 
     def _is_value(self) -> bool:
-        """Whether the number here is what is looked for, not how many: no noun or value comes after it."""
+        """Whether the number at the cursor is the counted value and not a count: no noun or value follows."""
         mark = self.at
         self.at += 1
         counts = self.sees(
@@ -381,7 +341,7 @@ class ConditionReader(TermReader):
         return not counts
 
     def _appears(self) -> Condition | None:
-        """`a 0 appears in the sequence`, `0 occurs at least twice`."""
+        """Read `a 0 appears in the sequence`, `0 occurs at least twice`."""
         self.take("a|an|the digit|the number|digit|the integer|the value|any|at least one")
         counted = self.attempt(self._counted_value)
         if counted is None:
@@ -397,8 +357,8 @@ class ConditionReader(TermReader):
         count = self.attempt(self._times) or Compare(">=", Number(1.0))
         items = items if items != WHOLE else self.source() or WHOLE
         self.take("anywhere|somewhere")
-        found = Is(Tally(items, Compare("=", counted)), count)
-        return Not(found) if denied else found
+        condition = Is(Tally(items, Compare("=", counted)), count)
+        return Not(condition) if denied else condition
 
     def _times(self) -> Check | None:
         bound = self.take("at least|exactly|at most|more than|fewer than|less than")

@@ -1,4 +1,4 @@
-"""Reads formulas: `3.1x + 4`, `2 * sin(0.9x - 0.3) + 1`, `twice the square of x`."""
+"""Reader of formulas: `3.1x + 4`, `2 * sin(0.9x - 0.3) + 1`, `twice the square of x`."""
 
 import re
 from abc import abstractmethod
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from vpp.demo.lexer import TooTangled
 from vpp.demo.read_checks import CheckReader
 from vpp.demo.read_items import HEDGES, NUMERALS
-from vpp.demo.rule import Arithmetic, Cell, Function, Input, Number, Term
+from vpp.demo.terms import Arithmetic, Cell, Function, Input, Number, Term
 
 _FUNCTIONS = {
     "sin": "sin", "sine": "sin", "cos": "cos", "cosine": "cos", "tan": "tan", "tangent": "tan", "sqrt": "sqrt",
@@ -26,31 +26,31 @@ _COORDINATE = re.compile(r"(?:x|input|feature)_?\(?(\d)\)?|([xyz])")
 
 
 class FormulaReader(CheckReader):
-    """A cursor that reads formulas; phrases as `the sum of` are read by a class further down."""
+    """Cursor that reads formulas; a subclass reads phrases such as `the sum of`."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         super().__init__(text, names)
         self.antecedent: Term | None = None
-        """What `it` or `that count` speaks of."""
+        """Term that `it` or `that count` refers to."""
         self.radius: Term | None = None
-        """The radius of the circle that was described."""
+        """Radius of the described circle."""
         self.called: dict[str, Term] = {}
-        """Terms by the names that the text gave them."""
+        """Terms by the names that the text gives them."""
         self._built = 0
 
     @abstractmethod
     def phrase(self) -> Term | None:
-        """A term that is no formula."""
+        """Read a term in words."""
 
     def joined(self, op: str, left: Term, right: Term) -> Arithmetic:
-        """Two terms joined; a formula of too many parts is not read."""
+        """Join two terms. Raises TooTangled for a formula of too many parts."""
         self._built += 1
         if self._built > _LONGEST_FORMULA:
             raise TooTangled
         return Arithmetic(op, left, right)  # type: ignore[arg-type]
 
     def term(self) -> Term | None:
-        """A sum of products."""
+        """Read a sum of products."""
         return self._chain(self._product, "+|-|plus|minus", {"plus": "+", "minus": "-"})
 
     def _chain(self, part: Callable[[], Term | None], signs: str, plain: dict[str, str]) -> Term | None:
@@ -77,7 +77,7 @@ class FormulaReader(CheckReader):
         return left
 
     def touching(self) -> bool:
-        """Whether a factor follows its coefficient with no sign between, as in 3x or 2(x + 1)."""
+        """Whether a factor follows its coefficient without a sign, as in 3x or 2(x + 1)."""
         before = self.tokens[self.at - 1]
         close = before.end == self.here.start and (before.kind == "number" or before.plain == ")")
         factor = self.here.kind in {"word", "string"} or self.here.plain == "("
@@ -143,12 +143,12 @@ class FormulaReader(CheckReader):
         return inner if inner is not None and self.take(")") else None
 
     def _own_name(self) -> Term | None:
-        """A column, unless the same words open a phrase, as in `the sum of`."""
-        found = self.column()
-        return None if self.sees("of|between|from|among|(") else found
+        """Read a column, unless the words begin a phrase such as `the sum of`."""
+        column = self.column()
+        return None if self.sees("of|between|from|among|(") else column
 
     def column(self) -> Term | None:
-        """A column by its name, quoted or bare, or a name the rule itself gave."""
+        """Read a column by its name, quoted or not, or by a name that the rule gave."""
         self.take("the value of|value of|the column|column|the feature|feature|the input|variable|the variable")
         name = self.column_name()
         if name is not None:
@@ -160,7 +160,7 @@ class FormulaReader(CheckReader):
         return self._coordinate()
 
     def _coordinate(self) -> Term | None:
-        """x, y, z, x1, x_2: the numeric inputs by position, where no column bears the name."""
+        """Read x, y, z, x1 or x_2 as a numeric input by position, if no column has that name."""
         match = _COORDINATE.fullmatch(self.here.plain) if self.here.kind == "word" else None
         if match is None:
             return None

@@ -1,8 +1,7 @@
-"""Reads columns, constants and items: `petal width`, `three`, `the first two integers`, `a, b and c`."""
+"""Reader of columns, constants and items: `petal width`, `three`, `the first two integers`, `a, b and c`."""
 
-from vpp.demo.lexer import Cursor
-from vpp.demo.rule import WHOLE, Items
-from vpp.demo.vocabulary import RESERVED
+from vpp.demo.lexer import RESERVED, Cursor
+from vpp.demo.terms import WHOLE, Items
 
 NUMERALS = {
     word: float(number)
@@ -20,13 +19,13 @@ HEDGES = "approximately|about|roughly|around|approx.|nearly|a value of|exactly"
 
 
 def _is_phrase(name: str) -> bool:
-    """Whether a name of several words reads as a phrase of the rule itself, and so is known only by its quotes."""
+    """Whether a name of several words is a phrase of the rule language, so that it is read only in quotes."""
     words = name.lower().split()
     return len(words) > 1 and all(word in RESERVED for word in words)
 
 
 class ItemReader(Cursor):
-    """A cursor that knows the columns' names."""
+    """Cursor that reads columns, constants and items."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         super().__init__(text)
@@ -34,7 +33,7 @@ class ItemReader(Cursor):
         self.bare_names = [name for name in self.names if not _is_phrase(name)]
 
     def number(self) -> float | None:
-        """A constant, in digits or as a word, with its sign."""
+        """Read a constant, in digits or as a word, with its sign."""
         self.take(HEDGES)
         sign = -1.0 if self.take("-|minus|negative") else 1.0
         token = self.take_kind("number")
@@ -44,7 +43,7 @@ class ItemReader(Cursor):
         return None if word is None else sign * NUMERALS[word]
 
     def column_name(self) -> str | None:
-        """The name of a column, which the cursor steps over."""
+        """Read a column's name."""
         if self.here.kind == "string" and self.here.plain in self.names:
             self.at += 1
             return self.tokens[self.at - 1].plain
@@ -52,27 +51,27 @@ class ItemReader(Cursor):
         self.take("the")
         exact = next((name for name in self.bare_names if self.take_text(name)), None)
         loose = (name for name in self.bare_names if name.casefold() != "a" and self.take_text(name, any_case=True))
-        found = exact or next(loose, None)
-        if found is None or (found.casefold() in RESERVED and self.sees(NOUNS)):  # `the first integer`: no column
+        column = exact or next(loose, None)
+        if column is None or (column.casefold() in RESERVED and self.sees(NOUNS)):  # `the first integer`: no column
             self.at = mark
             return None
-        return found
+        return column
 
     def at_name(self) -> bool:
-        """Whether a column's name stands here."""
+        """Whether a column's name is at the cursor."""
         mark = self.at
-        found = self.column_name()
+        name = self.column_name()
         self.at = mark
-        return found is not None
+        return name is not None
 
     def items(self) -> Items | None:
-        """The sequence or a part of it, or a list of columns."""
+        """Read the sequence, a part of it, or a list of columns."""
         self.take("all of|all|both")
         return self.first(self.listed, self._bracketed_items, self._part, self._whole)
 
     def _bracketed_items(self) -> Items | None:
-        found = self.attempt(self.items) if self.take("(") else None
-        return found if found is not None and self.take(")") else None
+        items = self.attempt(self.items) if self.take("(") else None
+        return items if items is not None and self.take(")") else None
 
     def listed(self) -> Items | None:
         names = [self.column_name()]
@@ -84,9 +83,9 @@ class ItemReader(Cursor):
                 self.at = mark
                 break
             names.append(name)
-        found = tuple(name for name in names if name is not None)
-        of_sequence = len(found) == 1 and self.sees("in|of|from|among|within")
-        return Items(found) if found and not of_sequence else None
+        listed = tuple(name for name in names if name is not None)
+        of_sequence = len(listed) == 1 and self.sees("in|of|from|among|within")
+        return Items(listed) if listed and not of_sequence else None
 
     def _part(self) -> Items | None:
         self.take("the|its")
@@ -107,7 +106,7 @@ class ItemReader(Cursor):
         return self.source() or WHOLE
 
     def source(self) -> Items | None:
-        """`in the sequence`, `of a, b and c`; None, and no step, where nothing of the kind follows."""
+        """Read `in the sequence` or `of a, b and c`."""
         return self.attempt(self._source_phrase)
 
     def _source_phrase(self) -> Items | None:

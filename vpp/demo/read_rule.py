@@ -1,4 +1,4 @@
-"""Reads a whole hypothesis: sentences that decide, sentences that name something, and sentences that only describe."""
+"""Reader of hypotheses: sentences that decide, sentences that name something, and mere descriptions."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from vpp.demo.lexer import TooTangled
 from vpp.demo.read_conditions import ConditionReader
-from vpp.demo.rule import Case, Condition, Fold, Outcome, Rule, Tally, Term
+from vpp.demo.rule import Case, Condition, Outcome, Rule
+from vpp.demo.terms import Fold, Tally, Term
 from vpp.demo.values import read_number
 
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
@@ -56,23 +57,23 @@ _SEPARATORS = "and|,|;|:|but|.|while|or|, and|, or|; and"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a text."""
+    """Result of reading a text."""
 
     rule: Rule | None
-    """None where no sentence decides anything."""
+    """None if no sentence decides anything."""
     start: int
-    """Where in the text the sentences of the rule begin."""
+    """Offset of the rule's first sentence in the text."""
     unread: tuple[str, ...]
-    """Sentences of the rule that seem to say something and could not be read."""
+    """Sentences of the rule that seem to decide something and could not be read."""
     hints: str
-    """The text before the rule: seed sentence and prior."""
+    """Text before the rule: seed sentence and prior."""
     target: str
-    """The target's name as the seed sentence gives it; empty where it gives none."""
+    """Name of the target in the seed sentence; else empty."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A rule in the making."""
+    """A rule while it is read."""
 
     start: int
     cases: list[Case]
@@ -80,13 +81,13 @@ class _Draft:
     unread: tuple[str, ...] = ()
 
     @property
-    def said(self) -> bool:
-        """Whether anything has been decided."""
+    def has_decided(self) -> bool:
+        """Whether a sentence has decided anything."""
         return bool(self.cases) or self.otherwise is not None
 
 
 class RuleReader(ConditionReader):
-    """A cursor that reads a hypothesis for known columns and labels; no labels means that a number is asked for."""
+    """Cursor that reads a hypothesis for given columns and labels; without labels the answer is a number."""
 
     def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
         super().__init__(text, names)
@@ -97,25 +98,25 @@ class RuleReader(ConditionReader):
         self.drafts: list[_Draft] = []
 
     def read(self) -> Reading:
-        """Reads every sentence; the last complete rule counts."""
+        """Read every sentence; the last complete rule counts."""
         while not self.finished():
             self._sentence()
         self._close()
-        told = self.drafts[-1] if self.drafts else None
-        if told is None:
+        last = self.drafts[-1] if self.drafts else None
+        if last is None:
             return Reading(None, len(self.text), self.draft.unread, self.text, self.target)
-        rule = Rule(tuple(told.cases), self._complete(told))
-        return Reading(rule, told.start, told.unread, self.text[: told.start], self.target)
+        rule = Rule(tuple(last.cases), self._complete(last))
+        return Reading(rule, last.start, last.unread, self.text[: last.start], self.target)
 
     def _complete(self, draft: _Draft) -> Outcome | None:
-        """With two labels, what a rule leaves open is the other label."""
+        """Return the outcome of all other rows: with two labels, the one that no case has."""
         named = {case.outcome for case in draft.cases}
         if draft.otherwise is None and len(self.labels) == 2 and len(named) == 1:
             return next(label for label in self.labels if label not in named)
         return draft.otherwise
 
     def _close(self) -> None:
-        if self.draft.said:
+        if self.draft.has_decided:
             self.drafts.append(self.draft)
 
     # --- sentences ------------------------------------------------------------------------------------------
@@ -134,18 +135,18 @@ class RuleReader(ConditionReader):
             self.at += 1
 
     def _pass_over(self, begin: int, end: int) -> None:
-        """Leaves a sentence aside, and remembers it if it seems to say something."""
+        """Skip a sentence; record it as unread if it seems to decide something."""
         words = {token.plain for token in self.tokens[begin:end]}
         opening = self.take(_OPENERS) is not None
         self.at = end
         if words & _CONDITIONAL or not (opening or begin == end):
             sentence = self.text[self.tokens[begin].start : self.tokens[max(begin, end - 1)].end]
             self.draft.unread = (*self.draft.unread, sentence)
-        if not self.draft.said:
+        if not self.draft.has_decided:
             self.draft.start = max(self.draft.start, self.tokens[min(end + 1, len(self.tokens) - 1)].start)
 
     def _decides(self, begin: int) -> bool:
-        """Reads clauses to the end of the sentence; takes none of them unless it can take all."""
+        """Read clauses to the end of the sentence: all of them, or none."""
         self.at = begin
         clauses: list[tuple[Condition | None, Outcome, bool]] = []
         while self.here.kind != "stop":
@@ -169,7 +170,7 @@ class RuleReader(ConditionReader):
             self.draft.cases.append(Case(condition, outcome))
 
     def _decides_later(self, begin: int, end: int) -> bool:
-        """`The model takes … and outputs a label: 1 if …`: passes over an opening that only describes."""
+        """Read `The model takes … and outputs a label: 1 if …`, skipping the description."""
         self.at = begin
         if not self.sees(_OPENERS) or self.sees("you are designed"):
             return False
@@ -182,15 +183,15 @@ class RuleReader(ConditionReader):
         return False
 
     def _names(self, begin: int) -> bool:
-        """A sentence that names something: a circle, `the total`, `Let s be …`."""
+        """Read a sentence that names something: a circle, `the total`, `Let s be …`."""
         self.at = begin
-        found = self.first(self._circle, self._works_out, self._lets)
-        if found is None or self.here.kind != "stop":
+        named = self.first(self._circle, self._works_out, self._lets)
+        if named is None or self.here.kind != "stop":
             return False
         if self.draft.otherwise is not None:
             self._close()
             self.draft = _Draft(self.tokens[begin].start, [])
-        if found == "hint" and not self.draft.said:
+        if named == "hint" and not self.draft.has_decided:
             self.draft.start = self.ahead().start
         return True
 
@@ -202,10 +203,10 @@ class RuleReader(ConditionReader):
     def _works_out(self) -> str | None:
         """`Add the four integers.`, `Count the odd integers in the sequence.`, `Compute the distance …`."""
         self.take("first|first ,|start by|begin by|then|next")
-        found = self.first(self._adds, self._counts, self._computes)
-        if found is None:
+        term = self.first(self._adds, self._counts, self._computes)
+        if term is None:
             return None
-        self.antecedent = found
+        self.antecedent = term
         return "named"
 
     def _adds(self) -> Term | None:
@@ -221,10 +222,10 @@ class RuleReader(ConditionReader):
         if not self.take("count|count up|counting"):
             return None
         self.take("the|all|how many|the number of|all the")
-        found = self.attempt(self.filtered)
-        if found is None:
+        counted = self.attempt(self.filtered)
+        if counted is None:
             return None
-        return Fold("length", found[1]) if found[0] is None else Tally(found[1], found[0])
+        return Fold("length", counted[1]) if counted[0] is None else Tally(counted[1], counted[0])
 
     def _computes(self) -> Term | None:
         if not self.take("compute|calculate|find|work out|take|determine|measure|look at|consider"):
@@ -240,7 +241,7 @@ class RuleReader(ConditionReader):
             self.at += 1
 
     def _lets(self) -> str | None:
-        """`Let s be the sum of a and b.`, `r = √(x² + y²)`"""
+        """Read `Let s be the sum of a and b.` or `r = √(x² + y²)`."""
         self.take("let")
         token = self.take_kind("word")
         if token is None or self.text[token.start : token.end] == self.target or token.plain in _RESULT.split("|"):
@@ -254,7 +255,7 @@ class RuleReader(ConditionReader):
     # --- clauses --------------------------------------------------------------------------------------------
 
     def _clause(self) -> tuple[Condition | None, Outcome, bool] | None:
-        """A condition and its outcome, in either order, or an outcome for all the rest."""
+        """Read a condition and its outcome in either order, or an outcome for all other rows."""
         return self.first(self._else_clause, self._if_clause, self._outcome_clause)
 
     def _else_clause(self) -> tuple[Condition | None, Outcome, bool] | None:
@@ -304,7 +305,7 @@ class RuleReader(ConditionReader):
         return self._label() if self.labels else self._formula()
 
     def _announced(self) -> None:
-        """Steps over `output the class label`, `TARGET =`, `you should predict`."""
+        """Step over `output the class label`, `TARGET =`, `you should predict`."""
         self.take("you should|please|we|you|then|simply|always|the model should|must|should")
         if not self.attempt(self._target_is):
             self.take(_SAYS)
@@ -321,9 +322,9 @@ class RuleReader(ConditionReader):
     def _label(self) -> Outcome | None:
         if self.here.kind == "string":
             wanted = self.here.plain.strip()
-            found = next((label for label in self.labels if label.casefold() == wanted.casefold()), None)
+            label = next((label for label in self.labels if label.casefold() == wanted.casefold()), None)
             self.at += 1
-            return found
+            return label
         for any_case in (False, True):
             for label in self.labels:
                 if self.take_text(label, any_case=any_case):
@@ -338,7 +339,7 @@ class RuleReader(ConditionReader):
         return self.first(self._steps_of_working, self.term)
 
     def _steps_of_working(self) -> Term | None:
-        """`multiply x by 3.1 and add 4.2`"""
+        """Read `multiply x by 3.1 and add 4.2`."""
         result = self.first(self._first_step, self._start_from)
         while result is not None:
             mark = self.at
@@ -381,7 +382,7 @@ class RuleReader(ConditionReader):
 
 @lru_cache(maxsize=4096)
 def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Reading:
-    """What a hypothesis says, for inputs with these columns; no labels where the target is a number."""
+    """Read a hypothesis for inputs with these columns; labels are empty if the target is a number."""
     reader = RuleReader(text, names, labels)
     try:
         return reader.read()

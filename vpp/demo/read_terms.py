@@ -1,8 +1,8 @@
-"""Reads terms that are told in phrases: sums, counts, distances and places in a sequence."""
+"""Reader of terms in words: sums, counts, distances, items of a sequence; and of circles."""
 
 from vpp.demo.read_formulas import FormulaReader
 from vpp.demo.read_items import NOUNS
-from vpp.demo.rule import WHOLE, Arithmetic, Distance, Fold, Function, Input, Item, Tally, Term
+from vpp.demo.terms import WHOLE, Arithmetic, Distance, Fold, Function, Input, Item, Tally, Term
 
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "eighth": 7,
              "last": -1, "final": -1}  # fmt: skip
@@ -16,14 +16,14 @@ _POINTS = "the input point|the point to classify|the input|the given point|it|th
 
 
 class TermReader(FormulaReader):
-    """A cursor that reads every term."""
+    """Cursor that reads every term."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         super().__init__(text, names)
         self.point: tuple[Term, ...] = (Input(0), Input(1))
-        """The point that the inputs make."""
+        """Point whose coordinates are the inputs."""
         self.centre: tuple[float, ...] = (0.0, 0.0)
-        """The centre of the circle that was described."""
+        """Centre of the described circle."""
 
     def phrase(self) -> Term | None:
         self.take("calculate|compute")
@@ -36,10 +36,10 @@ class TermReader(FormulaReader):
         if not self.take("number of|count of|how many|amount of"):
             return None
         self.take("the|all")
-        found = self.attempt(self.filtered)
-        if found is None:
+        counted = self.attempt(self.filtered)
+        if counted is None:
             return None
-        check, items = found
+        check, items = counted
         return Fold("length", items) if check is None else Tally(items, check)
 
     def _distinct(self) -> Term | None:
@@ -72,7 +72,7 @@ class TermReader(FormulaReader):
         return Distance((points or [self.point])[0], (centres or [self.centre])[0])
 
     def _how_calculated(self) -> None:
-        """Steps over `, calculated as √(x² + y²),`, which says again what a distance is."""
+        """Step over `, calculated as √(x² + y²),`, which repeats the definition of the distance."""
         mark = self.at
         self.take(",")
         if self.take("calculated as|computed as|given by|measured as|i.e.") and self.attempt(self.term) is not None:
@@ -81,7 +81,7 @@ class TermReader(FormulaReader):
         self.at = mark
 
     def place(self) -> tuple[Term, ...] | tuple[float, ...] | None:
-        """An end of a distance: a fixed point, or the terms that make the input's point."""
+        """Read an end of a distance: a fixed point, or the terms of the input's point."""
         if self.take("the point of origin|the origin|origin"):
             self.attempt(self.constants)
             return (0.0, 0.0)
@@ -91,25 +91,48 @@ class TermReader(FormulaReader):
         named = self.take(_POINTS)
         return self.attempt(self.constants) or self.attempt(self.pair) or (self.point if named else None)
 
+    def circle_details(self) -> bool:
+        """Read `centred at the origin (0, 0) with a radius of about 0.6`; return whether anything was read."""
+        start = self.at
+        while True:
+            mark = self.at
+            self.take(",|and|that is|which is|with")
+            if self.take(
+                "centered|centred|with center|with centre|with its center|center|centre|whose center is|whose centre is"
+            ):
+                self.take("at|on|around|in")
+                place = self.attempt(self.place)
+                self._centred(place)
+            elif self.take("a radius|radius|whose radius is|of radius|with radius|the radius|its radius|has a radius"):
+                self.take("of|is|=|r =|equal to")
+                self.radius = self.attempt(self.term)
+            else:
+                self.at = mark
+                return self.at > start
+
+    def _centred(self, place: tuple[Term, ...] | tuple[float, ...] | None) -> None:
+        if place is not None and all(isinstance(number, float) for number in place):
+            self.centre = place  # type: ignore[assignment]
+
     def constants(self) -> tuple[float, ...] | None:
-        """(0.5, -1)"""
+        """Read a fixed point: (0.5, -1)."""
         if not self.take("("):
             return None
-        found = [self.attempt(self.number)]
+        values = [self.attempt(self.number)]
         while self.take(","):
-            found.append(self.attempt(self.number))
-        numbers = tuple(number for number in found if number is not None)
-        return numbers if self.take(")") and len(numbers) == len(found) and len(found) > 1 else None
+            values.append(self.attempt(self.number))
+        numbers = tuple(number for number in values if number is not None)
+        return numbers if self.take(")") and len(numbers) == len(values) and len(values) > 1 else None
 
     def pair(self) -> tuple[Term, ...] | None:
-        """(x, y): the columns that make a point."""
+        """Read a point of columns: (x, y)."""
         if not self.take("("):
             return None
-        found = [self.attempt(self.column)]
+        terms = [self.attempt(self.column)]
         while self.take(","):
-            found.append(self.attempt(self.column))
-        point = tuple(term for term in found if term is not None)
-        return point if self.take(")") and len(point) == len(found) and len(found) > 1 else None
+            terms.append(self.attempt(self.column))
+        point = tuple(term for term in terms if term is not None)
+        return point if self.take(")") and len(point) == len(terms) and len(terms) > 1 else None
 
     def _item(self) -> Term | None:
         if self.take("second to last|second last|penultimate|last but one|next to last"):
@@ -122,7 +145,7 @@ class TermReader(FormulaReader):
         return Item(self.source() or WHOLE, index)
 
     def _sum_of_terms(self) -> Term | None:
-        """the sum of 2x and y: of terms that are no plain items."""
+        """Read a sum of terms: the sum of 2x and y."""
         if self.take("sum of|total of|sum") is None:
             return None
         self.take("the")
@@ -152,5 +175,5 @@ class TermReader(FormulaReader):
         return self.antecedent if self._speaks_of(kind) else Fold(kind, WHOLE)
 
     def _speaks_of(self, kind: str) -> bool:
-        """Whether `the sum` is the one that an earlier sentence worked out."""
+        """Whether `the sum` refers to the sum of an earlier sentence."""
         return isinstance(self.antecedent, Fold) and self.antecedent.kind == kind

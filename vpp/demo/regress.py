@@ -1,4 +1,4 @@
-"""Candidate rules for numbers: families of formulas, each fitted to rows of the batch alone."""
+"""Candidate rules for numbers: families of formulas, each fitted to rows of the batch."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,14 +6,15 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.rule import Absent, Arithmetic, Case, Cell, Compare, Function, Is, Number, OneOf, Rule, Term
+from vpp.demo.rule import Case, Is, Rule
+from vpp.demo.terms import Absent, Arithmetic, Cell, Compare, Function, Number, OneOf, Term
 
 Family = Callable[[Batch, Floats, Generator], Rule | None]
-"""Fits a formula to the rows with the given weights, 0 or 1: the rows that were looked at."""
+"""Fits a formula to the rows whose weight is 1, not 0."""
 
 
 def total(parts: list[tuple[float, Term | None]]) -> Term:
-    """The sum of coefficient times term; no term stands for 1."""
+    """Sum of coefficient times term; None stands for 1."""
     terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
     result = terms[0]
     for term in terms[1:]:
@@ -28,7 +29,7 @@ def _scaled(weight: float, term: Term | None) -> Term:
 
 
 def least_squares(batch: Batch, terms: Sequence[Term], look: Floats, digits: int) -> Term | None:
-    """The terms' weighted sum, with a constant, that fits the rows looked at; rounded to significant digits."""
+    """Least-squares fit of a weighted sum with a constant to the selected rows, rounded to significant digits."""
     columns = [batch.values(term) for term in terms]
     known = (look > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
     if known.sum() < len(terms) + 1:
@@ -46,7 +47,7 @@ def _digits(rng: Generator) -> int:
 
 
 def _column(batch: Batch, rng: Generator) -> Cell | None:
-    """A numeric column, likelier the more it goes along with the target."""
+    """Draw a numeric column, by its squared correlation with the target."""
     if not batch.numeric:
         return None
     weights = np.array([_correlation(batch.values(Cell(name)), batch.y) ** 2 + 0.1 for name in batch.numeric])
@@ -61,12 +62,12 @@ def _correlation(x: Floats, y: Floats) -> float:
 
 
 def mean(batch: Batch) -> Number:
-    """The targets' mean, rounded."""
+    """Mean of the targets, rounded."""
     return Number(round_to(float(batch.y.mean()), 3))
 
 
 def constant(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """The mean, always."""
+    """Rule that always answers the mean."""
     return Rule((), Number(round_to(float(batch.y[look > 0].mean()), _digits(rng))))
 
 
@@ -88,7 +89,7 @@ line, quadratic, cubic = _polynomial(1), _polynomial(2), _polynomial(3)
 
 
 def plane(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """A weighted sum of a few columns."""
+    """Rule of a weighted sum of a few columns."""
     count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
     chosen: list[Cell] = []
     for _ in range(3 * count):
@@ -100,7 +101,7 @@ def plane(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
 
 
 def sine(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """a * sin(b * x + c) + d, with b on a grid from half a turn to three over the rows' range."""
+    """Rule a * sin(b * x + c) + d, with b on a grid from 0.3 to 2 periods over the rows' range."""
     cell = _column(batch, rng)
     if cell is None:
         return None
@@ -116,7 +117,7 @@ def sine(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
 
 
 def _wave(x: Floats, y: Floats, rate: float) -> tuple[float, Floats]:
-    """Squared error and (sine, cosine, constant) weights at one rate."""
+    """Return the squared error and the (sine, cosine, constant) weights at one rate."""
     design = np.stack([np.sin(rate * x), np.cos(rate * x), np.ones(len(x))], axis=1)
     weights = np.linalg.lstsq(design, y, rcond=0.05)[0]
     return float(((design @ weights - y) ** 2).sum()), weights
@@ -129,7 +130,7 @@ def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
 
 
 def pieces(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """A constant or a line on each side of a bound."""
+    """Rule of a line on each side of a bound."""
     cell = _column(batch, rng)
     if cell is None:
         return None
@@ -147,7 +148,7 @@ def pieces(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
 
 
 def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """A number for each category of a column."""
+    """Rule of a number for each category of a column."""
     if not batch.categories:
         return None
     name = batch.categories[int(rng.integers(len(batch.categories)))]
@@ -160,7 +161,7 @@ def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
 
 
 def with_missing(batch: Batch, cell: Cell, rule: Rule) -> Rule:
-    """The rule, with the mean for rows where its column is missing, if there are such rows."""
+    """Add a case that answers the mean for rows without a value in the column, if the batch has such rows."""
     if not np.isnan(batch.values(cell)).any():
         return rule
     mean = Number(round_to(float(batch.y.mean()), 3))
@@ -168,7 +169,7 @@ def with_missing(batch: Batch, cell: Cell, rule: Rule) -> Rule:
 
 
 def families(batch: Batch) -> dict[Family, float]:
-    """The families that the kinds of the columns allow, with their weights."""
+    """Return the families that suit the columns, with their weights."""
     weights: dict[Family, float] = {constant: 0.5}
     if batch.numeric:
         weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8, pieces: 1.0}

@@ -1,4 +1,4 @@
-"""Revisions of a rule that errs: a bound moved, a part left out or added, a formula fitted anew."""
+"""Revisions of a rule with errors: a bound moved, a part left out, a formula refitted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,19 +9,8 @@ from numpy.random import Generator
 
 from vpp.demo.batch import Batch, Floats, round_between, round_to
 from vpp.demo.regress import least_squares, total
-from vpp.demo.rule import (
-    All,
-    Any,
-    Arithmetic,
-    Compare,
-    Condition,
-    Function,
-    Is,
-    Not,
-    Number,
-    Rule,
-    Term,
-)
+from vpp.demo.rule import All, Any, Condition, Is, Not, Rule
+from vpp.demo.terms import Arithmetic, Compare, Function, Number, Term
 
 _MOST_BOUNDS = 6
 
@@ -30,18 +19,18 @@ _MOST_BOUNDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A comparison of a term with a constant, and the condition that makes it."""
+    """A comparison of a term with a constant."""
 
     condition: Is
     sign: str
 
     def at(self, value: float) -> Is:
-        """The same comparison with another constant."""
+        """Return the comparison with another constant."""
         return Is(self.condition.term, Compare(self.sign, Number(value)))
 
 
 def bounds(condition: Condition) -> Iterator[Bound]:
-    """Every comparison with a constant in the condition."""
+    """Yield every comparison with a constant in the condition."""
     match condition:
         case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
             yield Bound(condition, sign)
@@ -53,7 +42,7 @@ def bounds(condition: Condition) -> Iterator[Bound]:
 
 
 def swapped(condition: Condition, old: Is, new: Is) -> Condition:
-    """The condition with one comparison in place of another."""
+    """Replace a comparison in the condition."""
     match condition:
         case All() | Any():
             return replace(condition, parts=tuple(swapped(part, old, new) for part in condition.parts))
@@ -63,9 +52,9 @@ def swapped(condition: Condition, old: Is, new: Is) -> Condition:
 
 
 def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    """The rule with one bound moved to where it errs least on the batch, for each bound in turn."""
-    found = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
-    for at, bound in found[:_MOST_BOUNDS]:
+    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch."""
+    places = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
+    for at, bound in places[:_MOST_BOUNDS]:
         whole = rule.cases[at].condition
         moved = [_with_condition(rule, at, swapped(whole, bound.condition, new)) for new in _moves(batch, bound)]
         if moved:
@@ -86,7 +75,7 @@ def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
 
 
 def simpler(rule: Rule) -> Iterator[Rule]:
-    """The rule with one part of a condition, or one case, left out."""
+    """Yield the rule without one part of a condition, or without one case."""
     for at, case in enumerate(rule.cases):
         if isinstance(case.condition, All | Any):
             for part in case.condition.parts:
@@ -98,7 +87,7 @@ def simpler(rule: Rule) -> Iterator[Rule]:
 
 
 def size(rule: Rule) -> int:
-    """How many elementary conditions the rule asks."""
+    """Count the rule's elementary conditions."""
     return sum(_size(case.condition) for case in rule.cases)
 
 
@@ -115,7 +104,7 @@ def _size(condition: Condition) -> int:
 
 
 def parts_of(term: Term) -> list[tuple[float, Term | None]]:
-    """The term as a sum of coefficient times part; no part stands for 1."""
+    """Split the term into a sum of coefficient times part; None stands for 1."""
     match term:
         case Number():
             return [(term.value, None)]
@@ -131,7 +120,7 @@ def parts_of(term: Term) -> list[tuple[float, Term | None]]:
 
 
 def refitted(rule: Rule, batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """The same formula with its coefficients fitted anew to the rows looked at."""
+    """Refit the formula's coefficients to the selected rows."""
     if not isinstance(rule.otherwise, Term):
         return None
     basis = [_turned(part, rng) for _, part in parts_of(rule.otherwise) if part is not None]
@@ -140,7 +129,7 @@ def refitted(rule: Rule, batch: Batch, look: Floats, rng: Generator) -> Rule | N
 
 
 def _turned(part: Term, rng: Generator) -> Term:
-    """A wave with its rate and shift moved a little; any other part as it is."""
+    """Move a wave's rate and shift a little; return any other part unchanged."""
     if not isinstance(part, Function):
         return part
     moved: list[Term] = []
@@ -157,7 +146,7 @@ def _turned(part: Term, rng: Generator) -> Term:
 
 
 def halfway(old: Rule, new: Rule) -> Rule | None:
-    """The formula half the way from one to another of the same form."""
+    """Return the formula halfway between two of the same form; None if the forms differ."""
     if not (isinstance(old.otherwise, Term) and isinstance(new.otherwise, Term)):
         return None
     before = {part: weight for weight, part in parts_of(old.otherwise)}

@@ -1,4 +1,4 @@
-"""The demo model's HTTP server: a small ASGI app, and the process that serves it."""
+"""HTTP server of the demo model: a small ASGI app and its process."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FILES = 4_096 + 200
-"""Sockets of a run that has as many calls in flight as any may, and what a process has open besides."""
+"""Open files for the most calls in flight of a run, and the process's other files."""
 _LARGEST_BODY = 4_000_000
 _FAULTS = ((500, "internal error"), (503, "overloaded"), (429, "too many requests"))
 _GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", '{"out', "Let me think. It could be anything")
@@ -30,23 +30,23 @@ _GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", '{"out', "L
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How the server behaves; none of it changes what the model answers."""
+    """Behaviour of the server; except for failures and garbling, answers do not depend on it."""
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0 takes a free port."""
+    """0 chooses a free port."""
     latency_ms: float = 0
-    """How long an answer takes at least, in milliseconds."""
+    """Least time of an answer in milliseconds."""
     jitter: float = 0
     """The latency is multiplied by a factor drawn from 1 - jitter to 1 + jitter."""
     capacity: int = 0
-    """At most so many requests are worked on at a time, the others wait; 0 sets no bound."""
+    """Most requests answered at a time, others wait; 0 is unlimited."""
     fail_rate: float = 0
-    """Share of chat requests answered with 500, 503 or 429."""
+    """Fraction of chat requests answered with 500, 503 or 429."""
     garble_rate: float = 0
-    """Share of answers replaced by something unreadable."""
+    """Fraction of answers replaced by unreadable text."""
     exit_with_parent: bool = False
-    """Ends the process when its standard input closes."""
+    """Whether the process ends when its standard input closes."""
 
     def __post_init__(self) -> None:
         for name in ("jitter", "fail_rate", "garble_rate"):
@@ -70,7 +70,7 @@ def _json_reply(status: int, body: dict[str, Any], headers: tuple[tuple[bytes, b
 
 
 class DemoServer:
-    """Answers requests; an ASGI application."""
+    """ASGI application that answers requests."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -80,7 +80,7 @@ class DemoServer:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One HTTP request; other kinds of connection are let go."""
+        """Answer an HTTP request; ignore other connections."""
         if scope["type"] == "http":
             await _send(send, await self._route(scope, receive))
 
@@ -115,7 +115,7 @@ class DemoServer:
         return _json_reply(200, chat.completion(request, self._garbled(text, body)))
 
     def _garbled(self, text: str, body: bytes) -> str:
-        """Something unreadable instead, for a share of requests; which, and what, the request alone decides."""
+        """Replace the text for a fraction of requests, chosen by a hash of the request."""
         chance = random.Random(hashlib.sha256(body).digest())
         return chance.choice(_GARBAGE) if chance.random() < self._options.garble_rate else text
 
@@ -149,12 +149,11 @@ async def _send(send: Send, reply: Reply) -> None:
 
 
 def build_app(options: Options) -> App:
-    """The ASGI application that behaves as the options say."""
     return DemoServer(options)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket whose connections send at once: waiting for acknowledgements costs 40 ms an answer."""
+    """Open a listening socket without Nagle's algorithm, which would cost 40 ms per answer."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=2048)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -162,7 +161,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def allow_files() -> None:
-    """Asks for as many open files as a run may have calls in flight, and some: the usual limit is 1,024."""
+    """Raise the limit of open files, usually 1,024, to the needs of the largest run."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
@@ -171,7 +170,7 @@ def allow_files() -> None:
 
 
 def serve(options: Options) -> None:
-    """Serves until interrupted; prints the base URL on a line of its own as soon as requests are taken."""
+    """Serve until interrupted; print the base URL once requests are accepted."""
     import uvicorn
 
     allow_files()

@@ -1,4 +1,4 @@
-"""Values and rows: what the lines `name: value` of one input hold."""
+"""Values and rows, parsed from the lines `name: value` of an input."""
 
 import math
 import re
@@ -21,7 +21,7 @@ _LONGEST_SEQUENCE = 2000
 
 
 def read_number(text: str) -> float | None:
-    """The finite number that `text` is, or None."""
+    """Parse a finite number; None if `text` is not one."""
     if not _IS_NUMBER.fullmatch(text):
         return None
     number = float(text)
@@ -29,9 +29,9 @@ def read_number(text: str) -> float | None:
 
 
 def read_value(text: str) -> Value:
-    """A cell: `missing`, a number, with its unit or without, numbers set apart by spaces or commas, or else the text.
+    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text.
 
-    Digits that begin with a zero are a text: a code.
+    Digits with a leading zero are a text, since they are a code.
     """
     text = text.strip()
     if text == _MISSING or not text:
@@ -49,24 +49,24 @@ def read_value(text: str) -> Value:
 
 @dataclass(frozen=True)
 class Row:
-    """One input: its cells by column name, in the order they were written."""
+    """An input: cells by column name, in the order of its lines."""
 
     cells: dict[str, Value]
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:
-        """The numeric cells, in order."""
+        """Numeric cells, in order."""
         return tuple(value for value in self.cells.values() if isinstance(value, float))
 
     @cached_property
     def sequence(self) -> tuple[float, ...]:
-        """The first sequence-valued cell, or else the numeric cells taken as one sequence."""
+        """First cell that holds a sequence, or else the numeric cells as a sequence."""
         whole = next((value for value in self.cells.values() if isinstance(value, tuple)), None)
         return self.numbers if whole is None else whole
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Name and value of a line `name: value`; a name may hold `: ` itself if a number or `missing` ends the line."""
+    """Split a line `name: value`; the name may contain `: ` if the line ends in a number or `missing`."""
     name, _, value = line.rpartition(": ")
     if name and (value.strip() == _MISSING or read_number(value.strip()) is not None):
         return name.strip(), value
@@ -76,13 +76,13 @@ def split_line(line: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=8192)
 def read_row(text: str) -> Row:
-    """The row written as one line a column; lines without a colon are passed over."""
+    """Parse a row with one column per line; lines without a colon are ignored."""
     lines = (line for line in text.split("\n") if ":" in line)
     return Row({name: read_value(value) for name, value in map(split_line, lines)})
 
 
 def same(left: Value, right: Value) -> bool:
-    """Whether two values are equal; texts are compared without regard to case."""
+    """Whether two values are equal, ignoring the case of texts."""
     if isinstance(left, str) and isinstance(right, str):
         return left.casefold() == right.casefold()
     if isinstance(left, float) and isinstance(right, float):

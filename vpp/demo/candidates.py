@@ -1,0 +1,213 @@
+"""Candidates for the optimizer's next rule: the current rule, revisions of it, and rules of other forms."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.random import Generator
+
+from vpp.demo import classify, mistakes, regress, revise
+from vpp.demo.batch import Batch, Floats
+from vpp.demo.prompt import OptimizerQuestion
+from vpp.demo.read_rule import Reading
+from vpp.demo.rule import Rule
+from vpp.demo.terms import Term
+
+F = TypeVar("F")
+
+_HINTED = 12.0
+"""Weight factor of a family that the prior text hints at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A candidate for the next rule."""
+
+    rule: Rule
+    score: float
+    """Score; errors and length lower it."""
+    why: str
+    """Reason for the rule, a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The rule that answered the batch."""
+
+    rule: Rule
+    text: str
+    """Sentences of the rule, without the seed sentence and the prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a proposal is made from."""
+
+    question: OptimizerQuestion
+    batch: Batch
+    reading: Reading
+    temperature: float
+    rng: Generator
+
+    @property
+    def current(self) -> Current | None:
+        """Current rule; None if it cannot be read."""
+        if self.reading.rule is None:
+            return None
+        return Current(self.reading.rule, self.question.rule[self.reading.start :].strip())
+
+    def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
+        """Draw families by weight, times a factor for those that the prior hints at; more at a higher temperature."""
+        text = self.reading.hints.lower()
+        hinted = {family for word, group in hints.items() if word in text for family in group}
+        p = np.array([weight * (_HINTED if family in hinted else 1.0) for family, weight in weights.items()])
+        families = list(weights)
+        count = 1 + int(self.rng.poisson(self.temperature))
+        return [families[int(at)] for at in self.rng.choice(len(families), size=count, p=p / p.sum())]
+
+
+# --- labels -------------------------------------------------------------------------------------------------
+
+_PER_CONDITION = 0.4
+"""Penalty of a condition, in errors."""
+_STAYING = 2.0
+"""Bonus of the current rule, in errors, unless it answers every row alike."""
+_NEAR_LABELS = 0.3
+"""Bonus of a revision of the current rule, in errors."""
+_LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
+    "circ": (classify.circle,),
+    "radius": (classify.circle,),
+    "ring": (classify.circle,),
+    "distance": (classify.circle,),
+    "line": (classify.line,),
+    "straight": (classify.line,),
+    "threshold": (classify.cuts, classify.levels),
+    "cut-off": (classify.cuts, classify.levels),
+}
+
+
+def label_ideas(request: Request) -> list[Idea]:
+    """Return the current rule alone if it makes no error; else it, its revisions and a few rules of other forms."""
+    current = request.current
+    if current is None:
+        return _new_label_rules(request)
+    errors = sum(
+        given != true for given, true in zip(request.question.predictions, request.question.targets, strict=True)
+    )
+    size = request.batch.size
+    if errors == 0:
+        return [Idea(current.rule, 0.0, f"All {size} answers are right, so I keep the rule.")]
+    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
+    is_informative = len({current.rule.answer(row) for row in request.batch.rows}) > 1
+    unchanged = Idea(current.rule, _label_score(current.rule, errors) + _STAYING * is_informative, why)
+    return [unchanged, *_revisions(request, current.rule), *_new_label_rules(request)]
+
+
+def _new_label_rules(request: Request) -> list[Idea]:
+    batch, rng = request.batch, request.rng
+    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), _LABEL_HINTS)]
+    ideas = [_label_idea(request, rule, "A rule of another form") for rule in rules if rule is not None]
+    return ideas or [_label_idea(request, Rule((), batch.labels[0]), "The most frequent label")]
+
+
+def _revisions(request: Request, rule: Rule) -> list[Idea]:
+    batch, rng = request.batch, request.rng
+    revisions = (
+        ("The rule with a bound moved", revise.with_bound_moved(rule, batch, rng)),
+        ("The rule without one of its parts", revise.simpler(rule)),
+        ("The rule with a further condition", mistakes.refined(rule, batch, rng)),
+    )
+    return [_label_idea(request, one, words, _NEAR_LABELS) for words, rules in revisions for one in rules]
+
+
+def _label_score(rule: Rule, errors: int) -> float:
+    return -errors - _PER_CONDITION * revise.size(rule)
+
+
+def _label_idea(request: Request, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
+    size, errors = request.batch.size, request.batch.errors(rule)
+    return Idea(rule, _label_score(rule, errors) + bonus, f"{words} gets {size - errors} of these {size} right.")
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+_PER_TERM = 1.0
+"""Penalty of a term, in units of log-likelihood."""
+_NEAR_NUMBERS = 0.5
+"""Bonus of the current formula and its revisions, in units of log-likelihood."""
+_FEWEST_ROWS = 3
+_REACH = 2.0
+"""Largest error of a formula on any row, in ranges of the targets."""
+_NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
+    "line": (regress.line, regress.plane),
+    "straight": (regress.line, regress.plane),
+    "parabola": (regress.quadratic,),
+    "quadratic": (regress.quadratic,),
+    "cubic": (regress.cubic,),
+    "polynomial": (regress.quadratic, regress.cubic),
+    "sine": (regress.sine,),
+    "sinus": (regress.sine,),
+    "wave": (regress.sine,),
+    "periodic": (regress.sine,),
+    "oscillat": (regress.sine,),
+}
+
+
+def number_ideas(request: Request) -> list[Idea]:
+    """Return the current formula, refitted versions and formulas of other forms, scored on the selected rows."""
+    look = _look(request)
+    current = request.current
+    near = [] if current is None else _revisited(request, current, look)
+    families = request.some_of(regress.families(request.batch), _NUMBER_HINTS)
+    rules = [family(request.batch, look, request.rng) for family in families]
+    fresh = [
+        _number_idea(request, rule, look, "A formula of another form") for rule in rules if _is_sane(request, rule)
+    ]
+    mean = Rule((), regress.mean(request.batch))
+    return near + [one for one in fresh if one is not None] or [
+        Idea(mean, 0.0, "I see no form here, so I take the mean.")
+    ]
+
+
+def _revisited(request: Request, current: Current, look: Floats) -> list[Idea]:
+    refitted = revise.refitted(current.rule, request.batch, look, request.rng)
+    between = None if refitted is None else revise.halfway(current.rule, refitted)
+    ideas = [_number_idea(request, current.rule, look, "I keep the rule: it", _NEAR_NUMBERS)]
+    if _is_sane(request, refitted):
+        ideas.append(_number_idea(request, refitted, look, "The same formula with other coefficients", _NEAR_NUMBERS))
+        ideas.append(_number_idea(request, between, look, "The formula moved half way", _NEAR_NUMBERS))
+    return [one for one in ideas if one is not None]
+
+
+def _look(request: Request) -> Floats:
+    """(size,) weight 1 of the selected rows, else 0; fewer at a higher temperature."""
+    size = request.batch.size
+    share = float(np.clip(1 - request.temperature * request.rng.uniform(0.5, 1.4), 0, 1))
+    chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
+    return np.isin(np.arange(size), chosen).astype(float)
+
+
+def _is_sane(request: Request, rule: Rule | None) -> bool:
+    """Whether the rule misses no row by more than `_REACH` ranges of the targets."""
+    if rule is None:
+        return False
+    reach = _REACH * float(np.ptp(request.batch.y)) + 1e-9
+    return bool((np.abs(request.batch.predictions(rule) - request.batch.y) <= reach).all())
+
+
+def _number_idea(request: Request, rule: Rule | None, look: Floats, words: str, bonus: float = 0.0) -> Idea | None:
+    if rule is None:
+        return None
+    y = request.batch.y
+    residuals = np.nan_to_num(request.batch.predictions(rule) - y, nan=float(np.abs(y).max()))[look > 0]
+    with np.errstate(over="ignore"):
+        mean_square = float((residuals**2).mean())
+    floor = 1e-3 * float(y.var()) + 1e-12
+    score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * _terms(rule) + bonus
+    why = f"{words} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."
+    return Idea(rule, score, why)
+
+
+def _terms(rule: Rule) -> int:
+    outcomes = [case.outcome for case in rule.cases] + [rule.otherwise]
+    return len(rule.cases) + sum(len(revise.parts_of(one)) for one in outcomes if isinstance(one, Term))

@@ -1,0 +1,329 @@
+"""Terms, which give a value of a row, and checks, which test one value."""
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from vpp.demo.values import Row, Value, same
+
+# --- items: a part of the row's sequence ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Numbers of a row: those of columns `names`, or the row's sequence without names; then a slice of them."""
+
+    names: tuple[str, ...] = ()
+    start: int | None = None
+    stop: int | None = None
+
+    def of(self, row: Row) -> tuple[float, ...]:
+        """Return the numbers in order, without missing cells and texts."""
+        return self._all(row)[self.start : self.stop]
+
+    def _all(self, row: Row) -> tuple[float, ...]:
+        if not self.names:
+            return row.sequence
+        numbers: list[float] = []
+        for name in self.names:
+            value = row.cells.get(name)
+            if isinstance(value, tuple):
+                numbers.extend(value)
+            elif isinstance(value, float):
+                numbers.append(value)
+        return tuple(numbers)
+
+
+WHOLE = Items()
+
+# --- terms: a value of a row --------------------------------------------------------------------------------
+
+
+class Term(ABC):
+    """A value of a row."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def of(self, row: Row) -> Value:
+        """Return the value in a row; None if an input is missing or the result is not a finite real number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Term):
+    """A constant."""
+
+    value: float
+
+    def of(self, row: Row) -> Value:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(Term):
+    """The value of a column."""
+
+    name: str
+
+    def of(self, row: Row) -> Value:
+        return row.cells.get(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Input(Term):
+    """The numeric input at a position, from 0, for names such as x_1 that no column has."""
+
+    position: int
+
+    def of(self, row: Row) -> Value:
+        return row.numbers[self.position] if self.position < len(row.numbers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Term):
+    """Two terms joined by one of + - * / ^."""
+
+    op: Literal["+", "-", "*", "/", "^"]
+    left: Term
+    right: Term
+
+    def of(self, row: Row) -> Value:
+        left, right = self.left.of(row), self.right.of(row)
+        if not (isinstance(left, float) and isinstance(right, float)):
+            return None
+        return finite(_ARITHMETIC[self.op], left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Term):
+    """sin, cos, tan, sqrt, abs, exp or log of a term."""
+
+    name: str
+    argument: Term
+
+    def of(self, row: Row) -> Value:
+        value = self.argument.of(row)
+        return finite(FUNCTIONS[self.name], value) if isinstance(value, float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fold(Term):
+    """A statistic of items: sum, product, mean, max, min, range, length or distinct."""
+
+    kind: str
+    items: Items
+
+    def of(self, row: Row) -> Value:
+        numbers = self.items.of(row)
+        if not numbers and self.kind not in {"sum", "length", "distinct"}:
+            return None
+        return finite(FOLDS[self.kind], numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally(Term):
+    """Number of items that pass a check."""
+
+    items: Items
+    check: "Check"
+
+    def of(self, row: Row) -> Value:
+        return float(sum(self.check.passes(number, row) is True for number in self.items.of(row)))
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Term):
+    """The item at an index; -1 is the last."""
+
+    items: Items
+    index: int
+
+    def of(self, row: Row) -> Value:
+        numbers = self.items.of(row)
+        return numbers[self.index] if -len(numbers) <= self.index < len(numbers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Distance(Term):
+    """Euclidean distance of a point from a centre."""
+
+    point: tuple[Term, ...]
+    centre: tuple[float, ...]
+
+    def of(self, row: Row) -> Value:
+        point = [term.of(row) for term in self.point]
+        if not all(isinstance(value, float) for value in point):
+            return None
+        return math.dist(point, self.centre)  # type: ignore[arg-type]
+
+
+def finite(function: Callable[..., float], *arguments: object) -> float | None:
+    """Call the function; None if it fails or its value is not a finite real number."""
+    try:
+        value = function(*arguments)
+    except (ArithmeticError, ValueError):
+        return None
+    return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
+
+
+def _count_distinct(numbers: tuple[float, ...]) -> float:
+    return float(len(set(numbers)))
+
+
+def _mean(numbers: tuple[float, ...]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _range(numbers: tuple[float, ...]) -> float:
+    return max(numbers) - min(numbers)
+
+
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+}
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "exp": math.exp,
+    "log": math.log,
+}
+FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
+    "sum": math.fsum,
+    "product": math.prod,
+    "mean": _mean,
+    "max": max,
+    "min": min,
+    "range": _range,
+    "length": len,
+    "distinct": _count_distinct,
+}
+
+# --- checks: of one value -----------------------------------------------------------------------------------
+
+
+class Check(ABC):
+    """A test of one value."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def passes(self, value: Value, row: Row) -> bool | None:
+        """Whether the value passes; None if the value or an operand is missing or of the wrong type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Check):
+    """Comparison with another value by < <= > >= = or !=; only numbers have an order."""
+
+    sign: str
+    other: Term
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        other = self.other.of(row)
+        if value is None or other is None:
+            return None
+        if self.sign in {"=", "!="}:
+            return same(value, other) is (self.sign == "=")
+        if isinstance(value, float) and isinstance(other, float):
+            return _ORDER[self.sign](value, other)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Check):
+    """The value lies between low and high, with both ends if inclusive."""
+
+    low: Term
+    high: Term
+    inclusive: bool = True
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        low, high = self.low.of(row), self.high.of(row)
+        if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
+            return None
+        return low <= value <= high if self.inclusive else low < value < high
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple(Check):
+    """The value leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
+
+    of: int
+    remainder: int = 0
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return value % self.of == self.remainder if isinstance(value, float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(Check):
+    """The value equals one of several."""
+
+    values: tuple[str | float, ...]
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return None if value is None else any(same(value, one) for one in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds(Check):
+    """The text contains a piece of text in any case."""
+
+    piece: str
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return self.piece.casefold() in value.casefold() if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Absent(Check):
+    """The value is missing."""
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Fails(Check):
+    """Negation of a check."""
+
+    check: Check
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        passed = self.check.passes(value, row)
+        return None if passed is None else not passed
+
+
+@dataclass(frozen=True, slots=True)
+class Both(Check):
+    """Conjunction of two checks."""
+
+    first: Check
+    second: Check
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return conjunction((self.first.passes(value, row), self.second.passes(value, row)))
+
+
+_ORDER: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
+
+
+def conjunction(results: tuple[bool | None, ...]) -> bool | None:
+    """Combine by three-valued `and`: False if any is False, else None if any is None, else True."""
+    return False if False in results else None if None in results else True
