@@ -70,7 +70,7 @@ def test_a_cell_whose_worker_is_killed_is_begun_again(desk: Desk, kept_by_ray: P
     subprocess.run(["kill", "-KILL", str(task_of(running, MH.name))], check=True)
     ended = running.finish(within_s=120)
     assert ended.code == 0, ended.err
-    assert f"{MH.name}: its machine went; it is begun again" in ended.err
+    assert f"{MH.name}: its machine was lost; restarting it" in ended.err
     assert len(results(sweep(desk, "killed"))) == 2
 
 

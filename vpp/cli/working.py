@@ -28,7 +28,7 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 
 
 def resume(options: Namespace) -> int:
-    """Continue from the last complete step; a worker that waits at the cap continues by itself."""
+    """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
     directory = find_run(options.run_dir)
     heard = directory.said_mark() if options.heard is None else options.heard
     _amend_cap(directory, options)
