@@ -11,7 +11,7 @@ from threading import Lock
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
-from vpp.cli import inputs
+from vpp.cli import system
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
 from vpp.llm.allowance import Allowance
@@ -36,7 +36,7 @@ OPEN_WORDS = (
 def environment() -> Environment:
     """As the owner has set it; a login that is configured is also asked for. Raises InputError."""
     adopt_secrets()
-    return inputs.environment()
+    return system.environment()
 
 
 def adopt_secrets() -> None:
@@ -47,7 +47,7 @@ def adopt_secrets() -> None:
     for name, value in _secrets().items():
         if isinstance(value, bool) and name.startswith("VPP_"):
             os.environ.setdefault(name, str(int(value)))
-    if _auth() and not {**inputs.dotenv(), **os.environ}.get("VPP_LOGIN", "").strip():
+    if _auth() and not {**system.dotenv(), **os.environ}.get("VPP_LOGIN", "").strip():
         os.environ["VPP_LOGIN"] = "1"
 
 
@@ -214,7 +214,7 @@ def model_files() -> Path | None:
 def keys_of(endpoint: EndpointSpec) -> Keys:
     """For an endpoint's servers: typed in this browser session, else the owner's where the server is the owner's."""
     env = environment()
-    own = replace(inputs.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
+    own = replace(system.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
     typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})
     return keys_for(endpoint, typed=typed, own=own, environment=env)
 

@@ -167,7 +167,7 @@ def test_an_endpoint_that_nobody_serves_is_not_reachable(vpp: Vpp) -> None:
 def test_settings_come_from_options_then_the_environment_then_a_dotenv_file(
     vpp: Vpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vpp.cli.inputs import environment, keys
+    from vpp.cli.system import environment, keys
 
     monkeypatch.delenv("VPP_RUNS_DIR")
     (tmp_path / ".env").write_text(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vpp.cli.inputs import read_bytes, write_bytes
+from vpp.cli.system import read_bytes, write_bytes
 from vpp.errors import InputError
 
 
@@ -55,5 +55,5 @@ def test_a_file_of_a_run_is_not_written_over_and_another_beside_it_is(tmp_path: 
 
 def test_no_more_is_read_than_shows_that_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_bytes(b"x" * 100)
-    monkeypatch.setattr("vpp.cli.inputs.MAX_BYTES", 7)
+    monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert len(read_bytes(str(tmp_path / "t.csv"))) == 8

@@ -9,8 +9,8 @@ from tests.fuzz import stretching
 from tests.fuzz.choices import Choices
 from tests.fuzz.journals import SHIPPED, folder
 from tests.fuzz.promises import promise
-from vpp.cli.inputs import dotenv
 from vpp.cli.parser import _kind, _names, _split_rule
+from vpp.cli.system import dotenv
 from vpp.demo import chat
 from vpp.demo.learner import answer, write
 from vpp.demo.lexer import LONGEST_TEXT

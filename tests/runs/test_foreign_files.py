@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vpp.cli.inputs import find_run
+from vpp.cli.system import find_run
 from vpp.cli.working import _Log
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerLog

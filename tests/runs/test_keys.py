@@ -13,7 +13,7 @@ import pytest
 from tests.app.drawn import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
-from vpp.cli.inputs import keys
+from vpp.cli.system import keys
 from vpp.runs.launch import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.session import Keys, child_environment, is_secret

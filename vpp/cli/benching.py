@@ -15,9 +15,9 @@ from vpp.bench.pace import eta, time_left
 from vpp.bench.scheduler import SweepResult, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.bench.variants import PAPER
-from vpp.cli.inputs import environment, keys
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
+from vpp.cli.system import environment, keys
 from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.runs.preparation import check_endpoint

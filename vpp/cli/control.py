@@ -4,7 +4,7 @@ import json
 import time
 from argparse import Namespace
 
-from vpp.cli.inputs import environment, find_run
+from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store

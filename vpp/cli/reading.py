@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from vpp.cli.inputs import environment, find_run, keys, read_table, write_bytes
 from vpp.cli.progress import Tally
+from vpp.cli.system import environment, find_run, keys, read_table, write_bytes
 from vpp.data.inputs import columns_beside, unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.tasks import generate

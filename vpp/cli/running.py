@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from vpp.cli.inputs import environment, find_run, format_text, keys, read_table, read_text
+from vpp.cli.system import environment, find_run, format_text, keys, read_table, read_text
 from vpp.cli.working import cap_of, work_on
 from vpp.data.adding import answered_rows
 from vpp.data.build import build_dataset

@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from vpp.cli.inputs import keys
 from vpp.cli.running import endpoint_of
+from vpp.cli.system import keys
 from vpp.errors import InputError
 from vpp.runs.checking import Checked, checking
 from vpp.runs.preparation import NO_ENDPOINT, check_limits

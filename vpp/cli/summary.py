@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from vpp.cli.inputs import environment
+from vpp.cli.system import environment
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.inspection.ideas import merge_ideas

@@ -11,8 +11,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from vpp import files
-from vpp.cli.inputs import environment, find_run, keys
 from vpp.cli.progress import Progress
+from vpp.cli.system import environment, find_run, keys
 from vpp.llm.budget import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpp.cli import inputs
+from vpp.cli import system
 from vpp.data.build import build_dataset
 from vpp.data.read_as import AS_FOUND, ReadAs
 from vpp.data.split_rule import SplitRule
@@ -59,7 +59,7 @@ def fit(
     structured="auto". templates: a set of the gallery, or "auto". config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
     """
-    environment = inputs.environment()
+    environment = system.environment()
     settings = _settings(preset_name, config)
     dataset = build_dataset(
         table_of(data, read_as=read_as),
@@ -84,7 +84,7 @@ def fit(
         prior_template=texts["prior"],
     )
     directory = preparation.create(environment.runs_dir)
-    launch(directory, keys=inputs.keys())
+    launch(directory, keys=system.keys())
     _wait(directory)
     write_all(directory, simple_models=False)
     return Posterior(directory)
@@ -119,7 +119,7 @@ def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> Endpoin
 
 def _planned(endpoint: EndpointSpec) -> EndpointSpec:
     """A model file's endpoint with slots and context for this machine."""
-    check_allowed(inputs.keys().model_files)
+    check_allowed(system.keys().model_files)
     return endpoint_for(endpoint.gguf, endpoint)[0]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpp.cli import inputs
+from vpp.cli import system
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.recast import read_like
 from vpp.data.table import Table
@@ -112,8 +112,8 @@ class Posterior:
         """
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        environment = inputs.environment()
-        return asyncio.run(ask(self.directory, rows, keys=inputs.keys(), cache_dir=environment.cache_dir))
+        environment = system.environment()
+        return asyncio.run(ask(self.directory, rows, keys=system.keys(), cache_dir=environment.cache_dir))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """The averaged prediction a row (Eq. 7 or 8); None where every particle abstains."""

@@ -1,4 +1,4 @@
-"""Inputs and outputs of commands: files, tables, the environment, `.env`."""
+"""Files, tables, environment variables and `.env` that commands read or write."""
 
 import os
 import sys
