@@ -77,9 +77,9 @@ def test_a_sweep_works_every_cell_and_tells_of_each(desk: Desk, undisturbed: Swe
     assert again.code == 0
     assert "2 of 2 cells finished" in again.out.splitlines()[-1]
     assert again.err == ""
-    around_s = SweepReader(undisturbed).look(MH).around_s
-    assert around_s is not None
-    assert around_s > 0
+    overhead_s = SweepReader(undisturbed).look(MH).overhead_s
+    assert overhead_s is not None
+    assert overhead_s > 0
 
 
 def test_progress_names_what_is_done_left_and_in_flight(quiet_desk: Desk, undisturbed: SweepDirectory) -> None:
