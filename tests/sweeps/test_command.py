@@ -153,7 +153,7 @@ def test_a_word_to_stop_ends_a_sweep_and_does_not_bind_the_next(desk: Desk, undi
     found.ask_to_stop()
     assert running.finish().code == 130
     assert bench(desk, "asked").finish().code == 0
-    assert SweepReader(found).look(MH).around_s is None, "its pause is nobody's time"
+    assert SweepReader(found).look(MH).overhead_s is None, "its pause is nobody's time"
     assert results(found) == results(undisturbed)
     assert tables(found) == tables(undisturbed)
 
