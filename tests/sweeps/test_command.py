@@ -180,7 +180,7 @@ def test_a_cell_that_fails_is_said_and_does_not_end_the_sweep(desk: Desk) -> Non
     run.data.write_bytes(whole.replace(b"test", b"tset"))
     ended = bench(desk, "failing", "--demo", *TWO).finish()
     assert ended.code == 1
-    assert "two-blobs-vml-0 failed, kept for another try: data.csv" in ended.err
+    assert "two-blobs-vml-0 failed, can be run again: data.csv" in ended.err
     assert [row["method"] for row in results(found)] == ["mh"]
     run.data.write_bytes(whole)
     assert bench(desk, "failing", "--demo", *TWO).finish().code == 0
