@@ -23,7 +23,7 @@ METHODS = {
 ONLY_IN = {
     "diskcache": ("vpp/llm/cache.py",),
     "runpy": ("pages/parts/frame.py", "vpp/bench/dies_with_parent.py"),
-    "xml": ("vpp/data/workbook.py",),
+    "xml": ("vpp/data/binary.py",),
 }
 """Modules that these files alone may import, since they know how to keep them harmless."""
 

@@ -7,10 +7,8 @@ import streamlit as st
 
 from pages.parts import frame, person
 from vpp.data.dataset import Column, Row
-from vpp.data.fields import Field, input_fields, typed_row
-from vpp.data.inputs import columns_beside, unlabelled_rows
-from vpp.data.recast import read_like
-from vpp.data.table import Table
+from vpp.data.inputs import Field, input_fields, other_columns, typed_row, unlabelled_rows
+from vpp.data.table import Table, read_like
 from vpp.drawing import answered_rows
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.errors import VppError
@@ -261,7 +259,7 @@ def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, .
     try:
         dataset = run.reader.dataset()
         table = _read(content, name, dataset.columns)
-        return unlabelled_rows(table, dataset.inputs), columns_beside(table, dataset.inputs)
+        return unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
     except VppError as error:
         st.html(markup.block(markup.state("This table cannot be asked about", str(error), failed=True)))
         return None

@@ -5,8 +5,7 @@ from typing import get_args
 import streamlit as st
 
 from vpp.data.dataset import Column, Kind
-from vpp.data.recast import with_kinds
-from vpp.data.table import Table
+from vpp.data.table import Table, with_kinds
 from vpp.wording import markup
 from vpp.wording.words import counted
 

@@ -12,9 +12,9 @@ from pages.parts.example import READABLE_MS
 from pages.parts.method import choose_config
 from pages.parts.prompts import Texts, choose_templates
 from pages.parts.splitting import Splitting, choose_split, told
-from vpp.data.build import build_dataset, inputs_beside
+from vpp.data.build import build_dataset, choose_split_inputs
 from vpp.data.dataset import Dataset, Task
-from vpp.data.names import shown_name
+from vpp.data.grid import shown_name
 from vpp.data.table import Table
 from vpp.data.target import guess_note, resolve_task, target_guess
 from vpp.errors import VppError
@@ -121,7 +121,7 @@ def choose_columns(table: Table) -> Choice:
     others = [name for name in names if name != target]
     place = st.container()
     splitting = choose_split(table, target)
-    found, left_out = inputs_beside(table, splitting.rule, target=target)
+    found, left_out = choose_split_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
         others,

@@ -4,10 +4,10 @@ from typing import Any
 
 import streamlit as st
 
-from vpp.data.encoding import ENCODING_NAMES, encoding_name
-from vpp.data.read_as import AS_FOUND, DELIMITER_NAMES, ReadAs
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, ReadAs
 from vpp.data.reading import Reading
 from vpp.data.table import Table
+from vpp.data.text import ENCODING_NAMES, encoding_name
 from vpp.errors import DataError
 from vpp.wording import markup
 
@@ -16,7 +16,7 @@ HEADERS = {True: "first line", False: "none"}
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def read(content: bytes, name: str, read_as: ReadAs = AS_FOUND) -> Table:
+def read(content: bytes, name: str, read_as: ReadAs = DETECT) -> Table:
     """The table in a file. Raises DataError."""
     return Table.read(content, name=name, read_as=read_as)
 
@@ -41,7 +41,7 @@ def _fields(found: Reading | None, key: str) -> ReadAs:
     """Those that the format of the file has."""
     if found and found.format == "parquet":
         st.html(markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing was to be found.")))
-        return AS_FOUND
+        return DETECT
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}
     if found and found.format == "excel":

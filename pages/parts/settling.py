@@ -7,9 +7,8 @@ import streamlit as st
 
 from pages.parts import frame
 from pages.parts.asking import begin, consent, follow, is_running, job_of
-from vpp.data.adding import Answered
-from vpp.data.candidates import Key, Source, candidate_rows, input_key
 from vpp.data.dataset import Row
+from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan

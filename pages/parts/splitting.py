@@ -9,9 +9,9 @@ import streamlit as st
 from pages.parts.keeping import TEST_FILE
 from pages.parts.reading import read
 from vpp.data.dataset import Dataset
-from vpp.data.hints import split_hints
-from vpp.data.names import shown_name
-from vpp.data.split_rule import RANDOM, RuleKind, SplitRule
+from vpp.data.grid import shown_name
+from vpp.data.parting import split_hints
+from vpp.data.split import RANDOM, RuleKind, SplitRule
 from vpp.data.table import Table
 from vpp.wording import markup
 from vpp.wording.splitting import rows_sentence, unlabelled_sentence

@@ -122,7 +122,7 @@ def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Pat
     (runs / NEW / "data.csv").write_bytes(b"other")
     told = opened(app, OLD)
     assert f"{NEW} cannot be compared" in told
-    assert "is not as the run wrote it" in told
+    assert "was changed after the run wrote it" in told
     assert "A gets 5 of 6 test rows right" in told
 
 

@@ -24,7 +24,7 @@ def test_each_decision_stands_in_its_field(app: AppTest) -> None:
         "semicolon, as found",
         "first line, as found",
     ]
-    assert "not UTF-8: taken for Windows-1252" in shown(app)
+    assert "not UTF-8: read as Windows-1252" in shown(app)
 
 
 def test_a_choice_reads_the_table_anew(app: AppTest) -> None:

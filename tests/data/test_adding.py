@@ -2,8 +2,8 @@
 
 import pytest
 
-from vpp.data.adding import Answered, answered_rows, n_answered, with_rows
 from vpp.data.build import build_dataset
+from vpp.data.labelling import Answered, answered_rows, n_answered, with_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table
 from vpp.errors import DataError
@@ -52,7 +52,7 @@ def test_numbers_are_read_and_may_be_given_as_numbers():
     ("rows", "complaint"),
     [
         ([], "no row has been answered"),
-        ([answered(target="c")], "'c' is none of the labels: give one of a, b"),
+        ([answered(target="c")], "'c' is not a label: give one of a, b"),
         ([answered(x="many")], "'many' is no number, and 'x' is a column of numbers"),
         ([Answered(inputs={"x": "1"}, target="a")], "has no 'z'"),
         ([Answered(inputs={"x": "1", "z": "p", "w": "2"}, target="a")], "'w' is no input"),

@@ -24,7 +24,7 @@ import resource, sys
 from pathlib import Path
 import openpyxl, pyarrow.parquet
 from vpp.data.table import Table
-from vpp.data.read_as import ReadAs
+from vpp.data.dataset import ReadAs
 from vpp.errors import InputError
 
 def peak_mb():

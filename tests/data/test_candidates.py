@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
-from vpp.data.candidates import candidate_rows, input_key
 from vpp.data.dataset import Dataset
+from vpp.data.labelling import candidate_rows, input_key
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table
 

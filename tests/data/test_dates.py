@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.data.dates import DateForm, find_form, is_date
+from vpp.data.kinds import DateForm, find_form, is_date
 
 
 @pytest.mark.parametrize(

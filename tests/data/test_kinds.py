@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.kinds import find_kind, is_identifier, is_number, sequence_items
-from vpp.data.missing import cell
+from vpp.data.kinds import clean_cell, find_kind, is_identifier, is_number, sequence_items
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_what_is_not_a_plain_finite_number_is_none(text):
 @settings(deadline=None)
 @given(st.text())
 def test_a_cell_is_missing_or_its_text_without_outer_blanks(text):
-    assert cell(text) in (None, text.strip())
+    assert clean_cell(text) in (None, text.strip())
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from vpp.data.missing import MISSING, cell, labels_among
+from vpp.data.kinds import MISSING, clean_cell, labels_among
 
 
 @pytest.mark.parametrize("word", sorted(MISSING))
 def test_a_word_for_a_missing_cell_is_known_in_any_case(word):
-    assert cell(f" {word.upper()} ") is None
+    assert clean_cell(f" {word.upper()} ") is None
 
 
 @pytest.mark.parametrize(

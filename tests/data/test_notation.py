@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.dataset import Notation
-from vpp.data.notation import is_written_number, read_notation, read_number, told_decimal, write_number
+from vpp.data.numbers import certain_decimal, is_written_number, read_notation, read_number, write_number
 
 MARKS = [
     (".", ""),
@@ -167,7 +167,7 @@ def test_a_mark_that_could_be_either_is_decided_and_the_doubt_is_kept(cells, opt
     ],
 )
 def test_a_column_tells_its_decimal_mark_only_without_doubt(cells, mark):
-    assert told_decimal(cells) == mark
+    assert certain_decimal(cells) == mark
 
 
 def test_a_typed_number_may_be_plain_or_as_in_the_file():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split_rule import SplitRule
+from vpp.data.split import SplitRule
 from vpp.data.table import Table
 from vpp.errors import InputError
 
@@ -106,8 +106,8 @@ def test_equal_times_are_parted_by_the_files_order_and_said():
     dataset = split_by(days(["2024-01-01"] * 10 + ["2024-01-02"] * 10), "time:day")
     assert [row.id for row in dataset.test] == list(range(12, 20))
     assert dataset.provenance.notes[-2:] == (
-        "split by 'day': the latest rows test, 8 rows from '2024-01-02' on",
-        "2 more rows have that very 'day': of equal ones, those further down in the file test",
+        "split by 'day': test rows are the latest, 8 rows from '2024-01-02' on",
+        "2 more rows have the same 'day' as the first test row; ties were broken by the order in the file",
     )
 
 
@@ -116,7 +116,7 @@ def test_rows_without_the_column_take_no_part(rule):
     table = read("g,x,y\n" + "".join(f"{'' if i < 3 else i % 6},{i}.5,{i}.25\n" for i in range(30)))
     dataset = split_by(table, rule)
     assert {row.id for row in (*dataset.train, *dataset.test)} <= set(range(3, 30))
-    assert "3 rows have a target and no 'g': they take no part" in dataset.provenance.notes
+    assert "3 rows have a target but no 'g': left out" in dataset.provenance.notes
     assert dataset.provenance.n_left_out == 30 - len(dataset.train) - len(dataset.test)
 
 
@@ -124,7 +124,7 @@ def test_the_column_that_parts_the_rows_is_no_input_unless_named():
     table = stores(60, 6)
     dataset = split_by(table, "group:store")
     assert dataset.inputs == ("x",)
-    why = "it parts the rows into groups, and a new group is none of those"
+    why = "the split is by its groups, and new rows belong to new groups"
     assert f"column 'store' was left out: {why}" in dataset.provenance.notes
     assert split_by(table, "group:store", inputs=["store", "x"]).inputs == ("store", "x")
     assert split_by(days([str(i) for i in range(40)], "t"), "time:t").inputs == ("x",)
@@ -142,12 +142,12 @@ def test_the_split_is_kept_with_the_rows():
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("group", "split 'group' is none: give random, group:COLUMN or time:COLUMN"),
-        ("random:x", "split 'random:x' is none"),
+        ("group", "split 'group' is unknown: give random, group:COLUMN or time:COLUMN"),
+        ("random:x", "split 'random:x' is unknown"),
         ("group:stor", "some.csv has no column 'stor': did you mean 'store'?"),
-        ("group:y", "column 'y' is the target and cannot part the rows"),
-        ("group:one", "column 'one' of some.csv has one group only"),
-        ("time:one", "column 'one' of some.csv has one time only"),
+        ("group:y", "column 'y' is the target and cannot split the rows"),
+        ("group:one", "column 'one' of some.csv has a single group"),
+        ("time:one", "column 'one' of some.csv has a single time"),
         ("time:store", "column 'store' of some.csv cannot order the rows in time: it holds categories"),
         ("time:blank", "too few rows have a value in 'y' and 'blank': 0 in some.csv"),
     ],
@@ -162,7 +162,7 @@ def test_what_cannot_part_the_rows_is_refused_in_one_line(rule, said):
 
 def test_a_test_file_leaves_nothing_to_part():
     table = stores(40, 4)
-    with pytest.raises(InputError, match="are the test rows: leave out the split by 'store'"):
+    with pytest.raises(InputError, match="the test rows come from some.csv: leave out the split by 'store'"):
         split_by(table, "group:store", test_table=table)
 
 
@@ -170,21 +170,23 @@ def test_rows_of_the_test_file_that_also_train_are_said():
     table = read("x,z,y\n" + "".join(f"{i}.5,{i % 3},{'ab'[i % 2]}\n" for i in range(20)))
     other = read("z,x,y\n0,0.5,a\n1,1.5,b\n1,1.5,a\n2,77.5,a\n", "more.csv")
     notes = build_dataset(table, target="y", test_table=other).provenance.notes
-    assert any(n.startswith("2 rows of the 4 of more.csv are in some.csv word for word") for n in notes)
+    assert any(n.startswith("2 rows of the 4 of more.csv are identical to a row of some.csv") for n in notes)
 
 
 def test_labels_that_do_not_train_are_said():
     table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(20)))
     other = read("x,y\n7.25,a\n8.25,c\n9.25,c\n", "more.csv")
     notes = build_dataset(table, target="y", test_table=other).provenance.notes
-    assert "no training row has the label 'c': 2 test rows with it can hardly be told right" in notes
-    assert "no test row has the label 'b', so nothing tells how well such a row is told" in notes
+    assert "no training row has the label 'c': 2 test rows with it can hardly be predicted" in notes
+    assert "no test row has the label 'b', so the accuracy on such rows is unknown" in notes
 
 
 def test_a_test_file_of_too_many_new_labels_is_refused():
     table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(20)))
     other = read("x,y\n" + "".join(f"{i}.25,new {i}\n" for i in range(60)), "more.csv")
-    with pytest.raises(InputError, match=r"more.csv has 60 labels in 'y' that some.csv lacks, and 50 in all"):
+    with pytest.raises(
+        InputError, match=r"more.csv has 60 labels in 'y' that some.csv lacks, which makes more than 50"
+    ):
         build_dataset(table, target="y", test_table=other)
 
 
@@ -192,7 +194,7 @@ def test_a_label_of_one_row_trains_and_is_said():
     table = read("x,y\n" + "".join(f"{i}.5,{'rare' if i == 7 else 'ab'[i % 2]}\n" for i in range(2000)))
     dataset = build_dataset(table, target="y")
     assert [row.id for row in dataset.train if row.target == "rare"] == [7]
-    assert "no test row has the label 'rare', so nothing tells how well such a row is told" in dataset.provenance.notes
+    assert "no test row has the label 'rare', so the accuracy on such rows is unknown" in dataset.provenance.notes
 
 
 def test_training_targets_that_are_all_equal_are_said():
@@ -207,13 +209,13 @@ def test_training_targets_that_are_all_equal_are_said():
         (
             3,
             30,
-            "label 'fraud' stands on 1 of 30 training rows: always 'ok' would be right on 97\u00a0%; take more rows",
+            "label 'fraud' has 1 of 30 training rows: always predicting 'ok' would be right on 97\u00a0%; take more rows",
         ),
-        (3, 100, "label 'fraud' stands on 2 of 62 training rows: always 'ok' would be right on 97\u00a0%"),
+        (3, 100, "label 'fraud' has 2 of 62 training rows: always predicting 'ok' would be right on 97\u00a0%"),
         (50, 100, ""),
     ],
 )
 def test_a_rare_label_is_named_with_what_the_commonest_alone_gets_right(n_rare, train, note):
     table = read("x,y\n" + "".join(f"{i * 37 % 101},{'fraud' if i < n_rare else 'ok'}\n" for i in range(100)))
-    found = build_dataset(table, target="y", train_size=train).provenance.notes
-    assert "".join(note for note in found if " stands on " in note).partition(" (Rows and split")[0] == note
+    notes = build_dataset(table, target="y", train_size=train).provenance.notes
+    assert "".join(each for each in notes if "always predicting" in each).partition(" (Rows and split")[0] == note

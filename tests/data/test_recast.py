@@ -3,10 +3,9 @@
 import pytest
 
 from vpp.data.build import build_dataset
-from vpp.data.fields import input_fields, typed_row
-from vpp.data.recast import read_like, with_kinds
+from vpp.data.inputs import input_fields, typed_row
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.table import Table
+from vpp.data.table import Table, read_like, with_kinds
 from vpp.errors import DataError
 
 ROWS = [f"{i + 1}.000,5{i} €;0{i % 3}7;{('Mild', 'None', 'Severe')[i % 3]};{i % 2}" for i in range(9)]
@@ -43,7 +42,7 @@ def test_rows_to_be_asked_about_are_read_as_the_runs_were():
     like = read_like(few, GERMAN.columns)
     assert like.cells("preis") == ("1234", "7.5", "free")
     assert like.cells("note") == ("None", None, "Mild")
-    assert like.notes == ("column 'preis': row 2 holds 'free', which is no number; it is taken as written",)
+    assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
 
 
 def test_a_test_file_is_read_as_the_training_file_was():
@@ -66,5 +65,5 @@ def test_a_number_may_be_typed_as_the_file_writes_it():
         ("note", "None"),
     )
     assert fields[0].written("1000.50") == "1000,50"
-    with pytest.raises(DataError, match=r"'preis' takes a number, such as \d000,5\d: 'cheap' is none"):
+    with pytest.raises(DataError, match=r"'preis' takes a number, such as \d000,5\d, not 'cheap'"):
         typed_row(fields, ["cheap", "", ""])

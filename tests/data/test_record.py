@@ -110,7 +110,7 @@ def test_a_number_that_is_the_target_is_its_shortest_text():
     ],
 )
 def test_a_changed_file_is_refused(dataset, change):
-    with pytest.raises(DataError, match=r"data.csv of 'some' is not as the run wrote it"):
+    with pytest.raises(DataError, match=r"data.csv of 'some' was changed after the run wrote it"):
         dataset_from_csv(change(rows_csv(dataset)), header=spec(dataset))
 
 

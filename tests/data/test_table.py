@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data import dialect
-from vpp.data.read_as import ReadAs
+from vpp.data import reading
+from vpp.data.dataset import ReadAs
+from vpp.data.dialect import DELIMITERS
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -47,7 +48,7 @@ def has_text(rows: list[list[str]]) -> bool:
 @settings(deadline=None)
 @given(
     rows=tables(),
-    delimiter=st.sampled_from(dialect.DELIMITERS),
+    delimiter=st.sampled_from(DELIMITERS),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
 )
@@ -67,7 +68,7 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     rows=tables().map(
         lambda rows: [[text.encode("cp1252", "replace").decode("cp1252") for text in row] for row in rows]
     ),
-    delimiter=st.sampled_from([*dialect.DELIMITERS, ":", " ", "^"]),
+    delimiter=st.sampled_from([*DELIMITERS, ":", " ", "^"]),
     encoding=st.sampled_from(["cp1252", "utf-16-le", "utf-16-be", "utf-32"]),
 )
 def test_any_cells_survive_any_dialect_that_is_said(rows, delimiter, encoding):
@@ -85,9 +86,9 @@ def test_the_file_is_identified_by_its_bytes():
     assert (table.file, table.sha256) == ("some.csv", hashlib.sha256(b"x,y\n1,2\n").hexdigest())
 
 
-@pytest.mark.parametrize("delimiter", dialect.DELIMITERS)
+@pytest.mark.parametrize("delimiter", DELIMITERS)
 def test_a_delimiter_within_quotes_does_not_mislead(delimiter):
-    others = "".join(d for d in dialect.DELIMITERS if d != delimiter)
+    others = "".join(d for d in DELIMITERS if d != delimiter)
     table = read(f'a{delimiter}b\n"{others}"{delimiter}1\n"{delimiter}"{delimiter}2\n')
     assert table.delimiter == delimiter
     assert table.cells("a") == (others.strip(), delimiter.strip() or None)
@@ -136,7 +137,7 @@ def test_lines_without_text_are_no_rows():
     assert read("\n  \na;b\n1;2\n\n   \n3;4\n;\n\n").values == (("1", "3"), ("2", "4"))
 
 
-@pytest.mark.parametrize("delimiter", dialect.DELIMITERS)
+@pytest.mark.parametrize("delimiter", DELIMITERS)
 def test_a_row_may_begin_with_blanks(delimiter):
     assert read(f"a{delimiter}b\n {delimiter}x\n{delimiter}y\n").values == ((None, None), ("x", "y"))
 
@@ -177,11 +178,11 @@ def test_a_name_is_one_line():
         (b"nothing to see", "one line only"),
         (b"a,b\n1,2,3\n", "line 2 has 3 cells where 2 are expected"),
         (b'a,b\n1,"2\n3,4\n', "line 2 opens a quote that is never closed"),
-        (b"a,b\n1,\x002\n", "is no text in"),
-        (bytes(range(256)), "is no text in"),
-        (b"a,b\n\xff\x01,2\n", "is no text in"),
-        (b"a,b\n\xff\x81,2\n", "is no text in"),
-        (b"\xff\xfea", "is no text in"),
+        (b"a,b\n1,\x002\n", "is not text in"),
+        (bytes(range(256)), "is not text in"),
+        (b"a,b\n\xff\x01,2\n", "is not text in"),
+        (b"a,b\n\xff\x81,2\n", "is not text in"),
+        (b"\xff\xfea", "is not text in"),
         (b"PK\x03\x04rest", "is a zip archive or a workbook that is cut short"),
         (b"\x1f\x8brest", "is a gzip archive"),
     ],
@@ -191,7 +192,7 @@ def test_what_is_no_table_is_refused_in_one_line(content, said):
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
-    monkeypatch.setattr(dialect, "MAX_BYTES", 5)
+    monkeypatch.setattr(reading, "MAX_BYTES", 5)
     assert "keep a sample of its rows" in refusal(b"a,b\n1,2\n")
 
 

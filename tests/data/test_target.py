@@ -2,8 +2,7 @@
 
 import pytest
 
-from vpp.data.recast import with_kinds
-from vpp.data.table import Table
+from vpp.data.table import Table, with_kinds
 from vpp.data.target import find_task, guess_note, label_notes, resolve_task, sort_labels, target_guess
 from vpp.errors import DataError, InputError
 
@@ -60,14 +59,14 @@ def test_an_asked_task_overrules_the_one_found():
 @pytest.mark.parametrize(
     ("cells", "task", "said"),
     [
-        (["NA"] * 3, "auto", "column 'y' of some.csv is all empty: pick another target"),
+        (["NA"] * 3, "auto", "column 'y' of some.csv is empty: pick another target"),
         (["7", "7", "NA"], "auto", "column 'y' has one value only ('7'): pick another target"),
-        (["1", "x", "2"], "regression", "column 'y' of some.csv holds 'x' in row 1, which is not a number: mend"),
+        (["1", "x", "2"], "regression", "column 'y' of some.csv holds 'x' in row 1, which is not a number: fix"),
         (["1", "x" * 99, "2"], "regression", f"holds '{'x' * 39}…' in row 1"),
         (["a", "b", "c"], "auto", "column 'y' has a different value on every row: pick a target whose labels repeat"),
         (["1", "2", "3"], "classification", "column 'y' has a different value on every row"),
-        ([f"t{i}" for i in range(51)] * 2, "auto", "column 'y' has 51 different labels, 50 at most: merge labels"),
-        ([f"{i}" for i in range(51)] * 2, "classification", "50 at most: choose regression"),
+        ([f"t{i}" for i in range(51)] * 2, "auto", "column 'y' has 51 labels, more than 50: merge labels"),
+        ([f"{i}" for i in range(51)] * 2, "classification", "more than 50: choose regression"),
     ],
 )
 def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
@@ -80,9 +79,7 @@ def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
 
 def test_what_the_guess_goes_by_is_told():
     assert guess_note(table_of(label=list("aab"), x=list("195"))) == "the target 'label' is a guess: by its name"
-    assert guess_note(table_of(a=list("aab"), x=list("195"))) == (
-        "the target 'x' is a guess: the last column that can be one"
-    )
+    assert guess_note(table_of(a=list("aab"), x=list("195"))) == ("the target 'x' is a guess: the last suitable column")
 
 
 def test_a_chosen_kind_decides_the_task():
@@ -104,7 +101,7 @@ def test_a_label_that_no_answer_could_give_is_refused():
 
 def test_labels_that_nearly_look_the_same_are_named():
     assert label_notes(("1", "1.0", "yes", "Yes")) == (
-        "labels that nearly look the same are told apart to the letter: 'yes' and 'Yes'; '1' and '1.0'",
+        "similar labels count only if an answer spells them exactly: 'yes' and 'Yes'; '1' and '1.0'",
     )
     assert label_notes(("a", "b")) == ()
 

@@ -167,10 +167,10 @@ def test_spans_are_options():
     ("name", "span", "said"),
     [
         ("lines", None, "there is no task 'lines': pick one of linear, poly, sine"),
-        ("linear", (2, 2), "span 2 to 2 of task linear is none"),
-        ("linear", (0, float("inf")), "span 0 to inf of task linear is none"),
+        ("linear", (2, 2), "span 2 to 2 of task linear is empty"),
+        ("linear", (0, float("inf")), "span 0 to inf of task linear is empty"),
         ("sum-parity", (0.5, 3), "span 0.5 to 3 is not of integers"),
-        ("contains-zero", (1, 9), "holds no 0"),
+        ("contains-zero", (1, 9), "does not contain 0"),
         ("two-circles", (-1, 1), "radius -1 of task two-circles is too small"),
     ],
 )

@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset
-from vpp.data.read_as import ReadAs
-from vpp.data.recast import with_kinds
-from vpp.data.table import Table
+from vpp.data.dataset import Dataset, ReadAs
+from vpp.data.table import Table, with_kinds
 from vpp.data.target import target_guess
 from vpp.errors import InputError
 

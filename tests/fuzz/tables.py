@@ -10,13 +10,11 @@ from tests.fuzz import stretching
 from tests.fuzz.choices import Choices
 from tests.fuzz.promises import promise
 from vpp.data.build import build_dataset
-from vpp.data.candidates import candidate_rows
-from vpp.data.dataset import Dataset, Kind
-from vpp.data.read_as import DELIMITER_NAMES, ReadAs
-from vpp.data.recast import with_kinds
+from vpp.data.dataset import DELIMITER_NAMES, Dataset, Kind, ReadAs
+from vpp.data.labelling import candidate_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split_rule import SplitRule
-from vpp.data.table import Table
+from vpp.data.split import SplitRule
+from vpp.data.table import Table, with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import DataError, InputError
 from vpp.llm.prompts import render_columns, render_inputs, render_targets, seed_sentence, units

@@ -13,8 +13,7 @@ from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
 from vpp.bench.cells import Cell, Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
-from vpp.data.dataset import Column, Dataset, Notation, Row
-from vpp.data.read_as import ReadAs
+from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row
 from vpp.data.record import rows_csv
 from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished
 from vpp.hypothesis import hypothesis_id

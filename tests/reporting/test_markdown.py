@@ -22,8 +22,8 @@ from tests.reporting.builders import (
 )
 from tests.reporting.renderers import RENDERERS, kinds, tokens
 from tests.wording.test_escaping import HOSTILE
-from vpp.data.adding import Answered, with_rows
 from vpp.data.dataset import Dataset
+from vpp.data.labelling import Answered, with_rows
 from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused, Scored
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.spec import EndpointSpec

@@ -10,7 +10,7 @@ from tests import inspected
 from tests.processes import PENGUINS
 from tests.reporting import builders
 from vpp.cli import main
-from vpp.data.adding import Answered
+from vpp.data.labelling import Answered
 from vpp.errors import DataError, InputError, RunError
 from vpp.events import INITIAL_STEP, Scored
 from vpp.hypothesis import hypothesis_id
@@ -82,7 +82,7 @@ def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:
 
 def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     directory = inspected.labels(tmp_path).directory
-    with pytest.raises(DataError, match="'maybe' is none of the labels: give one of no, yes"):
+    with pytest.raises(DataError, match="'maybe' is not a label: give one of no, yes"):
         continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
     with pytest.raises(DataError, match="row 2 of the run already"):
         continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])

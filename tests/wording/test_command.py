@@ -11,7 +11,7 @@ from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
 from vpp.cli.running import _templates
 from vpp.data.build import build_dataset
-from vpp.data.read_as import ReadAs
+from vpp.data.dataset import ReadAs
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES

@@ -10,8 +10,8 @@ from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, write_bytes
-from vpp.data.inputs import columns_beside, unlabelled_rows
-from vpp.data.recast import read_like
+from vpp.data.inputs import other_columns, unlabelled_rows
+from vpp.data.table import read_like
 from vpp.data.tasks import generate
 from vpp.errors import InputError
 from vpp.reporting.document import report_html
@@ -112,8 +112,8 @@ def predict(options: Namespace) -> int:
         raise
     finally:
         tally.close()
-    other_columns = columns_beside(table, dataset.inputs)
-    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=other_columns)
+    beside = other_columns(table, dataset.inputs)
+    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=beside)
     write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0

@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 from vpp.cli.system import environment, find_run, format_text, keys, read_table, read_text
 from vpp.cli.working import cap_of, work_on
-from vpp.data.adding import answered_rows
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.recast import with_kinds
+from vpp.data.labelling import answered_rows
+from vpp.data.table import with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory

@@ -6,11 +6,10 @@ from argparse import Namespace
 from dataclasses import fields
 from pathlib import Path
 
-from vpp.data.dialect import MAX_BYTES
-from vpp.data.encoding import encoding_name
-from vpp.data.read_as import DELIMITER_NAMES, ReadAs
-from vpp.data.reading import Reading
+from vpp.data.dataset import DELIMITER_NAMES, ReadAs
+from vpp.data.reading import MAX_BYTES, Reading
 from vpp.data.table import Table
+from vpp.data.text import encoding_name
 from vpp.errors import InputError
 from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory

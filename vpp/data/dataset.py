@@ -1,10 +1,77 @@
-"""A dataset: rows with ids that never change, a target, and a split into training and test rows."""
+"""Datasets: rows with ids that never change, a target, training and test rows, and the options of reading a file."""
 
-from dataclasses import dataclass
+import codecs
+from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
-from vpp.data.read_as import AS_FOUND, ReadAs
+from vpp.errors import InputError
+
+DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
+"""Labels of the delimiters; a space stands for any run of spaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAs:
+    """The user's choices on how to read a file; None detects each. Raises InputError for an impossible choice."""
+
+    encoding: str | None = None
+    """Any text encoding that Python knows."""
+    delimiter: str | None = None
+    """One character; a name of DELIMITER_NAMES is converted to its character."""
+    header: bool | None = None
+    """True if the first line after the skipped ones names the columns."""
+    skip_lines: int | None = None
+    """Lines above the table, such as titles and comments."""
+    sheet: str | None = None
+    """Name of a workbook's sheet."""
+    decimal: str | None = None
+    """Decimal mark: a point, a comma, or its name."""
+
+    def __post_init__(self) -> None:
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _known(self.encoding))
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _one_character(self.delimiter))
+        if self.skip_lines is not None and self.skip_lines < 0:
+            raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
+        if self.decimal is not None:
+            object.__setattr__(self, "decimal", _mark(self.decimal))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Choices other than None, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+DETECT = ReadAs()
+"""Detect everything."""
+
+
+def _known(encoding: str) -> str:
+    """Normalise the encoding's name. Raises InputError for an unknown encoding."""
+    try:
+        info = codecs.lookup(encoding)
+        "".encode(info.name)  # LookupError for a codec of bytes
+    except (LookupError, ValueError):  # ValueError for a NUL in the name
+        raise InputError(f"encoding {encoding!r} is unknown: give one such as utf-8, utf-16 or cp1252") from None
+    return info.name
+
+
+def _mark(decimal: str) -> str:
+    mark = {"point": ".", "comma": ","}.get(decimal.lower(), decimal)
+    if mark not in (".", ","):
+        raise InputError(f"decimal is {decimal!r}: give point or comma")
+    return mark
+
+
+def _one_character(delimiter: str) -> str:
+    by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
+    character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
+    if len(character) != 1 or character in '"\r\n\0':
+        raise InputError(f"delimiter {delimiter!r} is unknown: give one character, or {', '.join(by_name)}")
+    return character
+
 
 Kind = Literal["number", "category", "text", "date", "sequence"]
 Task = Literal["regression", "classification"]
@@ -13,34 +80,34 @@ Value = str | float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notation:
-    """How a column's numbers are written in the file, where that is not plainly: `1.234,50 €`."""
+    """Format of a column's numbers in the file, unless plain: `1.234,50 €`."""
 
     decimal: str = "."
-    """The mark before the decimals."""
+    """Decimal mark."""
     grouping: str = ""
-    """The mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or none."""
+    """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
-    """What stands at each number: a currency, %, a unit."""
+    """Currency, percent sign or unit at each number."""
     before: bool = False
-    """Whether the unit stands before the number."""
+    """True if the unit precedes the number."""
     is_doubtful: bool = False
-    """Whether the cells alone do not tell which mark is which, or what a blank parts."""
+    """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the table and what was found in it."""
+    """A column of the table with its kind and counts."""
 
     name: str
     kind: Kind
     n_missing: int
     n_distinct: int
     notation: Notation | None = None
-    """Of a column of numbers; None where they are written plainly."""
+    """Format of its numbers; None if plain."""
     is_chosen: bool = False
-    """Whether a person chose the kind."""
+    """True if the user chose the kind."""
     kept_words: tuple[str, ...] = ()
-    """Words that stand for a missing cell elsewhere and are labels here, such as None."""
+    """Labels that mean a missing cell in other columns, such as None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,39 +115,39 @@ class Row:
     """One example."""
 
     id: int
-    """Position in the file as read, from 0, the header not counted; never changes."""
+    """Position in the file, from 0 without the header; never changes."""
     inputs: tuple[tuple[str, str | None], ...]
-    """(column, cell as written in the file) in the file's column order; None is a missing cell."""
+    """(column, cell) in file order; None is a missing cell."""
     target: Value | None
-    """A label's text for classification, a finite number for regression; None for a row without a target."""
+    """Label for classification, finite number for regression; None for a row without a target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where the rows came from and how many were used."""
+    """Source of the rows, and how many were used."""
 
     file: str
     sha256: str
     delimiter: str
     encoding: str
     n_rows: int
-    """Rows in the file, and in the test file where there is one."""
+    """Rows in the file and the test file."""
     n_unlabelled: int
-    """Rows without a target, which neither split takes."""
+    """Rows without a target; never training or test rows."""
     n_left_out: int
-    """Labelled rows that neither split took (sizes are limited)."""
+    """Labelled rows beyond the sizes of both parts."""
     split: str = "random"
-    """What parted the rows: random, group:COLUMN, time:COLUMN, or file where the test rows are another file's."""
+    """Rule of the split: random, group:COLUMN, time:COLUMN, or file if the test rows come from a second file."""
     test_file: str = ""
-    """That file's name."""
+    """Name of the second file; empty if none."""
     train_size: int = 0
-    """Training rows that were asked for at most; 0 where that was not kept."""
+    """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
     test_fraction: float = 0.0
     notes: tuple[str, ...] = ()
-    """What was decided on the way, a sentence each; for a generated task, its seed and ranges."""
-    read_as: ReadAs = AS_FOUND
-    """How a person said that the file is to be read."""
+    """Decisions taken on the way, a sentence each; for a generated task its seed and ranges."""
+    read_as: ReadAs = DETECT
+    """The user's choices on how to read the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,40 +162,37 @@ class Dataset:
     inputs: tuple[str, ...]
     """Names of the input columns, in file order."""
     classes: tuple[str, ...]
-    """Labels found in the labelled rows; sorted as numbers if all are numbers, else as text; empty for regression."""
+    """Labels of the labelled rows, sorted as numbers if all are numbers, else as text; empty for regression."""
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     provenance: Provenance
     unlabelled: tuple[Row, ...] = ()
-    """Rows without a target that are kept to be asked about; no sampler sees them."""
+    """Rows without a target, candidates for labelling; no sampler sees them."""
 
     @property
     def next_id(self) -> int:
-        """An id that no row of the file has, nor one that was added."""
+        """Smallest id above those of all rows, of the file or added later."""
         used = [row.id for row in (*self.train, *self.test, *self.unlabelled)]
         return max(self.provenance.n_rows, 1 + max(used, default=-1))
 
     @property
     def target_range(self) -> float:
-        """Range of the training targets of a regression, in their unit: what an abstention is off by (choice 12).
+        """Range of the training targets of a regression, in their unit: the error charged to an unreadable answer.
 
-        Where all are equal their magnitude, or 1, stands for it: an abstention is never right.
+        If all targets are equal, their magnitude, or 1 for 0, so that the error is never 0.
         """
         targets = [float(row.target) for row in self.train if row.target is not None]
         return max(targets) - min(targets) or abs(targets[0]) or 1.0
 
     @property
     def target_decimals(self) -> int | None:
-        """Digits after the point of the training targets, each in its shortest form, the most among them.
-
-        None for classification.
-        """
+        """Most decimals of a training target in its shortest form; None for classification."""
         if self.task == "classification":
             return None
         return max((_decimals(float(row.target)) for row in self.train if row.target is not None), default=0)
 
 
 def _decimals(value: float) -> int:
-    """0 for 3.0 and 1e22, 9 for 1e-9."""
+    """Decimals of a number: 0 for 3.0 and 1e22, 9 for 1e-9."""
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0

@@ -1,23 +1,71 @@
-"""A grid of texts from records: rows of one width, under names that are given or made."""
+"""Grid of texts: rows of equal width under unique column names."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, count, islice
 
-from vpp.data.names import unique_names
-from vpp.data.records import Record
+from vpp.data.text import Record
 from vpp.errors import DataError
+
+MAX_NAME = 1_000
+"""Characters of the longest name allowed."""
+LONG_NAME = 60
+"""Characters of a name shown in a message; longer names are cut."""
+
+
+def unique_names(
+    headers: Sequence[str], *, without: Collection[int], say: bool, file: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a name for each header except those at the places `without`, and a note on each name that was made up.
+
+    say: also note columns without a name. Raises DataError for a name longer than MAX_NAME.
+    """
+    given = [" ".join(header.split()) for header in headers]
+    taken = set(given)
+    named: dict[str, None] = {}
+    notes: list[str] = []
+    for number, name in enumerate(given, start=1):
+        if number - 1 in without:
+            continue
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"{file}: the name of column {number} has {len(name):,} characters, more than {MAX_NAME:,}: shorten "
+                "it, or choose that there is no header"
+            )
+        if name and name not in named:
+            named[name] = None
+            continue
+        own = _unused(name or f"column_{number}", taken)
+        taken.add(own)
+        named[own] = None
+        if name or say:
+            fault = f"repeats the name {shown_name(name)!r}" if name else "has no name"
+            notes.append(f"column {number} {fault}: called {shown_name(own)!r}")
+    return tuple(named), tuple(notes)
+
+
+def shown_name(name: str) -> str:
+    """The name, cut at LONG_NAME characters."""
+    return name if len(name) <= LONG_NAME else f"{name[: LONG_NAME - 1]}…"
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Return the name if it is free, else the first free one of name_2, name_3, …"""
+    if name not in taken:
+        return name
+    return next(other for i in count(2) if (other := f"{name}_{i}") not in taken)
+
 
 MAX_COLUMNS = 2_000
 MAX_FILLED = 2_000_000
-"""Cells that lines shorter than the table may lack in all: each takes memory, and none stands in the file."""
+"""Empty cells that may be added to short lines in total: each takes memory that the file does not."""
 _ROWS_AT_ONCE = 8_192
-_TEXTS_KEPT = 200_000
+_MAX_INTERNED = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Named columns of texts without outer blanks; an empty text is an empty cell."""
+    """Named columns of stripped texts; an empty text is an empty cell."""
 
     names: tuple[str, ...]
     columns: list[list[str]]
@@ -26,10 +74,10 @@ class Grid:
 
 
 def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str) -> Grid:
-    """The grid of all records, which the first names where there is a header.
+    """Build the grid of all records; the first one names the columns if `header`.
 
-    width: cells of a line where there is no header. A column without name and cells is left out; a line without any
-    text is no row. Raises DataError for a row with more cells than there are columns, too many columns, or no rows.
+    width: cells a line if there is no header. Columns without name and cells are dropped.
+    Raises DataError for a row with more cells than columns, for too many columns, and for no rows.
     """
     first = next(records, None)
     if first is None:
@@ -44,25 +92,26 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
     columns = _columns(rows.even(records if header else chain((first,), records)), len(given))
     if not columns[0]:
         raise DataError(
-            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, say that "
-            "there is no header"
+            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
+            "that there is no header"
         )
     return _named(given, columns, header=header, rows=rows, name=name)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Rows:
-    """Makes every row as wide as the table, and keeps which were not."""
+    """Brings every row to the width of the table and records which rows were shorter or longer."""
 
     width: int
     n_named: int
-    """The width without unnamed columns at its end."""
+    """Width without the unnamed columns at the end."""
     file: str
     short: list[int] = field(default_factory=list)
-    """Lines in the file."""
+    """Line numbers of rows with fewer cells."""
     n_filled: int = 0
-    """Cells that short lines lack."""
+    """Cells added to short rows."""
     long: list[int] = field(default_factory=list)
+    """Line numbers of rows with more cells."""
 
     def even(self, records: Iterable[Record]) -> Iterator[Sequence[str]]:
         for line, cells in records:
@@ -83,34 +132,34 @@ class _Rows:
         self.n_filled += n_cells
         if self.n_filled > MAX_FILLED:
             raise DataError(
-                f"{self.file} has lines much shorter than its {self.width:,} columns, which lack more than "
-                f"{MAX_FILLED:,} cells: keep the columns that are filled, or choose the delimiter"
+                f"{self.file} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
+                "missing in total: keep the columns that are filled, or choose the delimiter"
             )
 
     def _check_blank(self, line: int, cells: Sequence[str]) -> None:
         if "".join(cells[self.width :]).strip():
             raise DataError(
                 f"{self.file}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
-                "hold the delimiter, name every column, or skip the lines above the table"
+                "contain the delimiter, name every column, or skip the lines above the table"
             )
 
     def notes(self) -> Iterator[str]:
         if self.short:
-            yield f"{_lines(self.short)} fewer than {self.n_named} cells: the rest is missing"
+            yield f"{_lines(self.short)} fewer than {self.n_named} cells: the others are missing"
         if self.long:
-            yield f"{_lines(self.long)} more empty cells at the end than there are columns: these were left out"
+            yield f"{_lines(self.long)} empty cells beyond the last column: these were left out"
 
 
 def _n_named(given: Sequence[str]) -> int:
-    """Columns up to the last that has a name."""
+    """Number of columns up to the last one with a name."""
     return max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
 
 
 class _Stripped(dict[str, str]):
-    """Texts without outer blanks, each kept once, so that a table of repeated cells stays small."""
+    """Interns stripped texts, so that a table of repeated cells stays small."""
 
     def __missing__(self, text: str) -> str:
-        if len(self) >= _TEXTS_KEPT:
+        if len(self) >= _MAX_INTERNED:
             self.clear()
         stripped = text.strip()
         return self.setdefault(stripped, stripped) if stripped == text else self.setdefault(text, stripped)
@@ -118,26 +167,26 @@ class _Stripped(dict[str, str]):
 
 def _columns(rows: Iterator[Sequence[str]], width: int) -> list[list[str]]:
     columns: list[list[str]] = [[] for _ in range(width)]
-    kept = _Stripped()
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        for column, cells in zip(columns, zip(*some, strict=True), strict=True):
-            column.extend(map(kept.__getitem__, cells))
+    stripped = _Stripped()
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
+            column.extend(map(stripped.__getitem__, cells))
     return columns
 
 
 def _named(given: Sequence[str], columns: list[list[str]], *, header: bool, rows: _Rows, name: str) -> Grid:
-    """Without columns that have neither name nor cells."""
+    """Name the columns; drop those with neither name nor cells."""
     headed = enumerate(zip(given, columns, strict=True))
     empty = [place for place, (head, cells) in headed if not head.strip() and not any(cells)]
     unnamed_only = set(empty) if header else set(_at_end(empty, len(given)))
     names, notes = unique_names(given, without=unnamed_only, say=header, file=name)
-    kept = [cells for i, cells in enumerate(columns) if i not in unnamed_only]
+    remaining = [cells for i, cells in enumerate(columns) if i not in unnamed_only]
     left_out = (_left_out(sorted(unnamed_only)),) if unnamed_only else ()
-    return Grid(names=names, columns=kept, notes=(*rows.notes(), *left_out, *notes))
+    return Grid(names=names, columns=remaining, notes=(*rows.notes(), *left_out, *notes))
 
 
 def _at_end(places: Sequence[int], width: int) -> Iterator[int]:
-    """Those of the places that nothing else follows."""
+    """Yield the places that form the end of the table, last first."""
     for place, last in zip(reversed(places), range(width - 1, -1, -1), strict=False):
         if place != last:
             return
@@ -147,7 +196,7 @@ def _at_end(places: Sequence[int], width: int) -> Iterator[int]:
 def _left_out(places: Sequence[int]) -> str:
     if len(places) == 1:
         return f"column {places[0] + 1} has no name and no cells: left out"
-    return f"{len(places)} columns, the first at place {places[0] + 1}, have no name and no cells: left out"
+    return f"{len(places)} columns, from column {places[0] + 1}, have no name and no cells: left out"
 
 
 def _lines(lines: Sequence[int]) -> str:

@@ -1,14 +1,161 @@
-"""What a column's cells are: numbers, dates, sequences of integers, categories or text."""
+"""Kinds of cells: missing, number, date, sequence of integers, category, text."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from vpp.data.dataset import Kind
-from vpp.data.dates import find_form
+
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "#n/a", "#na", "#n/a n/a", "<na>", "nan", "-nan", "1.#qnan", "-1.#ind", "null", "<null>"}
+    | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
+    | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
+    | {"#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"}
+)
+"""Texts of a missing cell, in lower case."""
+
+_SIGNS = re.compile(r"[+±/-]+")
+_PAIR = re.compile(r"[A-Z]{2}")
+_WORD = re.compile(r"[^\W\d_].*")
+FEWEST_OTHERS = 2
+MOST_OTHERS = 50
+"""Least and most other labels of a column in which a word for a missing cell is a label too."""
+
+
+def clean_cell(text: str) -> str | None:
+    """Strip the text; None if it stands for a missing cell."""
+    stripped = text.strip()
+    return None if stripped.lower() in MISSING else stripped
+
+
+def labels_among(counts: Counter[str]) -> frozenset[str]:
+    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text.
+
+    `None` is a label among other words that repeat; `NA` among codes of two capitals; `-` among signs.
+    """
+    doubtful = {text for text in counts if text in _RULES}
+    if not doubtful:
+        return frozenset()
+    others = {text: n for text, n in counts.items() if text.lower() not in MISSING}
+    return frozenset(text for text in doubtful if _RULES[text](others))
+
+
+def _among_words(others: dict[str, int]) -> bool:
+    repeated = 2 * len(others) <= sum(others.values())
+    return FEWEST_OTHERS <= len(others) <= MOST_OTHERS and repeated and all(map(_WORD.fullmatch, others))
+
+
+def _among_pairs(others: dict[str, int]) -> bool:
+    return len(others) >= FEWEST_OTHERS and all(map(_PAIR.fullmatch, others))
+
+
+def _among_signs(others: dict[str, int]) -> bool:
+    return bool(others) and all(map(_SIGNS.fullmatch, others))
+
+
+_RULES = {"None": _among_words, "none": _among_words, "NONE": _among_words, "NA": _among_pairs, "-": _among_signs}
+
+
+_TIME = (
+    r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_FORMS = {
+    "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
+    "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
+    "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day/month/year": r"(?P<day>\d\d?)(?P<mark>[/.-])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
+    "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
+}
+_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _FORMS.items()}
+COMPACT = "yearmonthday"
+FEWEST_COMPACT = 3
+"""Least distinct numbers such as 20240131 that are read as dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    """How a column's dates are written."""
+
+    name: str
+    """Order of the parts: year-month-day, day/month/year, …"""
+    other: str | None = None
+    """A second order in which every cell is a date."""
+
+    def read(self, text: str) -> datetime:
+        """Parse a date into a naive datetime, in UTC if the text has a zone. Raises ValueError for other text."""
+        moment = _read(_PATTERNS[self.name], text)
+        if moment is None:
+            raise ValueError(f"{text!r} is not a date")
+        return moment
+
+
+def is_date(text: str) -> bool:
+    """True for a date in any form but the compact one, with or without a time."""
+    return any(_read(pattern, text) for name, pattern in _PATTERNS.items() if name != COMPACT)
+
+
+def find_form(present: Sequence[str]) -> DateForm | None:
+    """Return the form in which every cell is a date, or None. A date needs a year."""
+    distinct = list(dict.fromkeys(present))
+    fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
+    if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
+        return None
+    return DateForm(fits[0], fits[1] if len(fits) > 1 and _differ(fits, distinct) else None)
+
+
+def _differ(fits: Sequence[str], distinct: Sequence[str]) -> bool:
+    first, second = (_PATTERNS[name] for name in fits[:2])
+    return any(_read(first, text) != _read(second, text) for text in distinct)
+
+
+def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
+    match = pattern.fullmatch(text) if len(text) <= 60 else None
+    if match is None:
+        return None
+    parts = match.groupdict()
+    try:
+        year, month, day = _year(parts["year"]), _month(parts), int(parts["day"])
+        if parts["hour"] is None:
+            return datetime(year, month, day)
+        hour, second = _hour(int(parts["hour"]), parts["half"]), min(int(parts["second"] or 0), 59)
+        return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
+    except (ValueError, OverflowError):
+        return None
+
+
+def _year(text: str) -> int:
+    """Read a year; two digits mean 1970 to 2069."""
+    return int(text) if len(text) == 4 else (2000 if int(text) < 70 else 1900) + int(text)
+
+
+def _month(parts: dict[str, str | None]) -> int:
+    named = parts.get("named")
+    return _MONTHS.index(named.lower()) + 1 if named else int(parts["month"] or 0)
+
+
+def _hour(hour: int, half: str | None) -> int:
+    if half is None:
+        return hour
+    if not 1 <= hour <= 12:
+        raise ValueError(hour)
+    return hour % 12 + (12 if half in "pP" else 0)
+
+
+def _offset(zone: str | None) -> timedelta:
+    if zone in (None, "Z", "z", "UTC", "utc"):
+        return timedelta()
+    return datetime.strptime(str(zone), "%z").utcoffset() or timedelta()
+
 
 FEW_VALUES = 20
-"""A text column with at most so many values, one of them repeated, is a category."""
+"""Most values of a category in which not every value repeats."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -18,26 +165,26 @@ _HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
 _ITEM = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _CODE = re.compile(r"[\w./#:+@-]+")
-_TELLS_CODE = re.compile(r"[0-9@]|://")
+_CODE_MARK = re.compile(r"[0-9@]|://")
 MOSTLY_CODES = 0.9
-"""Of distinct words of a column of codes, so many have a digit, an @ or the start of an address."""
+"""Least share of words with a digit, an @ or `://` in a column of codes."""
 _CODE_NAME = re.compile(
     r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
     re.IGNORECASE,
 )
-"""Names of numbers that count nothing."""
+"""Column names of codes and phone numbers."""
 _ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
 _PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
 SHORTEST_CODE = 4
-"""Digits of one that only its column's name tells."""
+"""Least digits of a code that is recognised by its column's name alone."""
 LONGEST_COUNT = 15
-"""An integer with more digits, which a float does not hold, is a code."""
+"""Most digits of an integer that a float represents exactly; longer ones are codes."""
 _ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
 
 
 def is_number(text: str) -> bool:
-    """A finite decimal number; no thousands separators, no decimal comma."""
+    """True for a finite decimal number without thousands separators and with a decimal point."""
     return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
 
 
@@ -46,23 +193,23 @@ def is_integer(text: str) -> bool:
 
 
 def is_sequence(text: str) -> bool:
-    """At least two integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
+    """True for two or more integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
     return _SEQUENCE.fullmatch(text) is not None
 
 
 def sequence_items(text: str) -> tuple[float, ...] | None:
-    """The integers of a sequence, in order; None where the text is no sequence, or holds one beyond a float's range."""
+    """Return the integers of a sequence in order; None for other text and for integers beyond the range of floats."""
     if not is_sequence(text):
         return None
     items = text.split("-") if _HYPHENATED.fullmatch(text) else _ITEM.findall(text)
-    found = tuple(map(float, items))
-    return found if all(map(math.isfinite, found)) else None
+    values = tuple(map(float, items))
+    return values if all(map(math.isfinite, values)) else None
 
 
 def find_kind(cells: Iterable[str | None], *, name: str = "") -> Kind:
-    """The kind that every cell that is not missing has; a column without any is text.
+    """Return the kind of a column's present cells; an empty column is text.
 
-    Both of 0 and 1 alone are categories. Codes written in digits (`00123`, phone numbers, what the name calls one) are
+    A column of 0 and 1 is a category. Codes of digits (`00123`, phone numbers, codes by the column's name) are
     categories or text.
     """
     present = [cell for cell in cells if cell is not None]
@@ -79,7 +226,7 @@ def find_kind(cells: Iterable[str | None], *, name: str = "") -> Kind:
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
-    """Whether integers are codes: by the column's name, a zero before other digits, or more digits than a float has."""
+    """True if integers are codes: by the column's name, a leading zero, or more digits than a float represents."""
     if not all(map(str.isdecimal, present)):
         return False
     if is_code_name(name) and max(map(len, present)) >= SHORTEST_CODE:
@@ -88,22 +235,22 @@ def are_codes(present: Sequence[str], *, name: str = "") -> bool:
 
 
 def is_code_name(name: str) -> bool:
-    """Whether a column of this name holds codes or phone numbers, however they are written."""
+    """True for a column name of codes or phone numbers."""
     return _CODE_NAME.fullmatch(name) is not None
 
 
 def are_sequences(present: Sequence[str]) -> bool:
-    """Neither decimal commas nor phone numbers."""
+    """True if all cells are sequences, and they are not all decimal commas or all phone numbers."""
     others = (_DECIMAL_COMMA, _PHONE)
     return all(map(is_sequence, present)) and not any(all(map(other.fullmatch, present)) for other in others)
 
 
 def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
-    """Whether a column names its rows and says nothing more of them.
+    """True if a column only names its rows.
 
-    Every cell is there and differs from all others, and they are consecutive integers (an index), integers under a name
-    such as `id`, dates, or codes: one word each, mostly with a digit or an @ in it (`A-017`, an e-mail address, a
-    UUID, a zip). Distinct measurements, sequences, plain words and free text are none.
+    All cells are present and distinct, and they are consecutive integers (an index), integers under a name such as
+    `id`, dates, or codes: single words, mostly with a digit or an @ (`A-017`, an e-mail address, a UUID, a zip code).
+    Distinct measurements, sequences, plain words and free text are not identifiers.
     """
     present = [cell for cell in cells if cell is not None]
     if kind == "sequence" or len(set(present)) < len(cells):
@@ -115,8 +262,8 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
 
 
 def _are_code_words(present: Sequence[str]) -> bool:
-    told = sum(_TELLS_CODE.search(cell) is not None for cell in present)
-    return told >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
+    n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
+    return n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
 
 
 def _repeats(n_distinct: int, n: int) -> bool:

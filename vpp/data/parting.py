@@ -1,41 +1,111 @@
-"""Labelled rows parted into training and test rows, and what a person should know of how that was done."""
+"""Split the labelled rows of one or two files; warn about what the split lacks."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from vpp.data.dataset import Row
-from vpp.data.dates import find_form
-from vpp.data.examples import Examples
-from vpp.data.kinds import is_number
-from vpp.data.split import SPLIT, Sizes, Split, group_split, stratified_split, time_split
-from vpp.data.split_rule import RANDOM, SplitRule
+from vpp.data.dataset import Column, Row, Task
+from vpp.data.inputs import unlabelled_rows
+from vpp.data.kinds import find_form, is_integer, is_number
+from vpp.data.lines import quoted
+from vpp.data.split import RANDOM, SPLIT, Sizes, Split, SplitRule, group_split, stratified_split, time_split
+from vpp.data.table import Table
+from vpp.data.target import target_value
 from vpp.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """Labelled rows of a table: those with a value in the target column and, if given, in the `needed` column."""
+
+    table: Table
+    inputs: tuple[str, ...]
+    target: str
+    task: Task
+    first_id: int = 0
+    """Id of the file's first row."""
+    needed: str = ""
+    """Column that must have a value too; empty if none."""
+
+    @cached_property
+    def labelled(self) -> list[tuple[int, str]]:
+        """(position in the file, target cell) of each row with a target."""
+        return [(i, cell) for i, cell in enumerate(self.table.cells(self.target)) if cell is not None]
+
+    @cached_property
+    def targets(self) -> list[tuple[int, str]]:
+        """`labelled` rows with a value in the needed column."""
+        if not self.needed:
+            return self.labelled
+        cells = self.table.cells(self.needed)
+        return [(i, cell) for i, cell in self.labelled if cells[i] is not None]
+
+    @property
+    def n_without(self) -> int:
+        """Number of rows with a target but without the needed value."""
+        return len(self.labelled) - len(self.targets)
+
+    @cached_property
+    def strata(self) -> list[str]:
+        """Label of each of `targets`; all equal for regression."""
+        return [cell if self.task == "classification" else "" for _, cell in self.targets]
+
+    @property
+    def labels(self) -> set[str]:
+        """Labels of all rows with a target; one empty label for regression."""
+        return {cell if self.task == "classification" else "" for _, cell in self.labelled}
+
+    @property
+    def unlabelled(self) -> tuple[Row, ...]:
+        """Rows without a target but with any input, in file order."""
+        rows = unlabelled_rows(self.table, self.inputs, self.target)
+        filled = (row for row in rows if any(cell is not None for _, cell in row.inputs))
+        return tuple(replace(row, id=self.first_id + row.id) for row in filled)
+
+    def cells(self, column: str) -> list[str | None]:
+        """Cells of a column, one for each of `targets`."""
+        cells = self.table.cells(column)
+        return [cells[i] for i, _ in self.targets]
+
+    def rows(self, picked: Sequence[int]) -> tuple[Row, ...]:
+        """Rows at these positions of `targets`."""
+        columns = [(name, self.table.cells(name)) for name in self.inputs]
+        return tuple(
+            Row(
+                id=self.first_id + i,
+                inputs=tuple((name, cells[i]) for name, cells in columns),
+                target=target_value(cell, self.task),
+            )
+            for i, cell in (self.targets[k] for k in picked)
+        )
+
 
 RARE_SHARE = 0.1
 RARE_ROWS = 5
-"""A label with a smaller share of the training rows, or with fewer of them, is rare where others have twice as many."""
+"""A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
-"""Labels that a note names; the rest are counted."""
+"""Most labels that a note lists; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parted:
-    """Both parts."""
+    """Training and test rows."""
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    """How the rows were parted, a sentence each."""
+    """How the rows were split, a sentence each."""
 
 
 def part(files: Sequence[Examples], sizes: Sizes, rule: SplitRule, *, min_train: int, seed: int) -> Parted:
-    """Rows of the one file by the rule, or training rows of the first and test rows of the second, by chance.
+    """Split one file by the rule, or draw training rows from the first file and test rows from the second.
 
-    Raises DataError where there are too few rows, or the rule's column cannot part them.
+    Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
     if rule == RANDOM:
         train, test = _drawn(files, sizes, min_train=min_train, seed=seed)
@@ -61,7 +131,7 @@ def _drawn(
 
 
 def _wanted(n_labelled: Sequence[int], sizes: Sizes) -> list[tuple[int, int]]:
-    """(Training, test) rows to draw from each file."""
+    """(training, test) rows to draw from each file."""
     if len(n_labelled) == 1:
         return [sizes.within(n_labelled[0])]
     n_train, n_test = n_labelled
@@ -70,16 +140,16 @@ def _wanted(n_labelled: Sequence[int], sizes: Sizes) -> list[tuple[int, int]]:
 
 def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int, min_train: int) -> None:
     if n_train < max(1, min_train) or n_test < 1:
-        found = " and ".join(f"{len(file.targets)} in {file.table.file}" for file in files)
+        counts = " and ".join(f"{len(file.targets)} in {file.table.file}" for file in files)
         needed = f" and {files[0].needed!r}" if files[0].needed else ""
         raise DataError(
-            f"too few rows have a value in {files[0].target!r}{needed}: {found}; at least {max(1, min_train)} for "
+            f"too few rows have a value in {files[0].target!r}{needed}: {counts}; at least {max(1, min_train)} for "
             "training and 1 for testing are needed: add rows or fill in the target"
         )
 
 
 def _rng(seed: int, part: int) -> np.random.Generator:
-    """The first file's stream, and the test file's own."""
+    """Random stream of a file's split (0: first file, 1: test file)."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, part)))
 
 
@@ -87,19 +157,21 @@ def _by_group(file: Examples, sizes: Sizes, column: str, rng: np.random.Generato
     groups = [cell or "" for cell in file.cells(column)]
     if len(set(groups)) < 2:
         raise DataError(
-            f"column {column!r} of {file.table.file} has one group only among the rows with a target: split by another "
+            f"column {column!r} of {file.table.file} has a single group among the rows with a target: split by another "
             "column, or by chance"
         )
     split = group_split(groups, file.strata, sizes=sizes, rng=rng)
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
     largest = Counter(groups).most_common(1)[0]
-    said = [f"split by {column!r}: {_counted(len(train), 'group')} train, {len(test):,} test, and none does both"]
+    notes = [
+        f"split by {column!r}: {_counted(len(train), 'group')} for training, {len(test):,} for testing, no overlap"
+    ]
     if len(set(groups)) == len(groups):
-        said.append(f"each row has a {column!r} of its own, so this split is one by chance")
+        notes.append(f"every row has a different {column!r}, so this split equals a random one")
     elif 2 * largest[1] > len(groups):
         share = f"{largest[1]:,} of {len(groups):,} rows"
-        said.append(f"the group {_short(largest[0])} has {share}, so the parts are uneven")
-    return split, said
+        notes.append(f"the group {quoted(largest[0])} has {share}, so the parts are uneven")
+    return split, notes
 
 
 def _by_time(file: Examples, sizes: Sizes, column: str, rng: np.random.Generator) -> tuple[Split, list[str]]:
@@ -107,22 +179,22 @@ def _by_time(file: Examples, sizes: Sizes, column: str, rng: np.random.Generator
     times = _times(file, column, cells)
     if len(set(times)) < 2:
         raise DataError(
-            f"column {column!r} of {file.table.file} has one time only among the rows with a target: split by another "
+            f"column {column!r} of {file.table.file} has a single time among the rows with a target: split by another "
             "column, or by chance"
         )
     split = time_split(times, file.strata, sizes=sizes, rng=rng)
     first = split.test[0]
-    latest = f"{_counted(len(split.test), 'row')} from {_short(cells[first])} on"
-    said = [f"split by {column!r}: the latest rows test, {latest}"]
+    latest = f"{_counted(len(split.test), 'row')} from {quoted(cells[first])} on"
+    notes = [f"split by {column!r}: test rows are the latest, {latest}"]
     tied = sum(time == times[first] for time in times) - sum(times[i] == times[first] for i in split.test)
     if tied:
         row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"
-        said.append(f"{row} that very {column!r}: of equal ones, those further down in the file test")
-    return split, said
+        notes.append(f"{row} the same {column!r} as the first test row; ties were broken by the order in the file")
+    return split, notes
 
 
 def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:
-    """Numbers or moments, as the whole column is written. Raises DataError for any other column."""
+    """Parse a column of numbers or dates. Raises DataError for other columns."""
     if all(map(is_number, cells)):
         return [float(cell) for cell in cells]
     form = find_form(sorted({cell for cell in file.table.cells(column) if cell is not None}))
@@ -139,14 +211,14 @@ def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:
 
 def _without(file: Examples) -> Iterator[str]:
     if n := file.n_without:
-        rows, they = ("1 row has", "it takes") if n == 1 else (f"{n:,} rows have", "they take")
-        yield f"{rows} a target and no {file.needed!r}: {they} no part"
+        rows = "1 row has" if n == 1 else f"{n:,} rows have"
+        yield f"{rows} a target but no {file.needed!r}: left out"
 
 
 def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) -> Iterator[str]:
-    """What the parts lack: labels that do not train or do not test, or any difference between training targets.
+    """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
 
-    labels: of all rows with a target; none for regression. n_left: rows with a target in neither part.
+    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in neither part.
     """
     trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
     if not labels and len(trained) == 1:
@@ -154,27 +226,27 @@ def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) ->
     unseen = [label for label in labels if label not in trained]
     if unseen:
         n = sum(tested[label] for label in unseen)
-        rows = f"{_counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be told right"
+        rows = f"{_counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
     if labels and (rare := _rare(Counter(str(row.target) for row in parted.train))):
         yield rare + ("; take more rows (Rows and split; --train-size)" if n_left else "")
     untested = [label for label in labels if label in trained and label not in tested]
     if untested:
-        yield f"no test row has {_listed(untested)}, so nothing tells how well such a row is told"
+        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
 
 
 def _rare(trained: Counter[str]) -> str:
-    """What the commonest label alone would get right, where another has few of the training rows; else empty."""
+    """Accuracy of always predicting the commonest label, as a note, if another label is rare; else empty."""
     total = trained.total()
     (common, most), *_, (rare, n) = [*trained.most_common(), *trained.most_common()[-1:]]
     if not (n < RARE_ROWS or n < RARE_SHARE * total) or 2 * n > most:
         return ""
-    stands = f"label {_short(rare)} stands on {n:,} of {_counted(total, 'training row')}"
-    return f"{stands}: always {_short(common)} would be right on {round(100 * most / total)}\u00a0%"
+    few = f"label {quoted(rare)} has {n:,} of {_counted(total, 'training row')}"
+    return f"{few}: always predicting {quoted(common)} would be right on {round(100 * most / total)}\u00a0%"
 
 
 def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:
-    """Rows of the test file that the training file holds too."""
+    """Note the rows of the test file that are in the training file too."""
     if len(files) < 2:
         return
     known = set(_word_for_word(files[0]))
@@ -184,8 +256,8 @@ def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:
         was = "is" if again == 1 else "are"
         total = len(files[1].targets)
         yield (
-            f"{again:,} {row} of the {total:,} of {files[1].table.file} {was} in {files[0].table.file} word for word: "
-            "where a row both trains and tests, the test flatters"
+            f"{again:,} {row} of the {total:,} of {files[1].table.file} {was} identical to a row of "
+            f"{files[0].table.file}: rows used for training and testing make the test too optimistic"
         )
 
 
@@ -194,15 +266,60 @@ def _word_for_word(file: Examples) -> Iterator[tuple[str | None, ...]]:
 
 
 def _listed(labels: Sequence[str]) -> str:
-    shown = ", ".join(map(_short, labels[:NAMED]))
+    shown = ", ".join(map(quoted, labels[:NAMED]))
     more = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
     return f"the label {shown}" if len(labels) == 1 else f"one of the labels {shown}{more}"
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def _short(cell: str) -> str:
-    line = " ".join(cell.split())
-    return repr(line if len(line) <= 40 else f"{line[:39]}…")
+FEWEST_GROUPS = 3
+FEWEST_CODES = 10
+"""Least values of a group column that is recognised by its codes alone; fewer are ordinary labels."""
+_GROUP_NAME = re.compile(
+    r"(.*[^a-z])?(id|uuid|guid|patient|subject|participant|proband|person|customer|client|user|author|player|pupil|"
+    r"student|school|household|family|hospital|clinic|site|shop|store|device|machine|sensor|batch|session|animal)"
+    r"([ _-]?(id|code|key|no|nr|number))?|.*[a-z](Id|ID)",
+    re.IGNORECASE,
+)
+_GROUP_CODE = re.compile(r"(?=.*\d)[\w./#:+@-]+|[\w.+-]+@[\w.-]+")
+
+
+def split_hints(table: Table, target: str) -> tuple[str, ...]:
+    """Suggest a split by the likeliest column of groups and by the first column of dates, a sentence each."""
+    others = [column for column in table.columns if column.name != target]
+    return (*_of_groups(table, others), *_of_time(others))
+
+
+def _of_groups(table: Table, columns: Sequence[Column]) -> Iterator[str]:
+    named = [column for column in columns if _repeats(column, table) and _are_groups(column, table)]
+    for column in sorted(named, key=lambda column: _GROUP_NAME.fullmatch(column.name) is None)[:1]:
+        yield (
+            f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
+            f"together, split by group (--split group:{column.name})"
+        )
+
+
+def _of_time(columns: Sequence[Column]) -> Iterator[str]:
+    dated = [column.name for column in columns if column.kind == "date" and column.n_distinct > 1]
+    for name in dated[:1]:
+        later = f"to predict later rows from earlier ones, split by time (--split time:{name})"
+        yield f"column {name!r} holds dates: {later}"
+
+
+def _repeats(column: Column, table: Table) -> bool:
+    """True if a value has at least two rows on average."""
+    return column.n_distinct >= FEWEST_GROUPS and 2 * column.n_distinct <= table.n_rows - column.n_missing
+
+
+def _are_groups(column: Column, table: Table) -> bool:
+    """True for integers or words under the name of a group, and for codes that are not integers."""
+    if column.kind not in ("number", "category", "text"):
+        return False
+    present = {cell for cell in table.cells(column.name) if cell is not None}
+    if _GROUP_NAME.fullmatch(column.name):
+        return column.kind != "number" or all(map(is_integer, present))
+    is_code = column.kind != "number" and len(present) >= FEWEST_CODES
+    return is_code and all(map(_GROUP_CODE.fullmatch, present))

@@ -1,4 +1,4 @@
-"""A dataset as a run directory keeps it: its rows as CSV text, and the rest as a JSON-able spec."""
+"""Dataset in a run directory: rows as CSV text, everything else as a JSON spec."""
 
 import hashlib
 import re
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Notation, Provenance, Row, Task, Value
-from vpp.data.read_as import ReadAs
+from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, Task, Value
 from vpp.data.target import target_value
 from vpp.errors import DataError
 
@@ -16,11 +15,11 @@ _CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
 
 
 def rows_csv(dataset: Dataset) -> bytes:
-    """The rows as used, training rows first: `row`, `split`, then the inputs and the target in file order.
+    """Write the rows as CSV: columns `row`, `split`, then the inputs and the target in file order.
 
-    Rows without a target that were kept come last; their split is `unlabelled`.
-    UTF-8, commas, `\\n` after each line. The first two columns are told by their position: the file may have a column
-    `row` of its own. A missing cell is empty, an empty text is `""`; a number that is the target is its shortest text.
+    Training rows come first, rows without a target (split `unlabelled`) last. UTF-8, commas, `\\n` after each line.
+    The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
+    is empty, an empty text is `""`; numeric targets are written in their shortest form.
     """
     names = _file_order(dataset.columns, {*dataset.inputs, dataset.target})
     lines: list[list[str | None]] = [["row", "split", *names]]
@@ -30,7 +29,7 @@ def rows_csv(dataset: Dataset) -> bytes:
 
 
 def spec(dataset: Dataset) -> dict[str, Any]:
-    """All of a dataset but its rows, in types that JSON has; `fingerprint` is the SHA-256 of its `rows_csv`."""
+    """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
     return {
         "name": dataset.name,
         "target": dataset.target,
@@ -41,17 +40,17 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "provenance": {
             **asdict(dataset.provenance),
             "notes": list(dataset.provenance.notes),
-            "read_as": dataset.provenance.read_as.said,
+            "read_as": dataset.provenance.read_as.given,
         },
         "fingerprint": _sha256(rows_csv(dataset)),
     }
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
-    """The dataset of which `content` is the `rows_csv` and `header` the `spec`. Raises DataError for changed rows."""
+    """Read a dataset from its `rows_csv` (content) and `spec` (header). Raises DataError for changed rows."""
     if _sha256(content) != header["fingerprint"]:
         raise DataError(
-            f"data.csv of {header['name']!r} is not as the run wrote it: put the original back or start a new run"
+            f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
         )
     rows = list(_read_rows(content.decode(), header))
     return Dataset(
@@ -74,9 +73,9 @@ def _read_column(column: Mapping[str, Any]) -> Column:
     return Column(**{**column, "notation": Notation(**notation) if notation else None, "kept_words": kept_words})
 
 
-def _read_provenance(kept: Mapping[str, Any]) -> Provenance:
-    read_as = ReadAs(**kept.get("read_as", {}))
-    return Provenance(**{**kept, "notes": tuple(kept.get("notes", ())), "read_as": read_as})
+def _read_provenance(record: Mapping[str, Any]) -> Provenance:
+    read_as = ReadAs(**record.get("read_as", {}))
+    return Provenance(**{**record, "notes": tuple(record.get("notes", ())), "read_as": read_as})
 
 
 def _sha256(content: bytes) -> str:
@@ -111,7 +110,7 @@ def _written(cell: str | None) -> str:
 
 
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
-    """(Split, row) of each line."""
+    """Yield (split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
     if missing := {header["target"], *header["inputs"]} - set(names):
         raise DataError(f"data.csv of {header['name']!r} has no column {min(missing)!r}: restore run.json from a copy")
@@ -131,7 +130,7 @@ def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | Non
 
 
 def _read_lines(text: str) -> Iterator[list[str | None]]:
-    """The cells of each line that `_written_line` wrote. Raises ValueError at the first sign that it did not write."""
+    """Yield the cells of each line written by `_written_line`; raise ValueError at the first other text."""
     line: list[str | None] = []
     place = 0
     while place < len(text):

@@ -1,29 +1,66 @@
-"""Which rows are for training and which for testing: seeded, stratified by class, limited in size.
-
-By chance; by group, where no group has rows in both parts; or by time, where the latest rows are the test rows.
-"""
+"""Split rows into training and test rows: by chance (stratified), by group, or by time."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from vpp.errors import InputError
 
+RuleKind = Literal["random", "group", "time"]
+SHAPES = "random, group:COLUMN or time:COLUMN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRule:
+    """How rows are split: by chance, by the groups of a column, or by the times of a column."""
+
+    kind: RuleKind = "random"
+    column: str = ""
+    """Column with the groups or times; empty for a random split. An input only if the user asks for it."""
+
+    @classmethod
+    def read(cls, text: str) -> "SplitRule":
+        """Parse `random`, `group:COLUMN` or `time:COLUMN`. Raises InputError for other text."""
+        kind, _, column = text.partition(":")
+        if text == "random":
+            return cls()
+        if kind == "group" and column:
+            return cls(kind="group", column=column)
+        if kind == "time" and column:
+            return cls(kind="time", column=column)
+        raise InputError(f"split {text!r} is unknown: give {SHAPES}")
+
+    @property
+    def text(self) -> str:
+        """The rule as `read` parses it."""
+        return f"{self.kind}:{self.column}" if self.column else self.kind
+
+    @property
+    def why_no_input(self) -> str:
+        """Reason, as a clause, why its column is not an input by default."""
+        if self.kind == "group":
+            return "the split is by its groups, and new rows belong to new groups"
+        return "the split is by its times, and new rows have later times"
+
+
+RANDOM = SplitRule()
+
+
 SPLIT = 101
-"""Purpose number of a split's randomness: SeedSequence(seed, spawn_key=(SPLIT, …))."""
+"""Purpose number of a split's random stream: SeedSequence(seed, spawn_key=(SPLIT, file))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How many rows each part may have. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
+    """Most rows of each part. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
 
     train: int
     test: int
     test_fraction: float
-    """The test rows' share where there are fewer than train + test rows."""
+    """Share of test rows if there are fewer than train + test rows."""
 
     def __post_init__(self) -> None:
         for name, size in (("train size", self.train), ("test size", self.test)):
@@ -33,31 +70,31 @@ class Sizes:
             raise InputError(f"test fraction {self.test_fraction} is out of range: give a number between 0 and 1")
 
     def within(self, n: int) -> tuple[int, int]:
-        """(Training, test) rows of n: both sizes if there are enough, else the fraction for testing, 1 at least."""
+        """Return (training, test) rows of n: both sizes if n suffices, else the test fraction, at least 1 test row."""
         if n >= self.train + self.test:
             return self.train, self.test
         test = min(self.test, max(1, round(n * self.test_fraction)))
         return min(self.train, n - test), test
 
     def test_share(self, n: int) -> float:
-        """Of the rows that are taken from n, those for testing."""
+        """Share of test rows among the rows taken from n."""
         train, test = self.within(n)
         return test / (train + test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Positions of the rows taken, each part in shuffled order, or the test rows in time's."""
+    """Positions of the rows taken: shuffled, except that a split by time orders its test rows."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
 
 
 def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.random.Generator) -> Split:
-    """Rows drawn without replacement, each part in the strata's proportions (largest remainder).
+    """Draw rows without replacement, each part in the strata's proportions (largest remainder method).
 
-    strata: (n,) the class of each row; all equal for a plain random split. Every class gets a training row
-    where train >= the number of classes. Needs train + test <= n.
+    strata: (n,) class of each row; all equal for a plain random split. Every class gets a training row if
+    train >= the number of classes. Requires train + test <= n.
     """
     counts = dict(sorted(Counter(strata).items()))
     wanted_train = _one_each(_apportion(counts, train))
@@ -71,10 +108,10 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
 
 
 def group_split(groups: Sequence[str], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
-    """Groups drawn by seed go to the test side while that brings it nearer to its share of all rows; rows are then
-    drawn within each side, at most as many as `sizes` says, in the strata's proportions.
+    """Assign whole groups to training or testing, then draw at most `sizes` rows of each side, stratified.
 
-    groups, strata: (n,), of at least two groups. Each side has one at least.
+    Groups are visited in random order; one is added to the test side if that brings it nearer to its share of rows.
+    groups, strata: (n,) with at least two groups. Each side has at least one group.
     """
     aim = len(groups) * sizes.test_share(len(groups))
     tested = _nearest_to(aim, Counter(groups), rng)
@@ -86,9 +123,9 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, sizes: Sizes, r
 
 
 def time_split(times: Sequence[Any], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
-    """The latest rows test, in their order; those that train are drawn from all earlier ones, in the strata's shares.
+    """Take the latest rows for testing, in order; draw the training rows from the earlier ones, stratified.
 
-    times: (n,) of one kind that can be ordered, n at least 2; where two are equal, the later in the list is the later.
+    times: (n,) of one ordered type, n >= 2; ties are ordered by position.
     """
     _, n_test = sizes.within(len(times))
     order = sorted(range(len(times)), key=lambda i: (times[i], i))
@@ -96,7 +133,7 @@ def time_split(times: Sequence[Any], strata: Sequence[str], *, sizes: Sizes, rng
 
 
 def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
-    """Groups whose rows together come near to `aim`: one at least, and never all. rows: of each group."""
+    """Draw groups with about `aim` rows in total: at least one group, never all. rows: number of rows by group."""
     names = sorted(rows)
     taken: set[str] = set()
     total = 0
@@ -109,13 +146,13 @@ def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -
 
 
 def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """At most so many of the places, in the strata's proportions."""
+    """Draw at most `most` of the places, in the strata's proportions."""
     own = [strata[i] for i in places]
     return tuple(places[k] for k in stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train)
 
 
 def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
-    """`total` seats in proportion to the counts, never more than a count; ties go to the larger, then the first."""
+    """Apportion `total` seats to the counts (largest remainder), never more than a count; ties go to the larger."""
     n = max(1, sum(counts.values()))
     seats = {stratum: total * k // n for stratum, k in counts.items()}
     by_remainder = sorted(counts, key=lambda stratum: (total * counts[stratum] % n, counts[stratum]), reverse=True)
@@ -125,7 +162,7 @@ def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
 
 
 def _one_each(seats: Mapping[str, int]) -> dict[str, int]:
-    """A seat for those without, taken from the largest, as long as it has more than one."""
+    """Give each stratum without a seat one of the largest stratum's, if that has more than one."""
     moved = dict(seats)
     for stratum in (stratum for stratum, n in seats.items() if n == 0):
         largest = max(moved, key=lambda other: moved[other])
@@ -136,7 +173,7 @@ def _one_each(seats: Mapping[str, int]) -> dict[str, int]:
 
 
 def _take(order: Sequence[int], strata: Sequence[str], wanted: Mapping[str, int]) -> tuple[int, ...]:
-    """The first `wanted` positions of each stratum, in the order given."""
+    """Take the first `wanted` positions of each stratum, in the given order."""
     left = dict(wanted)
     taken = []
     for i in order:

@@ -32,21 +32,21 @@ class TaskInfo:
     target: str
     description: str
     span: Span
-    """Smallest and largest input; the coordinates of the two centres (two-blobs); the two radii (two-circles)."""
+    """Smallest and largest input; coordinates of the two centres (two-blobs); the two radii (two-circles)."""
     draw: Draw
     """(rng, n, span) -> n lines of the CSV, in any order."""
     stream: int
     """Number of its random stream; never changes."""
     prior: str | None = None
-    """The sentence of prior knowledge that the paper gives it."""
+    """Prior knowledge that the paper gives for the task."""
 
 
 def generate(
     name: str, *, seed: int = 0, train_size: int = 100, test_size: int = 60, span: Span | None = None
 ) -> bytes:
-    """A CSV of train_size + test_size rows in random order, numbers rounded to 2 decimals.
+    """Generate a CSV of train_size + test_size rows in random order, numbers rounded to 2 decimals.
 
-    span: instead of the task's own. Raises InputError for an unknown task or a span it cannot have.
+    span: replaces the task's own. Raises InputError for an unknown task or an impossible span.
     """
     info = find_info(name)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, info.stream)))
@@ -56,7 +56,7 @@ def generate(
 
 
 def describe(name: str, *, seed: int = 0, span: Span | None = None) -> str:
-    """The provenance note of a generated task: its rule, its span and its seed. Raises InputError."""
+    """Provenance note of a generated task: rule, span and seed. Raises InputError as `generate` does."""
     info = find_info(name)
     low, high = _checked(info, span)
     return f"generated: {name} ({info.description}), span {low:g} to {high:g}, seed {seed}"
@@ -72,7 +72,7 @@ def find_info(name: str) -> TaskInfo:
 def _checked(info: TaskInfo, span: Span | None) -> Span:
     low, high = span or info.span
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"span {low:g} to {high:g} of task {info.name} is none: give two numbers, the smaller first")
+        raise InputError(f"span {low:g} to {high:g} of task {info.name} is empty: give two numbers, the smaller first")
     return low, high
 
 
@@ -95,7 +95,7 @@ def _draw_blobs(rng: np.random.Generator, n: int, span: Span) -> Lines:
 
 
 def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Lines:
-    """Rings about the origin; class 1 is the inner."""
+    """Rings about the origin; class 1 is the inner ring."""
     if span[0] <= 0:
         raise InputError(f"radius {span[0]:g} of task two-circles is too small: give radii above 0")
     label = _balanced(n)
@@ -106,23 +106,23 @@ def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Lines:
 
 
 def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Lines:
-    """Class 1 where the sum is even."""
+    """Class 1 if the sum is even."""
     low, high = _whole(span)
     digits = rng.integers(low, high + 1, size=(n, N_DIGITS))
     return _digit_lines(digits, 1 - digits.sum(axis=1) % 2)
 
 
 def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Lines:
-    """Class 1 where any digit is 0: half of the rows, each half uniform on what it may hold."""
+    """Class 1 if any digit is 0, in half of the rows; uniform given the class."""
     low, high = _whole(span)
     if not low <= 0 <= high:
-        raise InputError(f"span {low} to {high} of task contains-zero holds no 0: give one that does")
+        raise InputError(f"span {low} to {high} of task contains-zero does not contain 0: give one that does")
     label = _balanced(n)
     return _digit_lines(np.array([_digits(rng, low, high, with_zero=bool(k)) for k in label]), label)
 
 
 def _digits(rng: np.random.Generator, low: int, high: int, *, with_zero: bool) -> Labels:
-    """Drawn again until they hold a 0, or none, as asked."""
+    """Draw digits until they contain a 0 (with_zero) or do not."""
     while True:
         digits = rng.integers(low, high + 1, size=N_DIGITS)
         if bool((digits == 0).any()) == with_zero:
@@ -136,7 +136,7 @@ def _whole(span: Span) -> tuple[int, int]:
 
 
 def _balanced(n: int) -> Labels:
-    """As many zeros as ones; one zero more where n is odd."""
+    """Equally many zeros and ones; one extra zero if n is odd."""
     return np.arange(n) % 2
 
 

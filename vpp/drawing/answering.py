@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Row
-from vpp.data.fields import Field
+from vpp.data.inputs import Field
 from vpp.data.kinds import is_number
 from vpp.drawing.cards import without_seed
 from vpp.drawing.matrix import inputs_line

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from vpp.data.candidates import Source
+from vpp.data.labelling import Source
 from vpp.drawing.cards import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inference.plan import Plan

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from vpp.cli import system
 from vpp.data.build import build_dataset
-from vpp.data.read_as import AS_FOUND, ReadAs
-from vpp.data.split_rule import SplitRule
+from vpp.data.dataset import DETECT, ReadAs
+from vpp.data.split import SplitRule
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
@@ -47,7 +47,7 @@ def fit(
     preset_name: Preset = "recommended",
     templates: str = AUTO,
     name: str = "",
-    read_as: ReadAs = AS_FOUND,
+    read_as: ReadAs = DETECT,
     **config: Any,
 ) -> Posterior:
     """Learns a posterior over sentences that predict `target`, in a worker process of its own.

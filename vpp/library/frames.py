@@ -7,9 +7,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpp.data.dataset import Row, Task
-from vpp.data.dialect import MAX_BYTES
-from vpp.data.read_as import AS_FOUND, ReadAs
+from vpp.data.dataset import DETECT, ReadAs, Row, Task
+from vpp.data.reading import MAX_BYTES
 from vpp.data.table import Table
 from vpp.errors import InputError
 from vpp.events import Votes
@@ -25,7 +24,7 @@ AS_WRITTEN = ReadAs(encoding="utf-8", delimiter=",", header=True, skip_lines=0)
 """How a frame becomes a table: as it was just written, with nothing left to find."""
 
 
-def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = AS_FOUND) -> Table:
+def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DETECT) -> Table:
     """A file's path, a frame, or a Table as a Table; `read_as` tells how a file is read.
 
     Raises InputError where a path cannot be read, and for a frame's row without a value: a CSV has no such line, so
@@ -44,7 +43,7 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = AS_
     empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_is_told, line))]
     if empty:
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
-    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=AS_FOUND)
+    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
 
 
 def _csv(frame: "pd.DataFrame") -> bytes:

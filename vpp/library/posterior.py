@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vpp.cli import system
 from vpp.data.inputs import unlabelled_rows
-from vpp.data.recast import read_like
-from vpp.data.table import Table
+from vpp.data.table import Table, read_like
 from vpp.errors import RunError
 from vpp.inspection.genealogy import Ancestor, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas

@@ -4,9 +4,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from vpp.data.labels import match_label
-from vpp.data.layers import peel, unsaid
-from vpp.data.numerals import read_decimal_comma, read_float
+from vpp.data.labels import match_label, peel, without_noun
+from vpp.data.numbers import read_decimal_comma, read_float
 
 Bounds = tuple[float, float]
 """The lowest and the highest number to expect."""
@@ -32,7 +31,7 @@ def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
     expected: a comma that makes a number leave these bounds, and keeps it within them as a decimal comma, is not read.
     """
     layers = peel(value)
-    for layer in (*layers, *unsaid(layers)):
+    for layer in (*layers, *without_noun(layers)):
         for words in (layer, *_result(layer), *_before_its_word(layer)):
             if (number := _read_with(words, unit, expected)) is not None:
                 return _finite(number, value)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from vpp.data.adding import n_answered
 from vpp.data.dataset import Column, Dataset
+from vpp.data.labelling import n_answered
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec

@@ -8,8 +8,8 @@ new run weighs its particles on all labelled rows, so that carrying them would c
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vpp.data.adding import Answered, with_rows
 from vpp.data.dataset import Dataset
+from vpp.data.labelling import Answered, with_rows
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader

@@ -1,19 +1,21 @@
-"""Numbers as people write them: decimal commas, thousands, currencies, percent, accounting's parentheses."""
+"""Numbers of tables (decimal commas, thousands, currencies, percent, parentheses) and of a model's answers."""
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vpp.data.dataset import Notation
 from vpp.data.kinds import is_number
+from vpp.data.lines import quoted, without_invisible
 
 Cells = tuple[str | None, ...]
 Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
 LONGEST = 60
-"""Characters of a number that is not written plainly."""
+"""Most characters of a cell that is parsed as a formatted number."""
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 _MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
 _CURRENCY = (
@@ -22,7 +24,7 @@ _CURRENCY = (
     r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
 )
 _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
-"""What a blank sets apart: cm, km/h, m², °C."""
+"""A unit after a blank: cm, km/h, m², °C."""
 _CELL = re.compile(
     rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+
          (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+)? (?P<inner>[+-])?
@@ -34,11 +36,11 @@ _CELL = re.compile(
 _STANDS_FOR = {
     mark: frozenset(characters) for mark, characters in {"": "", ",": ",", ".": ".", "'": "'’", " ": _BLANKS}.items()
 }
-"""The characters of a mark."""
+"""Characters that a cell may use for each mark."""
 _WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
 _BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
 _ADDRESS = re.compile(r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}")
-"""An address of the internet: 192.168.100.200."""
+"""An IPv4 address: 192.168.100.200."""
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
 
 
@@ -53,30 +55,29 @@ _BODIES = {
     marks: _body(marks)
     for marks in ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "))
 }
-"""The plainest first."""
+"""Patterns of a number's digits by its marks, in order of preference."""
 
 
 def read_notation(
     cells: Sequence[str | None], *, decimal: str | None = None, likely: str = "."
 ) -> tuple[Cells, Notation | None]:
-    """The cells of a column as plain decimal numbers, every digit kept, and how they were written.
+    """Return the cells of a column as plain decimal numbers with every digit, and their notation.
 
-    The cells as they are, and None, where they are plain already, or where not all that are present read in one
-    notation. decimal: the mark before decimals, where a person chose it; likely: the one to take where the cells could
-    be read with either. Both decide only between readings of all cells.
+    Return the cells unchanged and None if they are plain already, or if no one notation fits all of them.
+    decimal: the decimal mark chosen by the user. likely: the decimal mark preferred if either fits.
     """
     present = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    as_they_are = tuple(cells), None
+    unchanged = tuple(cells), None
     if not present or (all(map(is_number, present)) and not ((decimal or likely) == "," and _are_grouped(present))):
-        return as_they_are
+        return unchanged
     column = _parts(present)
-    found = _readings(column) if column else []
-    if not column or not found:
-        return as_they_are
-    marks, plain, is_doubtful = _chosen(found, decimal, likely)
+    readings = _readings(column) if column else []
+    if not column or not readings:
+        return unchanged
+    marks, plain, is_doubtful = _chosen(readings, decimal, likely)
     is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, present)))
     if plain == present or not all(math.isfinite(float(number)) for number in plain):
-        return as_they_are
+        return unchanged
     written = dict(zip(present, plain, strict=True))
     notation = Notation(
         decimal=marks[0], grouping=marks[1], unit=column[0].unit, before=column[0].before, is_doubtful=is_doubtful
@@ -85,10 +86,7 @@ def read_notation(
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
-    """The plain decimal number of a cell with the column's decimal mark, with its unit or without; None for any other.
-
-    What cannot be read so but is a plain number is taken as it is.
-    """
+    """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
     if notation is not None and (part := _part(text)) and part.unit in ("", notation.unit):
         for marks, pattern in _BODIES.items():
             if marks[0] == notation.decimal and pattern.fullmatch(part.body):
@@ -97,12 +95,12 @@ def read_number(text: str, notation: Notation | None) -> str | None:
 
 
 def write_number(number: str, notation: Notation | None) -> str:
-    """A plain decimal number with the column's decimal mark, as `read_number` takes it."""
+    """Write a plain decimal number with the column's decimal mark."""
     return number if notation is None else number.replace(".", notation.decimal)
 
 
 def is_written_number(text: str) -> bool:
-    """Whether the text is a number in any of the notations."""
+    """True for a number in any of the notations."""
     part = _part(text)
     if is_number(text) or part is None or _ADDRESS.fullmatch(text):
         return is_number(text)
@@ -110,7 +108,7 @@ def is_written_number(text: str) -> bool:
 
 
 def is_beyond(text: str) -> bool:
-    """Whether the text is infinity, or a number that no float holds."""
+    """True for infinity and for a number beyond the range of floats."""
     if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
         return True
     part = _part(text)
@@ -121,38 +119,38 @@ def is_beyond(text: str) -> bool:
 
 
 def is_in_parentheses(text: str) -> bool:
-    """Whether it is a number such as `(5)`."""
+    """True for a number such as `(5)`."""
     part = _part(text)
     return part is not None and part.in_parentheses
 
 
 def units_of(cells: Iterable[str]) -> tuple[str, ...]:
-    """The units that stand at numbers among the cells, each once; a bare number's is empty."""
+    """Distinct units of the numbers among the cells; a bare number's unit is empty."""
     return tuple(dict.fromkeys(part.unit for cell in cells if (part := _part(cell)) is not None))
 
 
 def two_ways(numbers: Sequence[str]) -> str:
-    """The first, and one of another unit or, failing that, another shape: `'$12.00' and '(CHF 17.84)'`."""
+    """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
     ways = (lambda number: units_of([number]), lambda number: re.sub(r"\d+", "0", number))
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
-    return f"{_short(first)} and {_short(next(filter(None, others), numbers[-1]))}"
+    return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
 
 
-def told_decimal(cells: Iterable[str | None]) -> str | None:
-    """The decimal mark that a column of numbers leaves no doubt about; None where it does, or shows none."""
+def certain_decimal(cells: Iterable[str | None]) -> str | None:
+    """Return the decimal mark of a column of numbers if only one is possible and the cells show it, else None."""
     present = list(dict.fromkeys(cell for cell in cells if cell is not None))
     column = _parts(present) if present else None
-    found = _readings(column) if column else []
-    if not column or len(found) != 1:
+    readings = _readings(column) if column else []
+    if not column or len(readings) != 1:
         return None
-    (decimal, grouping), _ = found[0]
+    (decimal, grouping), _ = readings[0]
     marks = [decimal, *([grouping] if grouping in (",", ".") else [])]
     return decimal if any(mark in part.body for part in column for mark in marks) else None
 
 
 class _Part(NamedTuple):
-    """A cell taken apart."""
+    """Components of a formatted number."""
 
     negative: bool
     plus: bool
@@ -187,7 +185,7 @@ def _part(cell: str) -> _Part | None:
 
 
 def _parts(present: Sequence[str]) -> list[_Part] | None:
-    """Each cell taken apart; None unless all can be, with one unit in one place, and some stand without parentheses."""
+    """Parse the cells; None unless all parse with the same unit in the same place, and not all are in parentheses."""
     column: list[_Part] = []
     for cell in present:
         part = _part(cell)
@@ -198,8 +196,8 @@ def _parts(present: Sequence[str]) -> list[_Part] | None:
 
 
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
-    """The different numbers that the cells could be, each with the plainest marks that give them."""
-    found: list[tuple[Marks, list[str]]] = []
+    """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
+    readings: list[tuple[Marks, list[str]]] = []
     if all(_ADDRESS.fullmatch(part.body) for part in column):
         return []
     used = set().union(*(part.body for part in column)) - set("0123456789")
@@ -208,28 +206,28 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
             continue  # the same as without grouping
         if all(pattern.fullmatch(part.body) and not _is_phone(part, marks) for part in column):
             plain = [_plain(part, marks) for part in column]
-            if all(plain != other for _, other in found):
-                found.append((marks, plain))
-    return found
+            if all(plain != other for _, other in readings):
+                readings.append((marks, plain))
+    return readings
 
 
 def _chosen(
-    found: Sequence[tuple[Marks, list[str]]], decimal: str | None, likely: str
+    readings: Sequence[tuple[Marks, list[str]]], decimal: str | None, likely: str
 ) -> tuple[Marks, list[str], bool]:
-    """The reading to take, and whether another one could be meant."""
+    """Choose a reading: its marks, its numbers, and whether the choice is doubtful."""
     wanted = decimal or likely
-    marks, plain = next((one for one in found if one[0][0] == wanted), found[0])
+    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
     is_usual = likely == "." and marks == (".", "")
-    return marks, plain, len(found) > 1 and decimal is None and not is_usual
+    return marks, plain, len(readings) > 1 and decimal is None and not is_usual
 
 
 def _is_phone(part: _Part, marks: Marks) -> bool:
-    """`+49 170 123`."""
+    """True for a number such as `+49 170 123`."""
     return part.plus and marks[1] == " " and not _STANDS_FOR[" "].isdisjoint(part.body)
 
 
 def _are_grouped(present: Sequence[str]) -> bool:
-    """Whether plain numbers could be integers with points between thousands."""
+    """True if plain numbers could be integers with points between thousands."""
     return all(map(_POINTS.fullmatch, present)) and any("." in cell for cell in present)
 
 
@@ -241,6 +239,63 @@ def _plain(part: _Part, marks: Marks) -> str:
     return f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
 
 
-def _short(cell: str) -> str:
-    line = " ".join(cell.split())
-    return repr(line if len(line) <= 40 else f"{line[:39]}…")
+_SIGN_CHARACTERS = str.maketrans({**dict.fromkeys("−–‒﹣－", "-"), "٫": ".", "٬": ",", "⁠": None})
+_SUPERSCRIPT = re.compile(r"(?<=\d)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUBSCRIPT = re.compile(r"(?<=\d)[₊₋₀-₉]+")
+_SIGN_APART = re.compile(r"(?<=^[+-])\s+(?=[\d.])")
+_GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
+_FIRST_GROUP = r"[+-]?[1-9]\d{0,2}"
+_THOUSANDS = re.compile(
+    rf"{_FIRST_GROUP}(?P<mark>[,_' ’])\d{{3}}(?:(?P=mark)\d{{3}})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII
+)
+_LAKHS = re.compile(r"[+-]?[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
+_EITHER_WAY = re.compile(rf"({_FIRST_GROUP}),(\d{{3}})\.?", re.ASCII)
+_POINT_GROUPS = re.compile(rf"{_FIRST_GROUP}(?:\.\d{{3}}){{2,}}", re.ASCII)
+_DECIMAL_COMMA = re.compile(
+    rf"{_FIRST_GROUP}(?P<mark>[. '’])\d{{3}}(?:(?P=mark)\d{{3}})*,(?:\d{{1,2}}|\d{{4,}})", re.ASCII
+)
+_POWER = re.compile(r"(?<!\s)\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
+_BARE_POWER = re.compile(r"^([+-]?)10\s?(?:\^|\*\*)\s?\{?([+-]?\d{1,6})\}?$", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_LONGEST = 400
+"""Most characters of an answer's number."""
+
+
+def read_float(text: str) -> float | None:
+    """Read a number from a model's answer: 1,234.5, 1.2e-5, 1.2 × 10⁻⁵, −3, ٣٫٥, 1.234,56.
+
+    Return inf for inf, nan and numbers beyond the range of floats; None for other text. A comma before three digits
+    separates thousands (3,141 is 3141), except after a group that thousands cannot begin with (0,500). A decimal comma
+    is read only if the number has another mark for its thousands (1.234,56); 0,5 gives None.
+    """
+    plain = _ascii_number(text)
+    if _THOUSANDS.fullmatch(plain) or _LAKHS.fullmatch(plain):
+        plain = _GROUPED.sub("", plain)
+    elif _POINT_GROUPS.fullmatch(plain):
+        plain = plain.replace(".", "")
+    elif _DECIMAL_COMMA.fullmatch(plain):
+        whole, _, decimals = plain.rpartition(",")
+        plain = f"{re.sub(r'[^0-9+-]', '', whole)}.{decimals}"
+    if _DECIMAL.fullmatch(plain):
+        return float(plain)
+    return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
+
+
+def read_decimal_comma(text: str) -> float | None:
+    """Read `3,141` as 3.141; None for other shapes."""
+    groups = _EITHER_WAY.fullmatch(_ascii_number(text))
+    return float(f"{groups[1]}.{groups[2]}") if groups else None
+
+
+def compatible(text: str) -> str:
+    """Normalise `text` (NFKC), with powers and indices after a digit spelled out: 10² becomes 10^2."""
+    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0], text)
+    return unicodedata.normalize("NFKC", _SUBSCRIPT.sub(lambda index: "_{" + index[0] + "}", raised))
+
+
+def _ascii_number(text: str) -> str:
+    """Rewrite digits, signs and powers of ten in ASCII."""
+    narrow = compatible(without_invisible(text[:_LONGEST])).replace("{,}", ",").replace("\\,", " ")
+    digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
+    signed = _SIGN_APART.sub("", digits.translate(_SIGN_CHARACTERS).strip())
+    return _POWER.sub(r"e\1", _BARE_POWER.sub(r"\g<1>1e\2", signed)).strip()

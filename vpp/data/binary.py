@@ -1,0 +1,282 @@
+"""Excel and Parquet files: their cells as plain text."""
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import IO, Any
+from xml.parsers.expat import ExpatError, ParserCreate
+
+from vpp.data.grid import MAX_COLUMNS, Grid, unique_names
+from vpp.data.text import Record
+from vpp.errors import DataError
+
+MAX_UNPACKED = 500_000_000
+"""Bytes that a workbook or a Parquet file may unpack to."""
+MAX_CELLS = 10_000_000
+"""Cells that a workbook or a Parquet file may have."""
+_MIDNIGHT = time()
+
+
+def plain_texts(values: Sequence[Any]) -> list[str]:
+    """Return (n,) the text of each cell, empty if missing: shortest numbers, ISO dates, lists as JSON.
+
+    A column of integral floats loses its `.0`, a column of dates its midnight.
+    """
+    whole = all(value.is_integer() or not math.isfinite(value) for value in values if isinstance(value, float))
+    days = not any(_has_time(value) for value in values if isinstance(value, date))
+    return [_text(value, whole=whole, days=days) for value in values]
+
+
+def _text(value: Any, *, whole: bool, days: bool) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return _number(value, whole=whole)
+    if isinstance(value, datetime):
+        return value.date().isoformat() if days else value.isoformat(" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=_jsonable)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return str(value)
+
+
+def _number(value: float, *, whole: bool) -> str:
+    if math.isnan(value):
+        return ""
+    return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
+
+
+def _has_time(value: date) -> bool:
+    return isinstance(value, datetime) and (value.time() != _MIDNIGHT or value.tzinfo is not None)
+
+
+def _jsonable(value: Any) -> str:
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+_XML = (".xml", ".rels", ".vml")
+_PIECE = 1_024
+"""Bytes of a part that are parsed at a time, up to its first element."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """One sheet of a workbook."""
+
+    name: str
+    names: tuple[str, ...]
+    """Names of all sheets of the workbook."""
+    records: list[Record]
+    """Lines with any text, numbered as in the sheet."""
+
+
+def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
+    """Read the named sheet, or the first sheet with two lines of text.
+
+    Raises DataError for an unknown sheet, and for a workbook that is broken, too large unpacked, or declares entities.
+    """
+    _check_unpacked(content, name)
+    _check_entities(content, name)
+    book = _open(content, name)
+    try:
+        names = tuple(worksheet.title for worksheet in book.worksheets)
+        if sheet is not None and sheet not in names:
+            raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
+        for each in (sheet,) if sheet is not None else names:
+            records = _records(book[each], name)
+            if len(records) > 1 or sheet is not None:
+                return Sheet(name=each, names=names, records=records)
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, SyntaxError) as error:
+        raise _broken(name) from error
+    finally:
+        book.close()
+    raise DataError(f"{name} has no sheet with a header line and a row: give one")
+
+
+def _open(content: bytes, name: str) -> Any:
+    from openpyxl import load_workbook
+
+    try:
+        return load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    except Exception as error:  # openpyxl passes on any exception of its parsers
+        raise _broken(name) from error
+
+
+def _records(sheet: Any, name: str) -> list[Record]:
+    with suppress(AttributeError):
+        sheet.reset_dimensions()
+    lines: list[tuple[int, tuple[Any, ...]]] = []
+    n_cells = n_lines = 0
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        n_cells, n_lines = n_cells + len(values), number
+        if n_cells > MAX_CELLS or n_lines > MAX_CELLS:
+            raise DataError(f"{name}: a sheet has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        if any(value is not None and value != "" for value in values):
+            lines.append((number, values))
+    return list(_even(lines))
+
+
+def _even(lines: Sequence[tuple[int, tuple[Any, ...]]]) -> Iterator[Record]:
+    """Yield lines of equal width; a column's cells are formatted together."""
+    width = max((len(values) for _, values in lines), default=0)
+    columns = [plain_texts([values[i] if i < len(values) else None for _, values in lines]) for i in range(width)]
+    for (number, _), cells in zip(lines, zip(*columns, strict=True), strict=True):
+        yield Record(number, cells)
+
+
+def _check_unpacked(content: bytes, name: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > MAX_UNPACKED:
+        raise DataError(
+            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
+        )
+
+
+def _check_entities(content: bytes, name: str) -> None:
+    """Raises DataError if a part declares a document type: its entities can expand to any size."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for part in archive.infolist():
+            try:
+                with archive.open(part) as stream:
+                    declares = part.filename.endswith(_XML) and _declares_type(stream)
+            except Exception as error:  # a damaged archive makes zipfile raise anything
+                raise _broken(name) from error
+            if declares:
+                raise DataError(
+                    f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
+                )
+
+
+def _declares_type(stream: IO[bytes]) -> bool:
+    """True if an XML document declares a type; reads up to its first element only."""
+    parser, seen = ParserCreate(), []
+    parser.StartDoctypeDeclHandler = lambda *_: seen.append(True)
+    parser.StartElementHandler = lambda *_: seen.append(False)
+    with suppress(ExpatError):  # openpyxl reports other damage when it reads the part
+        while not seen and (piece := stream.read(_PIECE)):
+            parser.Parse(piece, False)
+    return bool(seen) and seen[0]
+
+
+def _broken(name: str) -> DataError:
+    return DataError(f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV")
+
+
+def read_parquet(content: bytes, *, name: str) -> Grid:
+    """Read all rows and columns with pyarrow; columns of lists and of bytes that are not text are left out.
+
+    Raises DataError for a file that is broken, has no rows, or is too large unpacked.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(io.BytesIO(content))
+        _check_size(file, name)
+        single, lists = _scalar_columns(_columns(file))
+        dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
+        reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
+        table = reader.read(columns=[column.path for column in single] if lists else None)
+        table.validate(full=True)
+        return _grid(table, name, lists)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
+
+
+def _columns(file: Any) -> list[Any]:
+    return [file.schema.column(i) for i in range(len(file.schema))]
+
+
+def _scalar_columns(columns: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the columns of one value a row, and the names of the columns of lists.
+
+    Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the process
+    on a damaged file. Raises ValueError if a column of lists would be read under the name of another.
+    """
+    single = [column for column in columns if not column.max_repetition_level]
+    lists = [column.path for column in columns if column.max_repetition_level]
+    if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
+        raise ValueError("two columns have one name")
+    return single, tuple(dict.fromkeys(path.split(".")[0] for path in lists))
+
+
+def _check_size(file: Any, name: str) -> None:
+    meta = file.metadata
+    if meta.num_rows == 0 or meta.num_columns == 0:
+        raise DataError(f"{name} has no rows: rows are needed")
+    if meta.num_columns > MAX_COLUMNS:
+        raise DataError(f"{name} has {meta.num_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter")
+    if meta.num_rows * meta.num_columns > MAX_CELLS:
+        raise DataError(
+            f"{name} has {meta.num_rows:,} rows of {meta.num_columns:,} columns, more than {MAX_CELLS:,} cells: keep a "
+            "sample of its rows"
+        )
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    rows = [group.num_rows for group in groups]
+    if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
+        raise ValueError("the row counts of its parts do not add up")
+    unpacked = sum(group.total_byte_size for group in groups)
+    if unpacked > MAX_UNPACKED:
+        raise DataError(
+            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
+        )
+
+
+def _grid(table: Any, name: str, lists: tuple[str, ...]) -> Grid:
+    columns: list[list[str]] = []
+    bytes_at: list[int] = []
+    for place, column in enumerate(table.columns):
+        try:
+            columns.append(_texts(column))
+        except UnicodeDecodeError:
+            bytes_at.append(place)
+            columns.append([])
+    names, notes = unique_names(table.column_names, without=bytes_at, say=True, file=name)
+    left_out = (
+        *(f"column {table.column_names[i]!r} holds bytes that are not text: left out" for i in bytes_at),
+        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists),
+    )
+    readable = [cells for place, cells in enumerate(columns) if place not in bytes_at]
+    if not readable:
+        raise DataError(f"{name} has no column of text, numbers or dates: give one")
+    rows = [row for row in zip(*readable, strict=True) if any(row)]
+    if not rows:
+        raise DataError(f"{name} has no rows: rows are needed")
+    return Grid(names=names, columns=list(map(list, zip(*rows, strict=True))), notes=(*notes, *left_out))
+
+
+def _texts(column: Any) -> list[str]:
+    """Stripped texts of a column; a dictionary column shares equal texts in memory."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        unified = column.unify_dictionaries().combine_chunks()
+        unified = unified.chunk(0) if isinstance(unified, pa.ChunkedArray) else unified
+        texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
+        return ["" if place is None else texts[place] for place in unified.indices.to_pylist()]
+    if pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
+        return _singles(column)
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False)
+    return [text.strip() for text in plain_texts(column.to_pylist())]
+
+
+def _singles(column: Any) -> list[str]:
+    """Format floats below double precision by the shortest text that reads back as the same float."""
+    shortest = [None if value is None else float(str(value)) for value in column.to_numpy()]
+    return plain_texts(shortest)

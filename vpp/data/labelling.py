@@ -1,0 +1,203 @@
+"""Rows to label next, and labelled rows added to the training rows of a dataset."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+
+from vpp.data.dataset import Dataset, Kind, Row, Value
+from vpp.data.inputs import require_columns
+from vpp.data.kinds import clean_cell, is_number
+from vpp.data.numbers import read_number
+from vpp.data.table import Table, read_like
+from vpp.errors import DataError
+
+CANDIDATES = 104
+"""Purpose number of the draw of candidates: SeedSequence(seed, spawn_key=(CANDIDATES, draw))."""
+TRIES = 20
+"""Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
+MOST_DECIMALS = 8
+"""Most digits before or after the point of numbers that are interpolated; others are sampled from the cells seen."""
+
+Source = Literal["unlabelled", "made up"]
+Cell = str | None
+Key = tuple[Cell | float, ...]
+_Draw = Callable[[np.random.Generator], Cell]
+
+
+def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0) -> tuple[Row, ...]:
+    """Draw at most `n` distinct rows without a target and without the inputs of a labelled row, sorted by id.
+
+    source: the file's rows without a target, or rows generated within the range of the training rows (with new ids).
+    draw: number of the draw; another number gives other rows.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
+    known = {input_key(row) for row in (*dataset.train, *dataset.test)}
+    if source == "made up":
+        return _made_up(dataset, n, rng, known)
+    order = rng.permutation(len(dataset.unlabelled))
+    rows = islice(_new_rows((dataset.unlabelled[i] for i in order), known), n)
+    return tuple(sorted(rows, key=lambda row: row.id))
+
+
+def input_key(row: Row) -> Key:
+    """Key that is equal for rows with the same inputs: numbers by value, other cells by text."""
+    return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
+
+
+def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]) -> tuple[Row, ...]:
+    """Generate rows with independent cells, so that impossible combinations may occur."""
+    columns = [(name, _cell_sampler(column)) for name, column in _columns(dataset)]
+    first = dataset.next_id
+    drawn = (
+        Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
+    )
+    rows = islice(_new_rows(drawn, known), n)
+    return tuple(replace(row, id=first + i) for i, row in enumerate(rows))
+
+
+def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
+    """Yield the rows whose inputs are neither known nor those of an earlier row."""
+    seen = set(known)
+    for row in rows:
+        key = input_key(row)
+        if key not in seen:
+            seen.add(key)
+            yield row
+
+
+def _columns(dataset: Dataset) -> Iterator[tuple[str, list[str]]]:
+    """Yield (name, present cells of the training rows) of each input."""
+    for place, name in enumerate(dataset.inputs):
+        cells = [row.inputs[place][1] for row in dataset.train]
+        yield name, [cell for cell in cells if cell is not None]
+
+
+def _cell_sampler(seen: Sequence[str]) -> _Draw:
+    """Return a sampler of cells: uniform numbers in the range seen, with as many decimals, or any of the cells seen."""
+    if not seen:
+        return lambda rng: None
+    if not all(map(_is_plain, seen)):
+        distinct = list(dict.fromkeys(seen))
+        return lambda rng: distinct[int(rng.integers(len(distinct)))]
+    decimals = max(map(_decimals, seen))
+    low, high = min(map(Decimal, seen)), max(map(Decimal, seen))
+    steps = int((high - low).scaleb(decimals))
+    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-decimals):.{decimals}f}"
+
+
+def _is_plain(cell: str) -> bool:
+    """True for a number with at most MOST_DECIMALS digits before and after the point."""
+    if not is_number(cell):
+        return False
+    number = Decimal(cell)
+    return _decimals(cell) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
+
+
+def _decimals(cell: str) -> int:
+    """Digits after the point."""
+    exponent = Decimal(cell).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """Inputs and the true target of a row that the user labelled."""
+
+    inputs: Mapping[str, str | float | None]
+    """Cell of each input column; None or a word such as NA is a missing cell."""
+    target: Value
+
+
+def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
+    """Rows of a table with a target. Raises DataError if a column is missing or no row has a target."""
+    require_columns(table, (*dataset.inputs, dataset.target), of="the data of the run")
+    table = read_like(table, dataset.columns)
+    columns = [table.cells(name) for name in dataset.inputs]
+    answered = tuple(
+        Answered(inputs=dict(zip(dataset.inputs, cells, strict=True)), target=target)
+        for target, cells in zip(table.cells(dataset.target), zip(*columns, strict=True), strict=True)
+        if target is not None
+    )
+    if not answered:
+        raise DataError(f"no row of {table.file} has a value in {dataset.target!r}: fill in the true answers")
+    return answered
+
+
+def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> Dataset:
+    """Append the rows to the training rows, under new ids; the test rows stay unchanged.
+
+    note: source of the rows, put before their ids in the provenance. Rows without a target that are now answered are
+    removed from the unlabelled ones. Raises DataError for an unknown column or label, a cell or target that should be
+    a number, and a row that is labelled already.
+    """
+    if not answered:
+        raise DataError("no row has been answered: give the true target of at least one row")
+    added = tuple(_row(dataset, given, place) for place, given in enumerate(answered))
+    _check_new(dataset, added)
+    known = {input_key(row) for row in added}
+    unlabelled = tuple(row for row in dataset.unlabelled if input_key(row) not in known)
+    provenance = dataset.provenance
+    ids = f"row {added[0].id}" if len(added) == 1 else f"rows {added[0].id} to {added[-1].id}"
+    return replace(
+        dataset,
+        train=(*dataset.train, *added),
+        unlabelled=unlabelled,
+        provenance=replace(
+            provenance,
+            n_unlabelled=provenance.n_unlabelled - (len(dataset.unlabelled) - len(unlabelled)),
+            notes=(*provenance.notes, f"{note}: {ids}"),
+        ),
+    )
+
+
+def n_answered(dataset: Dataset) -> int:
+    """Number of training rows that the user labelled: their ids are above those of the file."""
+    return sum(row.id >= dataset.provenance.n_rows for row in dataset.train)
+
+
+def _row(dataset: Dataset, given: Answered, place: int) -> Row:
+    where = f"answered row {place + 1}"
+    for name in given.inputs:
+        if name not in dataset.inputs:
+            raise DataError(f"{where}: {name!r} is not an input of the run: leave it out")
+    kinds = {column.name: column.kind for column in dataset.columns}
+    cells = tuple((name, _cell(given.inputs, name, kinds.get(name), where)) for name in dataset.inputs)
+    return Row(id=dataset.next_id + place, inputs=cells, target=_target(dataset, given.target, where))
+
+
+def _cell(inputs: Mapping[str, str | float | None], name: str, kind: Kind | None, where: str) -> str | None:
+    if name not in inputs:
+        raise DataError(f"{where} has no {name!r}: give every input, None if it is missing")
+    value = inputs[name]
+    text = None if value is None else clean_cell(str(value))
+    if text is not None and kind == "number" and not is_number(text):
+        raise DataError(f"{where}: {text!r} is not a number: give {name!r} as a decimal number")
+    return text
+
+
+def _target(dataset: Dataset, target: Value, where: str) -> Value:
+    text = str(target).strip()
+    if dataset.task == "classification":
+        if text not in dataset.classes:
+            raise DataError(f"{where}: {text!r} is not a label: give one of {', '.join(dataset.classes)}")
+        return text
+    known = {column.name: column.notation for column in dataset.columns}
+    number = text if is_number(text) else read_number(text, known.get(dataset.target))
+    if number is None or not math.isfinite(float(number)):
+        raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
+    return float(number)
+
+
+def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
+    """Raises DataError for a row with the inputs and target of a labelled row or of an earlier added row."""
+    known = {(input_key(row), row.target): f"row {row.id} of the run" for row in (*dataset.train, *dataset.test)}
+    for place, row in enumerate(added, 1):
+        key = input_key(row), row.target
+        if key in known:
+            raise DataError(f"answered row {place} repeats {known[key]}: leave it out, since each row counts once")
+        known[key] = f"answered row {place}"
