@@ -10,7 +10,7 @@ from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spr
 from vpp.drawing.contrast import point_html, sentences
 from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id

@@ -12,7 +12,7 @@ from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.ledger import ruled_out_html
 from vpp.drawing.matrix import Matrix, code_legend
 from vpp.drawing.nearness import alt_words, matrix_html
-from vpp.inspection.columns import by_answers
+from vpp.inspection.camps import by_answers
 from vpp.inspection.genealogy import genealogy as genealogy_of
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import points

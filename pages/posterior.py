@@ -9,9 +9,8 @@ from pages.parts.steady import steady
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
-from vpp.inspection.by_label import by_label
-from vpp.inspection.ensemble import ensemble
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.runs.reader import Snapshot
 from vpp.settings import Config

@@ -53,11 +53,11 @@ def test_numbers_are_read_and_may_be_given_as_numbers():
     [
         ([], "no row has been answered"),
         ([answered(target="c")], "'c' is not a label: give one of a, b"),
-        ([answered(x="many")], "'many' is no number, and 'x' is a column of numbers"),
+        ([answered(x="many")], "'many' is not a number: give 'x' as a decimal number"),
         ([Answered(inputs={"x": "1"}, target="a")], "has no 'z'"),
-        ([Answered(inputs={"x": "1", "z": "p", "w": "2"}, target="a")], "'w' is no input"),
-        ([answered("30"), answered("30.0")], "answered row 2 is answered row 1 already"),
-        ([answered("2", "p", "a")], "answered row 1 is row 4 of the run already"),
+        ([Answered(inputs={"x": "1", "z": "p", "w": "2"}, target="a")], "'w' is not an input"),
+        ([answered("30"), answered("30.0")], "answered row 2 repeats answered row 1"),
+        ([answered("2", "p", "a")], "answered row 1 repeats row 4 of the run"),
     ],
 )
 def test_a_row_that_cannot_be_added_is_refused(rows, complaint):
@@ -71,7 +71,7 @@ def test_a_second_observation_of_the_same_inputs_counts():
 
 @pytest.mark.parametrize("target", ["nan", "inf", "1,5", "", "abc"])
 def test_a_target_that_is_no_number_is_refused(target):
-    with pytest.raises(DataError, match="is no number: give 'y' as a decimal number"):
+    with pytest.raises(DataError, match="is not a number: give 'y' as a decimal number"):
         with_rows(NUMBERS, [Answered(inputs={"x": "30"}, target=target)], note="")
 
 

@@ -173,7 +173,7 @@ def test_a_test_file_gives_the_test_rows():
     assert dataset.classes == ("a", "b", "c")
     p = dataset.provenance
     assert (p.n_rows, p.n_unlabelled, p.n_left_out) == (34, 1, 10)
-    assert p.notes[-1] == f"test rows are those of test.csv (SHA-256 {tested.sha256}), with ids from 30"
+    assert p.notes[-1] == f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
 
 
 def test_a_test_file_is_sampled_down_to_the_test_size(iris):
@@ -189,7 +189,7 @@ def test_a_test_file_is_sampled_down_to_the_test_size(iris):
         ({"target": "kind", "inputs": ["z"]}, "some.csv has no column 'z': its columns are 'x', 'kind', 'mass'"),
         ({"target": "kind", "exclude": ["mas"]}, "some.csv has no column 'mas': did you mean 'mass'?"),
         ({"target": "kind", "inputs": ["kind"]}, "column 'kind' is the target and cannot be an input"),
-        ({"target": "kind", "exclude": ["x", "mass"]}, "some.csv has no input column beside the target 'kind'"),
+        ({"target": "kind", "exclude": ["x", "mass"]}, "some.csv has no input column besides the target 'kind'"),
         ({"target": "kind", "task": "regression"}, "holds 'a' in row 0, which is not a number"),
         ({"target": "kind", "min_train": 20}, "20 in some.csv; at least 20 for training and 1 for testing are needed"),
         ({"target": "kind", "test_table": read("x\n1\n", "t.csv")}, "t.csv lacks 'mass', 'kind', which some.csv has"),

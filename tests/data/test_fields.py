@@ -48,7 +48,9 @@ def test_what_is_typed_becomes_a_row_and_an_empty_field_is_missing() -> None:
     assert typed_row(fields, ["NA", "green"]).inputs == (("size", None), ("colour", "green"))
 
 
-@pytest.mark.parametrize(("cells", "said"), [(["7,5", "red"], "'7,5' is none"), ([" ", None], "every field is empty")])
+@pytest.mark.parametrize(
+    ("cells", "said"), [(["7,5", "red"], "such as 10, not '7,5'"), ([" ", None], "every field is empty")]
+)
 def test_what_is_no_row_is_told(cells: list[str | None], said: str) -> None:
     with pytest.raises(DataError, match=said):
         typed_row(input_fields(DATA), cells)

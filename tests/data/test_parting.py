@@ -50,7 +50,7 @@ def test_no_group_both_trains_and_tests(groups, seed, size):
 def test_groups_are_parted_in_the_sizes_asked_for():
     dataset = split_by(stores(1000, 50), "group:store")
     assert (len(dataset.train), len(dataset.test), dataset.provenance.n_left_out) == (100, 60, 840)
-    assert "split by 'store': 29 groups train, 19 test, and none does both" in dataset.provenance.notes
+    assert "split by 'store': 29 groups for training, 19 for testing, no overlap" in dataset.provenance.notes
 
 
 def test_labels_keep_their_proportions_within_groups():
@@ -68,7 +68,7 @@ def test_a_group_of_most_rows_is_said():
 def test_groups_of_one_row_are_said():
     table = read("g,x,y\n" + "".join(f"k{i},{i}.5,{i}.25\n" for i in range(20)))
     notes = split_by(table, "group:g").provenance.notes
-    assert "each row has a 'g' of its own, so this split is one by chance" in notes
+    assert "every row has a different 'g', so this split equals a random one" in notes
 
 
 def test_equal_seeds_part_groups_equally_and_others_do_not():
@@ -162,7 +162,7 @@ def test_what_cannot_part_the_rows_is_refused_in_one_line(rule, said):
 
 def test_a_test_file_leaves_nothing_to_part():
     table = stores(40, 4)
-    with pytest.raises(InputError, match="the test rows come from some.csv: leave out the split by 'store'"):
+    with pytest.raises(InputError, match=r"the test rows come from some.csv: leave out the split by 'store'"):
         split_by(table, "group:store", test_table=table)
 
 
@@ -209,7 +209,8 @@ def test_training_targets_that_are_all_equal_are_said():
         (
             3,
             30,
-            "label 'fraud' has 1 of 30 training rows: always predicting 'ok' would be right on 97\u00a0%; take more rows",
+            "label 'fraud' has 1 of 30 training rows: always predicting 'ok' would be right on 97\u00a0%; "
+            "take more rows",
         ),
         (3, 100, "label 'fraud' has 2 of 62 training rows: always predicting 'ok' would be right on 97\u00a0%"),
         (50, 100, ""),

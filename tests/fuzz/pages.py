@@ -27,17 +27,15 @@ from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.drawing.nearness import verdict as near_verdict
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
-from vpp.inspection.by_label import by_label
-from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.comparison import Candidate, compare
 from vpp.inspection.conditions import conditions
-from vpp.inspection.ensemble import ensemble
 from vpp.inspection.genealogy import Place, genealogy
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.points import points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.ruled_out import parted, ruled_out
-from vpp.inspection.scores import balanced_accuracy, rows_by_id
+from vpp.inspection.scores import balanced_accuracy, by_label, ensemble, rows_by_id
 from vpp.inspection.shared_ideas import shared_ideas
 from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices

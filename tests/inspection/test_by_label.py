@@ -1,7 +1,7 @@
 """The test rows label by label."""
 
 from tests.reporting.builders import dataset, evaluated
-from vpp.inspection.by_label import LabelLine, by_label
+from vpp.inspection.scores import LabelLine, by_label
 from vpp.wording.by_label import label_cells
 
 DATA = dataset(["a", "b", "c", "a"], ["a", "a", "a", "b", "b"])

@@ -5,7 +5,7 @@ import pytest
 from tests.inspected import label_events, labels
 from tests.reporting.builders import view_of
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
-from vpp.inspection.changes import UNCHANGED, Change, changes, place
+from vpp.inspection.slots import UNCHANGED, Change, changes, place
 from vpp.settings import Config
 
 

@@ -7,8 +7,7 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import YES_NO, dataset, evaluated
 from vpp.events import Evaluated
-from vpp.inspection.camps import ABOVE, AT, BELOW, camps
-from vpp.inspection.columns import by_answers, by_particle
+from vpp.inspection.camps import ABOVE, AT, BELOW, by_answers, by_particle, camps
 from vpp.inspection.points import Point, points, weakly_backed
 from vpp.inspection.reliability import is_equally_sure, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id

@@ -63,7 +63,7 @@ def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) 
         (1, 1, True),
     ]
     assert labels.lineage(1)[-1].text == inspected.BIG
-    with pytest.raises(InputError, match="there is no particle 4"):
+    with pytest.raises(InputError, match="has no particle 4"):
         labels.lineage(4)
 
 

@@ -16,7 +16,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.inspection.ensemble import ensemble
+from vpp.inspection.scores import ensemble
 from vpp.inspection.slots import why_grew
 from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown

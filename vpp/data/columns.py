@@ -313,7 +313,7 @@ def _why_no_numbers(draft: _Draft, numbers: Sequence[str]) -> str:
         return f"row {draft.cells.index(beyond)} holds {quoted(beyond)}, which is beyond the range of numbers"
     if all(map(is_in_parentheses, numbers)):
         return "all its numbers are in parentheses, which mean a minus only if other numbers have none"
-    return f"its numbers are written in more than draft way, such as {two_ways(numbers)}"
+    return f"its numbers are written in more than one way, such as {two_ways(numbers)}"
 
 
 def _not_dates(draft: _Draft, name: str) -> Iterator[str]:

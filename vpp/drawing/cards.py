@@ -11,9 +11,17 @@ from typing import Protocol
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
-from vpp.inspection.batches import batch_places, scored_rows
-from vpp.inspection.changes import UNCHANGED, Change, changes, place
-from vpp.inspection.slots import heirs, kept_as, rewritten_as
+from vpp.inspection.slots import (
+    UNCHANGED,
+    Change,
+    batch_places,
+    changes,
+    heirs,
+    kept_as,
+    place,
+    rewritten_as,
+    scored_rows,
+)
 from vpp.posterior.metric import mean_squared_error
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from vpp.data.dataset import Row
-from vpp.inspection.columns import Column
+from vpp.inspection.camps import Column
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes

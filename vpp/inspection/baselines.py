@@ -1,8 +1,7 @@
-"""What simple models reach on a run's own split: for scale, fitted on its training rows, asked on its test rows.
+"""Baselines: simple models fitted on a run's training rows and scored on its test rows.
 
-Numbers stand as they are, a missing one as the training median with a column of its own that says so; a category is a
-column a value; a sequence is a column an item. All are set to mean 0 and standard deviation 1 of the training rows.
-scikit-learn is imported when the first of them is fitted: it takes a second.
+Numbers are used as they are, with the training median and an indicator column for missing cells; categories are one-hot
+encoded; a sequence gives one column an item. All columns are standardised on the training rows.
 """
 
 import warnings
@@ -19,43 +18,43 @@ from vpp.inspection.scores import Score, baseline, score
 from vpp.posterior.weights import Floats
 
 MOST_VALUES = 30
-"""A category of more values than this takes no part."""
+"""Most values of a category that is used."""
 MAX_ITERATIONS = 5000
 DEPTH = 2
-STILL = 1e-12
-"""A standard deviation of values up to 1 that is rounding alone."""
+CONSTANT = 1e-12
+"""Largest standard deviation of values up to 1 that is a rounding error."""
 Name = Literal["constant", "linear", "tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleModel:
-    """A fitted model and what it answers."""
+    """A fitted model and its answers to the test rows."""
 
     name: Name
     about: str
-    """What it is, in a sentence of our own words."""
+    """One-sentence description."""
     answers: Votes
-    """(N,) for the test rows, in their order."""
+    """(N,) in the order of the test rows."""
     score: Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """The simple models of one split, the plainest first."""
+    """The simple models of one split, simplest first."""
 
     models: tuple[SimpleModel, ...]
-    """The constant always; the others where some input can be used and the training targets differ."""
+    """Always the constant; the others if any input is usable and the training targets differ."""
     left_out: tuple[tuple[str, str], ...]
-    """Inputs that took no part, and why: (column, reason)."""
+    """Unused inputs: (column, reason)."""
 
     @property
     def best(self) -> SimpleModel:
-        """The one with the smallest error on the test rows; the plainest where several are."""
+        """Model with the smallest error on the test rows; the simplest of equal ones."""
         return min(self.models, key=lambda model: model.score.error)
 
 
 def baselines(dataset: Dataset) -> Baselines:
-    """Of a split with at least one test row; the same for equal rows, whatever the seed."""
+    """Fit the simple models of a split with at least one test row; deterministic in the rows."""
     features, left_out = _features(dataset)
     models = [_constant(dataset)]
     if features and len({row.target for row in dataset.train}) > 1:
@@ -65,14 +64,14 @@ def baselines(dataset: Dataset) -> Baselines:
 
 
 def _constant(dataset: Dataset) -> SimpleModel:
-    found = baseline(dataset.test, dataset)
+    constant = baseline(dataset.test, dataset)
     is_label = dataset.task == "classification"
     source = "the most frequent training label" if is_label else "the mean of the training targets"
     return SimpleModel(
         name="constant",
         about=f"Always {source}: what a model that sees no input would say.",
-        answers=(found.answer,) * len(dataset.test),
-        score=found.score,
+        answers=(constant.answer,) * len(dataset.test),
+        score=constant.score,
     )
 
 
@@ -95,7 +94,7 @@ def _fitted(name: Name, table: Floats, dataset: Dataset) -> SimpleModel:
         labels = _fit(model, table[:n], targets).predict(table[n:])
         answers: Votes = tuple(str(label) for label in labels)
     else:
-        # In units of the largest target, so that no sum of squares leaves a float's range.
+        # Scale by the largest target, so that no sum of squares overflows.
         unit = max(abs(float(y)) for y in targets if y is not None) or 1.0
         numbers = _fit(model, table[:n], [float(y) / unit for y in targets if y is not None]).predict(table[n:])
         answers = tuple(float(number) * unit for number in numbers)
@@ -104,7 +103,7 @@ def _fitted(name: Name, table: Floats, dataset: Dataset) -> SimpleModel:
 
 
 def _estimator(name: Name, dataset: Dataset) -> Any:
-    # Late: the import takes a second.
+    # Imported late: the import takes a second.
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -116,38 +115,38 @@ def _estimator(name: Name, dataset: Dataset) -> Any:
 
 
 def _fit(model: Any, table: Floats, targets: Sequence[Any]) -> Any:
-    """Where it warns, of iterations that do not settle or labels nearly as many as rows, what it came to stands."""
+    """Fit the model without warnings: an unconverged fit is still a baseline."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(table, targets)
 
 
 def _standardised(table: Floats, *, n_train: int) -> Floats:
-    """Columns of mean 0 and standard deviation 1 on the training rows; one that is constant there stays at 0.
+    """Standardise columns to mean 0 and standard deviation 1 on the training rows; constant ones become 0.
 
     table: (rows, columns), training rows first. Each column is first divided by its largest magnitude, so that no
-    square leaves a float's range.
+    square overflows.
     """
     table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
     train = table[:n_train]
     spread = train.std(axis=0)
-    return np.asarray((table - train.mean(axis=0)) / np.where(spread > STILL, spread, 1.0), dtype=np.float64)
+    return np.asarray((table - train.mean(axis=0)) / np.where(spread > CONSTANT, spread, 1.0), dtype=np.float64)
 
 
 _Columns = list[list[float]]
 
 
 def _features(dataset: Dataset) -> tuple[_Columns, tuple[tuple[str, str], ...]]:
-    """Columns of numbers over training and test rows, and the inputs that gave none, each with why."""
+    """Encode the inputs as columns over training and test rows; return also (unusable input, reason)."""
     kinds = {column.name: column.kind for column in dataset.columns}
     columns: _Columns = []
     left_out = []
     for place, name in enumerate(dataset.inputs):
-        made = _encoded(kinds[name], _cells(dataset.train, place), _cells(dataset.test, place))
-        if isinstance(made, str):
-            left_out.append((name, made))
+        encoded = _encoded(kinds[name], _cells(dataset.train, place), _cells(dataset.test, place))
+        if isinstance(encoded, str):
+            left_out.append((name, encoded))
         else:
-            columns += made
+            columns += encoded
     return columns, tuple(left_out)
 
 
@@ -159,7 +158,7 @@ def _cells(rows: Sequence[Row], place: int) -> _Cells:
 
 
 def _encoded(kind: Kind, train: _Cells, test: _Cells) -> _Columns | str:
-    """Training rows first; why not, where the column cannot be used."""
+    """Encode a column, training rows first; return the reason as text if it is unusable."""
     if kind == "number":
         numbers = [_number(cell) for cell in (*train, *test)]
         return _filled(numbers, n_train=len(train)) or "no training row has a value"
@@ -175,7 +174,7 @@ def _number(cell: str | None) -> float | None:
 
 
 def _filled(values: Sequence[float | None], *, n_train: int) -> _Columns:
-    """The values, a missing one as the training rows' median; beside them, where training has some, which these are."""
+    """Fill missing values with the training median; add an indicator column if training rows have missing values."""
     present = [value for value in values[:n_train] if value is not None]
     if not present:
         return []
@@ -185,20 +184,20 @@ def _filled(values: Sequence[float | None], *, n_train: int) -> _Columns:
 
 
 def _items(train: _Cells, test: _Cells) -> _Columns | str:
-    """A column a place of the sequence; a test row of another length counts as missing."""
-    found = [None if cell is None else sequence_items(cell) for cell in train]
-    lengths = {len(items) for items in found if items is not None}
+    """Encode a sequence as a column an item; a test row of another length counts as missing."""
+    trained = [None if cell is None else sequence_items(cell) for cell in train]
+    lengths = {len(items) for items in trained if items is not None}
     if len(lengths) != 1:
         return "sequences of different lengths" if lengths else "no training row has a value"
     length = lengths.pop()
-    every = [*found, *(None if cell is None else sequence_items(cell) for cell in test)]
-    whole = [items if items is not None and len(items) == length else None for items in every]
-    places = [[None if items is None else items[i] for items in whole] for i in range(length)]
+    every = [*trained, *(None if cell is None else sequence_items(cell) for cell in test)]
+    fitting = [items if items is not None and len(items) == length else None for items in every]
+    places = [[None if items is None else items[i] for items in fitting] for i in range(length)]
     return [column for values in places for column in _filled(values, n_train=len(train))]
 
 
 def _one_hot(train: _Cells, test: _Cells) -> _Columns | str:
-    """A column a value of the training rows; a missing cell is a value too."""
+    """Encode a category as a column a training value; a missing cell is a value too."""
     values = sorted(set(train), key=lambda value: (value is not None, value or ""))
     if len(values) > MOST_VALUES:
         return f"more than {MOST_VALUES} values"

@@ -1,14 +1,16 @@
-"""Camps: the particles that give the same answer to a point, or stand on the same side of its mean."""
+"""Camps: particles that give the same answer to a row, or are on the same side of its mean; columns of the matrix."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from vpp.events import Evaluated
 from vpp.inspection.points import Point
+from vpp.inspection.scores import behaviour
 
 ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
 SAME = 1e-9
-"""Numbers this close, relative to the larger, are the same."""
+"""Relative tolerance within which numbers are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +18,13 @@ class Camp:
     """One side of a disagreement."""
 
     name: str
-    """The label it gives; for regression which side of the weighted mean it is on."""
+    """Its label; for regression the side of the weighted mean."""
     slots: tuple[int, ...]
-    """Heaviest first; particles of weight zero have no voice and are in no camp."""
+    """Slots with positive weight, heaviest first."""
     weight: float
-    """Summed, of all the weight."""
+    """Total weight."""
     is_even: bool
-    """Whether all in it weigh the same."""
+    """True if all members have equal weight."""
 
     @property
     def speaker(self) -> int:
@@ -31,34 +33,61 @@ class Camp:
 
 
 def camps(point: Point, weights: Sequence[float]) -> tuple[Camp, ...]:
-    """The vote's outcome first, then by weight; for regression by weight alone. weights: (K,)."""
+    """Group the particles by their answer: the vote's winner first, then by weight. weights: (K,)."""
     sides: dict[str, list[int]] = {}
     for slot in heaviest_first(weights):
         name = _side(point, slot)
         if name is not None and weights[slot] > 0:
             sides.setdefault(name, []).append(slot)
-    found = [_camp(name, slots, weights) for name, slots in sides.items()]
-    return tuple(sorted(found, key=lambda camp: (camp.name != point.prediction, -camp.weight)))
+    groups = [_camp(name, slots, weights) for name, slots in sides.items()]
+    return tuple(sorted(groups, key=lambda camp: (camp.name != point.prediction, -camp.weight)))
 
 
 def heaviest_first(weights: Sequence[float]) -> list[int]:
-    """Slots by weight, equal ones by number."""
+    """Slots by descending weight; ties by number."""
     return sorted(range(len(weights)), key=lambda slot: (-weights[slot], slot))
 
 
 def _camp(name: str, slots: Sequence[int], weights: Sequence[float]) -> Camp:
-    held = [weights[slot] for slot in slots]
-    even = math.isclose(held[0], held[-1], rel_tol=SAME)
-    return Camp(name=name, slots=tuple(slots), weight=math.fsum(held), is_even=even)
+    own = [weights[slot] for slot in slots]
+    even = math.isclose(own[0], own[-1], rel_tol=SAME)
+    return Camp(name=name, slots=tuple(slots), weight=math.fsum(own), is_even=even)
 
 
 def _side(point: Point, slot: int) -> str | None:
-    """What camp a particle is in by its answer; None for an abstention."""
-    said, mean = point.votes[slot], point.prediction
-    if said is None or mean is None:
+    """Name of a particle's camp; None for an abstention."""
+    vote, mean = point.votes[slot], point.prediction
+    if vote is None or mean is None:
         return None
-    if isinstance(said, str) or isinstance(mean, str):
-        return str(said)
-    if math.isclose(said, mean, rel_tol=SAME):
+    if isinstance(vote, str) or isinstance(mean, str):
+        return str(vote)
+    if math.isclose(vote, mean, rel_tol=SAME):
         return AT
-    return ABOVE if said > mean else BELOW
+    return ABOVE if vote > mean else BELOW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of the disagreement matrix: one particle, or several with equal answers."""
+
+    slots: tuple[int, ...]
+    """Heaviest first; the first one's answers are shown."""
+    weight: float
+    """Total weight."""
+
+
+def by_particle(weights: Sequence[float]) -> tuple[Column, ...]:
+    """Return one column a particle, heaviest first. weights: (K,)."""
+    return tuple(Column(slots=(slot,), weight=weights[slot]) for slot in heaviest_first(weights))
+
+
+def by_answers(evaluated: Evaluated) -> tuple[Column, ...]:
+    """Return one column for all particles with equal answers on every evaluated row, heaviest first."""
+    alike: dict[Hashable, list[int]] = {}
+    for slot in heaviest_first(evaluated.weights):
+        alike.setdefault(behaviour(evaluated.predictions[slot]), []).append(slot)
+    merged = [
+        Column(slots=tuple(slots), weight=math.fsum(evaluated.weights[slot] for slot in slots))
+        for slots in alike.values()
+    ]
+    return tuple(sorted(merged, key=lambda column: (-column.weight, column.slots)))

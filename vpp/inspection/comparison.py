@@ -1,4 +1,4 @@
-"""Runs side by side: how they do on the test rows, row by row where the rows are the same, and over seeds.
+"""Comparison of runs: scores on the test rows, paired differences on equal rows, and spread over seeds.
 
 Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
@@ -15,8 +15,7 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.behaviour import same_answer
-from vpp.inspection.scores import Score, rows_of, score
+from vpp.inspection.scores import Score, rows_of, same_answer, score
 from vpp.posterior.likelihood import correct, settled_errors
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.runs.averages import averages
@@ -27,7 +26,7 @@ from vpp.settings import Config
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A run to be compared, as it was at one moment."""
+    """A run to compare, at one moment."""
 
     id: str
     snapshot: Snapshot
@@ -35,34 +34,32 @@ class Candidate:
 
     @property
     def view(self) -> RunView:
-        """What its events tell."""
         return self.snapshot.view
 
     @property
     def config(self) -> Config:
-        """Its options."""
         return self.snapshot.spec.config
 
     @property
     def test(self) -> Evaluated | None:
-        """The last evaluation of the test rows."""
+        """Last evaluation of the test rows."""
         return self.view.evaluated.get("test")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Answers to test rows, one a row, and how far they are from the truth."""
+    """Answers to the test rows with their losses and score."""
 
     rows: tuple[Row, ...]
     answers: Votes
-    """(N,) the averaged predictions of a run, or a simple model's."""
+    """(N,) averaged predictions of a run, or answers of a simple model."""
     losses: tuple[float, ...]
-    """(N,) an abstention is wrong, or off by the range of the training targets."""
+    """(N,) an abstention is wrong, or an error of the range of the training targets."""
     score: Score
 
     @property
     def standard_error(self) -> float | None:
-        """Of the mean loss: its sample standard deviation (ddof = 1) over the root of N; None for one row."""
+        """Standard error of the mean loss (ddof = 1); None for one row."""
         if len(self.losses) < 2:
             return None
         with np.errstate(invalid="ignore", over="ignore"):
@@ -70,19 +67,19 @@ class Standing:
 
     @property
     def value(self) -> float:
-        """The metric: accuracy as a fraction, or the mean squared error."""
+        """Accuracy from 0 to 1, or mean squared error."""
         return 1 - self.score.error if self.score.n_correct is not None else self.score.error
 
 
 def standing(run: Candidate) -> Standing | None:
-    """Of the run's average; None before the test rows are evaluated."""
+    """Standing of the run's averaged prediction; None before the test rows are evaluated."""
     if run.test is None:
         return None
     return _standing(rows_of(run.test, run.dataset), averages(run.test), run.dataset)
 
 
 def standing_of(model: SimpleModel, dataset: Dataset) -> Standing:
-    """Of a simple model on the data's test rows."""
+    """Standing of a simple model on the test rows."""
     return _standing(dataset.test, model.answers, dataset)
 
 
@@ -102,20 +99,20 @@ def _losses(answers: Votes, rows: Sequence[Row], dataset: Dataset) -> tuple[floa
 
 
 def same_rows(rows: Sequence[Row], others: Sequence[Row]) -> bool:
-    """Whether these are the same rows in any order: by id, truth, and every cell of the columns that both have."""
+    """True for the same rows in any order: equal ids, targets and cells of the common columns."""
     by_id = {row.id: row for row in others}
     return len(rows) == len(others) and all(row.id in by_id and same_row(row, by_id[row.id]) for row in rows)
 
 
 def same_row(row: Row, other: Row) -> bool:
-    """Whether truth and cells agree, in at least one column that both have."""
+    """True if the targets and all cells of at least one common column agree."""
     cells, others = dict(row.inputs), dict(other.inputs)
     shared = cells.keys() & others.keys()
     return bool(shared) and row.target == other.target and all(cells[name] == others[name] for name in shared)
 
 
 def against(one: Standing, other: Standing) -> PairedDifference | None:
-    """The losses of `one` minus those of `other`, row by row; None where the rows are not the same."""
+    """Paired difference of losses, `one` minus `other`; None if the rows differ."""
     if not same_rows(one.rows, other.rows):
         return None
     losses = {row.id: loss for row, loss in zip(other.rows, other.losses, strict=True)}
@@ -124,22 +121,22 @@ def against(one: Standing, other: Standing) -> PairedDifference | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs, each with how it does, seen from one of them."""
+    """Runs with their standings, relative to a reference run."""
 
     runs: tuple[Candidate, ...]
     reference: int
-    """The place, among `runs`, of the one the others are set against."""
+    """Place of the reference among `runs`."""
     standings: tuple[Standing | None, ...]
-    """One a run."""
+    """One a run; None before its test rows are evaluated."""
 
     @property
     def base(self) -> Candidate:
-        """The run the others are set against."""
+        """The reference run."""
         return self.runs[self.reference]
 
     @cached_property
     def comparable(self) -> tuple[int, ...]:
-        """Places of the runs with the reference's test rows, itself included; none before it has answered them."""
+        """Places of the runs with the reference's test rows, itself included; empty before it has answered them."""
         return tuple(place for place in range(len(self.runs)) if self._shares_rows(place))
 
     @property
@@ -159,7 +156,7 @@ class Comparison:
         return self.runs[place].dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
 
     def difference(self, place: int) -> PairedDifference | None:
-        """Against the reference; None for itself, and where the rows are not the same."""
+        """Paired difference to the reference; None for itself and for other test rows."""
         own, base = self.standings[place], self.standings[self.reference]
         if own is None or base is None or place == self.reference or place not in self.comparable:
             return None
@@ -167,7 +164,7 @@ class Comparison:
 
 
 def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
-    """runs: at least one; reference: a place among them."""
+    """Compare at least one run; reference: place of the reference run."""
     return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
 
 
@@ -183,10 +180,10 @@ class DifferingPoint:
 
 
 def differing_points(standings: Sequence[Standing]) -> tuple[DifferingPoint, ...]:
-    """Of runs with the same test rows. Labels: by row. Numbers: the widest apart first, abstentions before all."""
+    """Rows on which runs with the same test rows differ: labels by row, numbers by spread, abstentions first."""
     answers = [dict(zip((row.id for row in own.rows), own.answers, strict=True)) for own in standings]
     losses = [dict(zip((row.id for row in own.rows), own.losses, strict=True)) for own in standings]
-    found = [
+    differing = [
         DifferingPoint(
             row=row,
             answers=tuple(each[row.id] for each in answers),
@@ -195,11 +192,11 @@ def differing_points(standings: Sequence[Standing]) -> tuple[DifferingPoint, ...
         for row in standings[0].rows
         if len({same_answer(each[row.id]) for each in answers}) > 1
     ]
-    return tuple(sorted(found, key=lambda point: (-_width(point.answers), point.row.id)))
+    return tuple(sorted(differing, key=lambda point: (-_width(point.answers), point.row.id)))
 
 
 def _width(answers: Votes) -> float:
-    """How far numbers lie apart; 0 for labels."""
+    """Range of the numbers; infinite with an abstention, 0 for labels."""
     if any(isinstance(answer, str) for answer in answers):
         return 0.0
     numbers = [float(answer) for answer in answers if answer is not None]
@@ -208,23 +205,22 @@ def _width(answers: Votes) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Runs that differ in their seed alone, and with it in their split."""
+    """Runs that differ only in their seed, and so in their split."""
 
     places: tuple[int, ...]
-    """Among the runs compared."""
+    """Places among the runs compared."""
     by_seed: tuple[tuple[int, float], ...]
-    """(Seed, metric) in order; the mean where a seed was run more than once."""
+    """(seed, metric) by seed; the mean of repeated runs of a seed."""
     n_files: int
-    """Different tables: a generated task has one a seed."""
+    """Number of different tables: a generated task has one a seed."""
 
     @property
     def mean(self) -> float:
-        """Over seeds."""
         return fmean(value for _, value in self.by_seed)
 
     @property
     def deviation(self) -> float | None:
-        """Sample standard deviation over seeds (ddof = 1); None for one seed, infinite where a value is."""
+        """Sample standard deviation over seeds (ddof = 1); None for one seed, infinite if a value is."""
         values = [value for _, value in self.by_seed]
         if len(values) < 2:
             return None
@@ -232,7 +228,7 @@ class Spread:
 
 
 def spreads(comparison: Comparison) -> tuple[Spread, ...]:
-    """The runs with answers to their test rows, grouped by all that was asked for but the seed."""
+    """Group the runs with answers to their test rows by all settings except the seed."""
     groups: dict[Hashable, list[int]] = {}
     for place, run in enumerate(comparison.runs):
         if comparison.standings[place] is not None:
@@ -254,7 +250,7 @@ def _spread(places: Sequence[int], comparison: Comparison) -> Spread:
 
 
 def _setting(run: Candidate) -> Hashable:
-    """What decides a result but the seed: options, table, split sizes, models, prompts, and texts begun with."""
+    """Key of all that decides a result except the seed: options, table, split, models, prompts, first texts."""
     spec, data = run.snapshot.spec, run.dataset
     options = tuple((name, value) for name, value in asdict(run.config).items() if name != "seed")
     table = (PurePath(data.provenance.file).name, data.target, data.task, data.inputs, len(data.train), len(data.test))
@@ -265,5 +261,5 @@ def _setting(run: Candidate) -> Hashable:
     return options, table, prompts, spec.start, endpoint.model, endpoint.optimizer_model or endpoint.model
 
 
-def _pairs(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(found.items()))
+def _pairs(templates: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(templates.items()))

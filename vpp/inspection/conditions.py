@@ -1,4 +1,4 @@
-"""Under which conditions runs were made: every option, the data, who answered, prompts and versions, side by side."""
+"""Conditions of runs side by side: options, data, endpoint, prompts and versions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,9 +10,9 @@ from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
 Condition = tuple[str, str]
-"""(Kind, name): `options`, `data`, `endpoint`, `prompts` or `versions`, and what of it."""
+"""(kind, name); kind is `options`, `data`, `endpoint`, `prompts` or `versions`."""
 HASHED = 12
-"""Digits shown of a SHA-256."""
+"""Digits of a SHA-256 that are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,23 +22,19 @@ class Compared:
     kind: str
     name: str
     values: tuple[str | None, ...]
-    """One a run; None where an option is not used, and where a run does not say yet, as before it starts."""
+    """One a run; None for an unused option, and for facts recorded only once the run starts."""
 
     @property
     def differs(self) -> bool:
-        """Whether it is not the same in all."""
         return len(set(self.values)) > 1
 
 
 def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool]) -> tuple[Compared, ...]:
-    """All of them, kind by kind.
-
-    used: whether an option means something beside the others of a run.
-    """
-    found = [dict(_of(run, used)) for run in runs]
-    names = sorted(dict.fromkeys(name for each in found for name in each), key=_place)
+    """Return every condition, sorted by kind. used: true if an option has an effect, given the run's other options."""
+    by_run = [dict(_of(run, used)) for run in runs]
+    names = sorted(dict.fromkeys(name for each in by_run for name in each), key=_place)
     return tuple(
-        Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in found)) for kind, name in names
+        Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in by_run)) for kind, name in names
     )
 
 
@@ -47,7 +43,7 @@ _OPTIONS = {f.name: place for place, f in enumerate(fields(Config))}
 
 
 def _place(name: Condition) -> tuple[int, int]:
-    """Kind by kind; options as they are declared, the rest as they come."""
+    """Sort key: by kind, then options in the order of their declaration."""
     return _KINDS.index(name[0]), _OPTIONS.get(name[1], 0) if name[0] == "options" else 0
 
 

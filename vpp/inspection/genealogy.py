@@ -1,8 +1,7 @@
-"""Genealogy: who descends from whom, over every step since the first hypotheses. No ancestor is ever dropped.
+"""Genealogy: parents and descendants of every particle, over every step since the initial population.
 
-A particle is named by its place: the step after which it stood (-1 is the initial population) and its slot. What a
-step does to a particle, in order: it is weighed, resampling may copy it into other slots, it is rewritten, and where K
-changes its slot is numbered anew or newcomers join.
+A place, the step (-1 is the initial population) and the slot after it, names a particle. A step weighs the particles,
+may resample them, mutates them, and, if K changes, renumbers the slots or adds newcomers.
 """
 
 from collections import Counter
@@ -18,20 +17,20 @@ from vpp.runs.view import RunView, StepView
 Happened = Literal[
     "first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten", "lost"
 ]  # fmt: skip
-"""What brought a text to its place: drawn at first, or later as a newcomer; its parent rewritten, with or without a
-filter; or its parent kept, since the proposal was rejected, the same words, or unreadable, or since none was asked for;
-or what the journal has lost.
+"""Origin of a text in its place: drawn initially, or later as a newcomer; its parent mutated, with or without an accept
+step; its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made; or lost
+from the journal.
 """
 Fate = Literal["", "resampled away", "dropped"]
 CHANGING: tuple[Happened, ...] = ("first", "joined", "accepted", "taken")
-"""What brings in a text."""
+"""Origins of a new text."""
 
 
 class Place(NamedTuple):
-    """Where a particle stands."""
+    """Step and slot of a particle."""
 
     step: int
-    """The whole step after which it stood; -1 is the initial population."""
+    """Finished step; -1 is the initial population."""
     slot: int
 
 
@@ -42,122 +41,121 @@ class Node:
     step: int
     slot: int
     hypothesis: str
-    """Id of its text."""
+    """Hypothesis id."""
     weight: float
-    """As it was next weighed, by the step after; in the last population the weight that predictions use."""
+    """Weight assigned by the next step; in the last population the weight that predictions use."""
     parent: int | None
-    """The slot it came from at the step before; None of a first hypothesis, of a newcomer, and after a lost step."""
+    """Parent's slot at the step before; None for a first hypothesis, for a newcomer, and after a lost step."""
     happened: Happened
     is_afresh: bool
-    """Whether its text was drawn from the prior in place of its parent's, and owes it no word."""
+    """True if its text is a restart, drawn from the prior instead of the parent's text."""
     founder: Place
-    """The first hypothesis, or newcomer, at the head of its line."""
+    """First hypothesis or newcomer from which it descends."""
     survives: bool
-    """Whether a particle of the last population descends from it, or is it."""
+    """True if it has a descendant in the last population, or is in it."""
     fate: Fate
-    """Why it left no child; empty where it did, and in the last population."""
+    """Reason why it left no child; empty if it did, and in the last population."""
 
     @property
     def place(self) -> Place:
-        """Its name."""
         return Place(self.step, self.slot)
 
     @property
     def is_copied(self) -> bool:
-        """Whether it stands in another slot than its parent did."""
+        """True if its slot differs from its parent's."""
         return self.parent is not None and self.parent != self.slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Founder:
-    """A first hypothesis or a newcomer, and who descends from it now."""
+    """A first hypothesis or a newcomer, with its current descendants."""
 
     place: Place
     text: str
     descendants: tuple[int, ...]
     """Slots of the last population, ascending."""
     weight: float
-    """Summed over them; all founders' weights sum to 1."""
+    """Total weight of the descendants; all founders' weights sum to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ancestor:
-    """One step of the way from a first hypothesis to a particle."""
+    """One step of a particle's line from its first hypothesis."""
 
     step: int
-    """-1 is the initial population."""
+    """Step; -1 is the initial population."""
     slot: int
-    """In which it stood after that step."""
+    """Slot after that step."""
     text: str
-    """The whole hypothesis, the seed sentence included."""
+    """Complete hypothesis, including the seed sentence."""
     weight: float
-    """As it was next weighed; the share of one where a method has no weights."""
+    """Weight assigned by the next step; 1/K for a method without weights."""
     happened: Happened
     is_afresh: bool
-    """Whether the text was drawn from the prior in place of the one before."""
+    """True if the text is a restart, drawn from the prior."""
     copied_from: int | None
-    """The slot it came from, where that was another one."""
+    """Parent's slot if it was another one, else None."""
     changed: bool
-    """Whether the text is another than the step before; true of the first."""
+    """True if the text differs from the step before; always true of the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Genealogy:
-    """Every particle of every whole step."""
+    """Every particle of every finished step."""
 
     generations: tuple[tuple[Node, ...], ...]
-    """By step from -1 on, then by slot; empty where the journal has lost the step."""
+    """Nodes by step from -1 on, then by slot; empty for a step lost from the journal."""
     texts: Mapping[str, str]
-    """By hypothesis id."""
+    """Text by hypothesis id."""
     resampled_at: tuple[int, ...] = ()
-    """Steps that redrew the population before they rewrote it."""
+    """Steps that resampled the population before they mutated it."""
     grew_at: tuple[int, ...] = ()
     shrank_at: tuple[int, ...] = ()
 
     @property
     def last(self) -> tuple[Node, ...]:
-        """The last whole population, by slot."""
+        """Last population, by slot."""
         return self.generations[-1]
 
     @property
     def last_step(self) -> int:
-        """-1 for the initial population."""
+        """Last finished step; -1 is the initial population."""
         return self.last[0].step
 
     @property
     def founders(self) -> tuple[Founder, ...]:
-        """The first hypotheses by slot, then newcomers as they joined; those without descendants too."""
+        """First hypotheses by slot, then newcomers in order of joining; includes those without descendants."""
         heads = [node for generation in self.generations for node in generation if node.parent is None]
         return tuple(self._founder(head) for head in heads)
 
     def at(self, place: Place) -> Node:
-        """Raises InputError where no particle ever stood."""
+        """Raises InputError for a place without a particle."""
         generation = place.step - INITIAL_STEP
         if not 0 <= generation < len(self.generations):
-            raise InputError(f"there is no step {place.step}: whole steps go from {INITIAL_STEP} to {self.last_step}")
+            raise InputError(f"there is no step {place.step}: give one from {INITIAL_STEP} to {self.last_step}")
         nodes = self.generations[generation]
         if not 0 <= place.slot < len(nodes):
-            raise InputError(f"there is no particle {place.slot}: after step {place.step} the last is {len(nodes) - 1}")
+            raise InputError(f"step {place.step} has no particle {place.slot}: give one from 0 to {len(nodes) - 1}")
         return nodes[place.slot]
 
     def line(self, place: Place) -> tuple[Node, ...]:
-        """From the founder to the particle, a node a step. Raises InputError where no particle ever stood."""
+        """Nodes from the founder to the particle, one a step. Raises InputError for a place without a particle."""
         node = self.at(place)
-        found = [node]
+        nodes = [node]
         while node.parent is not None:
             node = self.at(Place(node.step - 1, node.parent))
-            found.append(node)
-        return tuple(reversed(found))
+            nodes.append(node)
+        return tuple(reversed(nodes))
 
     def descendants(self, place: Place) -> tuple[int, ...]:
-        """Slots of the last population that descend from the particle, or are it."""
+        """Slots of the particle's descendants in the last population, or its own."""
         alive = {place.slot}
         for generation in self.generations[place.step - INITIAL_STEP + 1 :]:
             alive = {node.slot for node in generation if node.parent in alive}
         return tuple(sorted(alive))
 
     def ended_at(self, place: Place) -> int | None:
-        """The step in which its last descendant, or it, was left without a child; None while one lives."""
+        """Step in which its line died out; None while it has a descendant."""
         alive = {place.slot}
         for step, generation in enumerate(self.generations[place.step - INITIAL_STEP + 1 :], start=place.step + 1):
             alive = {node.slot for node in generation if node.parent in alive}
@@ -166,9 +164,9 @@ class Genealogy:
         return None
 
     def ancestry(self, slot: int, *, step: int | None = None) -> tuple[Ancestor, ...]:
-        """The particle's way from the first hypothesis to now, a record a step, oldest first.
+        """Return the particle's line from its first hypothesis, one record a step, oldest first.
 
-        slot: of the last population, or of the population after `step`. Raises InputError where none stands.
+        slot: in the last population, or in the population after `step`. Raises InputError for an unknown slot.
         """
         line = self.line(Place(self.last_step if step is None else step, slot))
         before = [None, *(node.hypothesis for node in line)]
@@ -197,11 +195,11 @@ class Genealogy:
 
 
 def genealogy(view: RunView) -> Genealogy | None:
-    """The genealogy of all whole steps; None before the first population is whole."""
+    """Build the genealogy of all finished steps; None before the initial population is complete."""
     if view.last_step is None:
         return None
-    whole = {at.step: at for at in view.finished_steps}
-    steps = [whole.get(step, StepView(step=step)) for step in range(INITIAL_STEP, view.last_step + 1)]
+    finished = {at.step: at for at in view.finished_steps}
+    steps = [finished.get(step, StepView(step=step)) for step in range(INITIAL_STEP, view.last_step + 1)]
     parents = [_parents(at, before) for at, before in zip(steps, [None, *steps], strict=False)]
     founders, survivors = _founders(parents), _survivors(parents)
     return Genealogy(
@@ -217,7 +215,7 @@ def genealogy(view: RunView) -> Genealogy | None:
 
 
 Parents = Sequence[Sequence[int | None]]
-"""By generation and slot."""
+"""Parent's slot by generation and slot; None without a parent."""
 
 
 def _parents(at: StepView, before: StepView | None) -> list[int | None]:
@@ -226,24 +224,24 @@ def _parents(at: StepView, before: StepView | None) -> list[int | None]:
 
 
 def _founders(parents: Parents) -> list[list[Place]]:
-    """Forward: each particle's founder is its parent's."""
-    found: list[list[Place]] = []
+    """Founders by generation and slot (forward pass: a particle's founder is its parent's)."""
+    founders: list[list[Place]] = []
     for step, generation in enumerate(parents, start=INITIAL_STEP):
-        before = found[-1] if found else []
-        found.append([Place(step, k) if parent is None else before[parent] for k, parent in enumerate(generation)])
-    return found
+        before = founders[-1] if founders else []
+        founders.append([Place(step, k) if parent is None else before[parent] for k, parent in enumerate(generation)])
+    return founders
 
 
 def _survivors(parents: Parents) -> list[set[int]]:
-    """Backward: who has a child that survives, survives."""
-    found = [set(range(len(parents[-1])))]
+    """Surviving slots by generation (backward pass: the parent of a survivor survives)."""
+    survivors = [set(range(len(parents[-1])))]
     for generation in reversed(parents[1:]):
-        found.append({parent for k in found[-1] if (parent := generation[k]) is not None})
-    return found[::-1]
+        survivors.append({parent for k in survivors[-1] if (parent := generation[k]) is not None})
+    return survivors[::-1]
 
 
 def _children(parents: Parents, i: int) -> Counter[int | None] | None:
-    """How many children each slot of a generation has; None for the last."""
+    """Number of children by slot of a generation; None for the last generation."""
     return Counter(parents[i + 1]) if i + 1 < len(parents) else None
 
 
@@ -275,14 +273,14 @@ def _generation(
 
 
 def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[float, ...]:
-    """(K,) as the particles after a step were next weighed."""
+    """(K,) weights that the next step assigned to the particles of a step."""
     if at.step == view.last_step:
         return view.weights
     return following.reweighted.weights if following and following.reweighted else at.weights
 
 
 def happened(at: StepView, slot: int) -> Happened:
-    """What brought what stands in `slot` at a step's end."""
+    """Origin of the text in `slot` at the step's end."""
     if at.step == INITIAL_STEP:
         return "first"
     if slot in at.joined:

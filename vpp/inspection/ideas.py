@@ -1,4 +1,4 @@
-"""Ideas: particles that answer alike are one idea, so that weight is not split over wordings."""
+"""Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,13 +6,12 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
-from vpp.inspection.behaviour import behaviour
-from vpp.inspection.scores import Score, rows_by_id, score
+from vpp.inspection.scores import Score, behaviour, rows_by_id, score
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 
 Basis = Literal["evaluations", "step", "text"]
-"""What ideas are told apart by: the evaluated rows; else the rows that a step asked all of them about; else words."""
+"""Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,65 +20,65 @@ class Wording:
 
     text: str
     weight: float
-    """Summed over the particles that hold it."""
+    """Total weight of its particles."""
     first_step: int
-    """The first step at whose end a particle held it; -1 for the first draw."""
+    """First step that ended with it; -1 is the initial population."""
     first_slots: tuple[int, ...]
-    """The particles that held it then."""
+    """Slots with the text at the end of that step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idea:
-    """Particles with the same answers on all rows compared."""
+    """Particles with the same answers to all rows compared."""
 
     weight: float
-    """Summed over the particles; all ideas' weights sum to 1."""
+    """Total weight of its particles; all ideas' weights sum to 1."""
     wordings: tuple[Wording, ...]
-    """Each text once, heaviest first; the first stands for the idea."""
+    """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
-    """The particles, ascending."""
+    """Slots of its particles, ascending."""
     answers: Votes = field(default=(), repr=False)
-    """To the rows compared, in their order."""
+    """Answers to the rows compared, in their order."""
     test: Score | None = None
-    """On the test rows; None before they are evaluated."""
+    """Score on the test rows; None before they are evaluated."""
     train: Score | None = None
-    """On the training rows; None before all of them are evaluated."""
+    """Score on the training rows; None before all of them are evaluated."""
     compared: Score | None = None
-    """On the rows compared; None where there are none."""
+    """Score on the rows compared; None if there are none."""
 
     @property
     def text(self) -> str:
-        """The heaviest wording."""
+        """Text of the heaviest wording."""
         return self.wordings[0].text
 
     @property
     def shortest(self) -> Wording:
-        """The shortest wording, the heaviest of equal ones."""
+        """Shortest wording; the heaviest of equal ones."""
         return min(self.wordings, key=lambda wording: len(wording.text))
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Distinct wordings, heaviest first."""
+        """Distinct texts, heaviest first."""
         return tuple(wording.text for wording in self.wordings)
 
     @property
     def text_weights(self) -> tuple[float, ...]:
-        """Weight of each wording."""
+        """Weights in the order of `texts`."""
         return tuple(wording.weight for wording in self.wordings)
 
     @property
     def n_correct_test(self) -> int | None:
-        """Test rows it gets right; None for regression, and before they are evaluated."""
+        """Correct answers on the test rows; None for regression, and before they are evaluated."""
         return self.test.n_correct if self.test else None
 
     @property
     def n_test(self) -> int | None:
-        """Test rows evaluated."""
+        """Evaluated test rows; None before they are evaluated."""
         return self.test.n if self.test else None
 
     @property
     def mse_test(self) -> float | None:
-        """Its mean squared error on the test rows; None for classification."""
+        """Mean squared error on the test rows; None for classification, and before they are evaluated."""
         return self.test.mse if self.test else None
 
     @property
@@ -90,17 +89,17 @@ class Idea:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ideas:
-    """A population, merged."""
+    """The ideas of a population."""
 
     step: int
-    """The whole step after which the population stood; -1 is the initial one."""
+    """Step of the population; -1 is the initial one."""
     all: tuple[Idea, ...]
     """Heaviest first."""
     by: Basis = "text"
     rows: tuple[int, ...] = ()
-    """Ids of the rows on which answers were compared, each once; none where only equal texts could be merged."""
+    """Ids of the rows compared, each once; empty if only equal texts were merged."""
     n_test_rows: int = 0
-    """How many of them are test rows; the others are training rows."""
+    """Test rows among them; the others are training rows."""
 
     def __iter__(self) -> Iterator[Idea]:
         return iter(self.all)
@@ -110,17 +109,17 @@ class Ideas:
 
     @property
     def n_rows(self) -> int:
-        """Rows on which answers were compared; 0 where only equal texts could be merged."""
+        """Number of rows compared; 0 if only equal texts were merged."""
         return len(self.rows)
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Heaviest first."""
+        """Weights of the ideas, heaviest first."""
         return tuple(idea.weight for idea in self.all)
 
     @property
     def n_texts(self) -> int:
-        """Distinct texts in the population."""
+        """Number of distinct texts in the population."""
         return sum(len(idea.wordings) for idea in self.all)
 
     @property
@@ -129,23 +128,22 @@ class Ideas:
         return sum(len(idea.slots) for idea in self.all)
 
     def of_slot(self, slot: int) -> int:
-        """The number, from 0, of the idea that a particle holds."""
+        """Number, from 0, of a particle's idea."""
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
 
 
 def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> Ideas | None:
-    """The population after a whole step merged by answers: the last one with the final weights, or `step`'s own.
+    """Group a population by answers: the last one with the final weights, or that of `step`.
 
-    Compared on every evaluation that covers all its texts; where there is none, on the rows that this step, or what
-    came after it so far, asked every text about; where there are none, only equal texts are merged.
-    None before the first population is whole, or where `step` is not.
+    Compare the answers of all evaluations that cover every text; else those to the rows that the step, or the one after
+    it, asked every text about; else merge equal texts only. Return None if the step is not finished.
     """
-    whole = {finished.step: finished for finished in view.finished_steps}
+    finished = {each.step: each for each in view.finished_steps}
     at = view.last_step if step is None else step
-    if at is None or at not in whole:
+    if at is None or at not in finished:
         return None
-    population = tuple(state.hypothesis for state in whole[at].population)
-    weights = view.weights if step is None else whole[at].weights
+    population = tuple(state.hypothesis for state in finished[at].population)
+    weights = view.weights if step is None else finished[at].weights
     evaluations = [each for each in view.evaluated.values() if set(population) <= set(each.hypotheses)]
     compared = _by_evaluations(evaluations) if evaluations else _by_scores(set(population), _scores_of(view, at))
     maker = _IdeaMaker(view, dataset, compared, {each.split: _answers(each) for each in evaluations})
@@ -162,9 +160,9 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
 
 
 def survivors(view: RunView, ideas: Ideas) -> dict[str, int]:
-    """By hypothesis id, the number from 0 of the idea that a text answers as, on all the rows compared.
+    """Map the id of every text, past or present, to the number of the current idea with the same answers.
 
-    Texts whose answers to some of them were never asked for are left out; so are all, where texts alone were compared.
+    Omit texts without answers to all rows compared; empty if only texts were compared.
     """
     numbers = {behaviour(idea.answers): number for number, idea in enumerate(ideas)}
     known: dict[str, dict[int, Value | None]] = {}
@@ -172,18 +170,19 @@ def survivors(view: RunView, ideas: Ideas) -> dict[str, int]:
         for hypothesis, votes in _answers(evaluated).items():
             known.setdefault(hypothesis, {}).update(zip(evaluated.rows, votes, strict=True))
     rows = set(ideas.rows)
-    told = {h: behaviour(said[row] for row in ideas.rows) for h, said in known.items() if rows and said.keys() >= rows}
-    return {hypothesis: numbers[said] for hypothesis, said in told.items() if said in numbers}
+    complete = {h: votes for h, votes in known.items() if rows and votes.keys() >= rows}
+    keys = {hypothesis: behaviour(votes[row] for row in ideas.rows) for hypothesis, votes in complete.items()}
+    return {hypothesis: numbers[key] for hypothesis, key in keys.items() if key in numbers}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
-    """What the texts of a population said of the same rows."""
+    """Answers of a population's texts to the same rows."""
 
     by: Basis
     rows: tuple[int, ...] = ()
     answers: Mapping[str, Votes] = field(default_factory=dict)
-    """By hypothesis id, in the order of `rows`."""
+    """Answers by hypothesis id, in the order of `rows`."""
 
 
 def _by_evaluations(evaluations: Sequence[Evaluated]) -> _Comparison:
@@ -192,12 +191,12 @@ def _by_evaluations(evaluations: Sequence[Evaluated]) -> _Comparison:
         for hypothesis, votes in _answers(each).items():
             answers[hypothesis] = (*answers.get(hypothesis, ()), *votes)
     rows = tuple(row for each in evaluations for row in each.rows)
-    whole = {hypothesis: votes for hypothesis, votes in answers.items() if len(votes) == len(rows)}
-    return _Comparison(by="evaluations", rows=rows, answers=whole)
+    complete = {hypothesis: votes for hypothesis, votes in answers.items() if len(votes) == len(rows)}
+    return _Comparison(by="evaluations", rows=rows, answers=complete)
 
 
 def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
-    """What was asked in a step, and of the population it left in the next one or for the final weights."""
+    """Yield the scores of a step's texts, and those of its population in the next step or for the final weights."""
     step = view.steps[at]
     yield from (*step.scored.values(), *step.proposals_scored.values())
     later = view.steps.get(at + 1)
@@ -206,14 +205,14 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
 
 
 def _by_scores(population: set[str], scores: Iterator[Scored]) -> _Comparison:
-    said: dict[str, dict[int, Value | None]] = {hypothesis: {} for hypothesis in population}
+    known: dict[str, dict[int, Value | None]] = {hypothesis: {} for hypothesis in population}
     for scored in scores:
-        if scored.hypothesis in said:
-            said[scored.hypothesis].update(zip(scored.rows, scored.predictions, strict=True))
-    rows = tuple(sorted(set.intersection(*(set(answers) for answers in said.values()))))
+        if scored.hypothesis in known:
+            known[scored.hypothesis].update(zip(scored.rows, scored.predictions, strict=True))
+    rows = tuple(sorted(set.intersection(*(set(answers) for answers in known.values()))))
     if not rows:
         return _Comparison(by="text")
-    answers = {hypothesis: tuple(answers[row] for row in rows) for hypothesis, answers in said.items()}
+    answers = {hypothesis: tuple(answers[row] for row in rows) for hypothesis, answers in known.items()}
     return _Comparison(by="step", rows=rows, answers=answers)
 
 
@@ -221,11 +220,11 @@ def _by_scores(population: set[str], scores: Iterator[Scored]) -> _Comparison:
 class _Group:
     slots: list[int] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
-    """By hypothesis id."""
+    """Weight by hypothesis id."""
 
 
 def _answers(evaluated: Evaluated) -> dict[str, Votes]:
-    """By hypothesis id."""
+    """Answers by hypothesis id."""
     return dict(zip(evaluated.hypotheses, evaluated.predictions, strict=True))
 
 
@@ -239,7 +238,7 @@ def _grouped(population: tuple[str, ...], weights: tuple[float, ...], answers: M
 
 
 class _IdeaMaker:
-    """Tells what is known of a group of particles."""
+    """Builds an Idea, with its scores, from a group of particles."""
 
     def __init__(
         self, view: RunView, dataset: Dataset, compared: _Comparison, evaluated: Mapping[str, Mapping[str, Votes]]
@@ -277,11 +276,11 @@ class _IdeaMaker:
 
 
 def _first_held(steps: Sequence[StepView]) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """By hypothesis id, the first step at whose end a slot held it, and the slots that then did."""
+    """First step that ended with each text, and its slots then, by hypothesis id."""
     first: dict[str, tuple[int, tuple[int, ...]]] = {}
     for step in steps:
-        held: dict[str, tuple[int, ...]] = {}
+        by_text: dict[str, tuple[int, ...]] = {}
         for slot, state in enumerate(step.population):
-            held[state.hypothesis] = (*held.get(state.hypothesis, ()), slot)
-        first |= {hypothesis: (step.step, slots) for hypothesis, slots in held.items() if hypothesis not in first}
+            by_text[state.hypothesis] = (*by_text.get(state.hypothesis, ()), slot)
+        first |= {hypothesis: (step.step, slots) for hypothesis, slots in by_text.items() if hypothesis not in first}
     return first

@@ -1,4 +1,4 @@
-"""Test points as the particles see them: votes, shares, doubt."""
+"""Test points: votes of the particles, vote shares, disagreement."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,45 +10,45 @@ from vpp.posterior.prediction import Value, settled, vote_shares
 from vpp.runs.averages import averages
 
 DIGITS = 12
-"""Decimals to which shares of weight are told apart: sums of the same weights in another order are equal."""
+"""Decimals of weight shares, so that sums of the same weights in another order are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One test row and what the particles said of it."""
+    """One test row and the particles' answers to it."""
 
     row: Row
     votes: Votes
     """(K,) by slot."""
     prediction: Value | None
     shares: tuple[tuple[str, float], ...]
-    """Weight behind each label, the vote's outcome first, then by weight; empty for regression."""
+    """Weight of each label, the vote's winner first, then by weight; empty for regression."""
     abstained: float
-    """Weight of those that gave no readable answer."""
+    """Weight of the particles without a readable answer."""
     doubt: float
-    """Vote entropy in bits, or for regression the weighted standard deviation, 0 where it is too faint to tell."""
+    """Vote entropy in bits; for regression the weighted standard deviation, 0 if it is a rounding error."""
     interval: tuple[float, float] | None
-    """For regression, where the middle 90 % of the particles' weight lies; noise is not included."""
+    """Central 90 % of the particles' weight, without noise; None for classification."""
     is_uncertain: bool
-    """Whether the voices are not unanimous (Section 5.3)."""
+    """True unless the votes are unanimous (Section 5.3)."""
 
     @property
     def behind(self) -> float:
-        """Share of all the weight behind the vote's outcome, abstentions counting against it; 0 for regression."""
+        """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
         total = sum(share for _, share in self.shares) + self.abstained
         return round(self._held / total, DIGITS) if total > 0 else 0.0
 
     @property
     def confidence(self) -> float | None:
-        """Share of the outcome among those that answered; None where nobody with weight did, and for regression."""
+        """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
         answered = sum(share for _, share in self.shares)
         return round(self._held / answered, DIGITS) if answered > 0 else None
 
     @property
     def certainty(self) -> float:
-        """Larger where the posterior is surer: the weight behind the vote's outcome, or minus the spread.
+        """Share of the vote's winner, or minus the spread; larger is surer.
 
-        Rounding errors are left out: voices as far apart on two rows are equally sure of both.
+        Rounded, so that rows with equal votes are equally certain.
         """
         if isinstance(self.row.target, str):
             return self.behind
@@ -56,50 +56,50 @@ class Point:
 
     @property
     def _held(self) -> float:
-        """Weight behind the outcome, which stands first."""
+        """Weight of the vote's winner."""
         return self.shares[0][1] if self.shares else 0.0
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the vote misses the truth; for regression never said."""
+        """True if the vote misses the label; always False for regression."""
         return isinstance(self.row.target, str) and self.prediction != self.row.target
 
 
 def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
-    """Every evaluated row, most uncertain first."""
+    """Return every evaluated row, most uncertain first."""
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
-    found = [_point(rows[row_id], said, prediction, evaluated) for row_id, said, prediction in by_row]
+    unsorted = [_point(rows[row_id], votes, prediction, evaluated) for row_id, votes, prediction in by_row]
     is_label = evaluated.metric == "accuracy"
-    return sorted(found, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))
+    return sorted(unsorted, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))
 
 
-def weakly_backed(found: Iterable[Point], *, below: float) -> list[Point]:
-    """Points on which less than this share of all the weight stands behind the vote's outcome."""
-    return [point for point in found if point.behind < below]
+def weakly_backed(every: Iterable[Point], *, below: float) -> list[Point]:
+    """Points on which the vote's winner has less than this share of all weight."""
+    return [point for point in every if point.behind < below]
 
 
-def _point(row: Row, said: Votes, prediction: Value | None, evaluated: Evaluated) -> Point:
+def _point(row: Row, votes: Votes, prediction: Value | None, evaluated: Evaluated) -> Point:
     weights = evaluated.weights
-    abstained = sum(w for v, w in zip(said, weights, strict=True) if v is None)
+    abstained = sum(w for v, w in zip(votes, weights, strict=True) if v is None)
     if evaluated.metric == "mse":
         return Point(
             row=row,
-            votes=said,
+            votes=votes,
             prediction=prediction,
             shares=(),
             abstained=abstained,
-            doubt=weighted_spread(said, weights),
-            interval=weighted_interval(said, weights),
-            is_uncertain=is_uncertain(said, weights),
+            doubt=weighted_spread(votes, weights),
+            interval=weighted_interval(votes, weights),
+            is_uncertain=is_uncertain(votes, weights),
         )
-    shares = sorted(vote_shares(said, weights).items(), key=lambda share: share[0] != prediction)
+    shares = sorted(vote_shares(votes, weights).items(), key=lambda share: share[0] != prediction)
     return Point(
         row=row,
-        votes=said,
+        votes=votes,
         prediction=prediction,
         shares=tuple((str(label), share) for label, share in shares),
         abstained=abstained,
-        doubt=vote_entropy(said, weights),
+        doubt=vote_entropy(votes, weights),
         interval=None,
-        is_uncertain=is_uncertain(said, weights),
+        is_uncertain=is_uncertain(votes, weights),
     )

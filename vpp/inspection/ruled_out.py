@@ -1,7 +1,6 @@
-"""What the data ruled out: proposals rejected, hypotheses resampled away, and answers that held no hypothesis.
+"""Ruled out: rejected proposals, hypotheses resampled away, and optimizer answers without a readable hypothesis.
 
-Natural logarithms. Each keeps its full text and, where rows decided it, the rows that speak against it; these are
-looked up when they are asked for, so that a list of thousands costs little.
+Logarithms are natural. The rows that contradict a text are computed on demand, so that long lists stay cheap.
 """
 
 import math
@@ -25,66 +24,65 @@ REASONS: tuple[Reason, ...] = ("rejected", "resampled away", "unparsable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """A row that speaks against a hypothesis."""
+    """A row that contradicts a hypothesis."""
 
     row: Row
     said: Value | None
     """The hypothesis' answer; None is an abstention."""
     is_decisive: bool = True
-    """Whether the text it was held against does better on the row: what both miss decided nothing."""
+    """True if the competing text does better on the row."""
 
     @property
     def target(self) -> Value | None:
-        """The truth."""
         return self.row.target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """One time at which a text was ruled out."""
+    """One event that ruled out a text."""
 
     step: int
-    """-1: as the initial population was drawn."""
+    """Step; -1 is the initial draw."""
     particles: tuple[int, ...]
-    """The slots it was proposed for, or that held it."""
+    """Slots that it was proposed for, or that held it."""
     log_likelihood: float | None = None
-    """Rejected: of the text that stayed; resampled away: its own; on the rows scored."""
+    """Rejected: of the current text; resampled away: of the text itself; on the rows scored."""
     log_likelihood_proposal: float | None = None
-    """Of the rejected text, on the same rows."""
+    """Rejected: of the text itself, on the same rows."""
     log_alpha: float | None = None
-    """Natural log of the acceptance probability (Eq. 9)."""
+    """Log of the acceptance probability (Eq. 9)."""
     u: float | None = None
-    """The uniform number it was compared with."""
+    """Uniform number compared with it."""
     unanswered: int = 0
-    """Rows that were not waited for, since its rejection was certain without them; then it has no log α."""
+    """Rows cancelled by early rejection; log_alpha is then None."""
     log_likelihood_bound: float | None = None
-    """The most that the rejected text's could still come to with them."""
+    """Early rejection: upper bound of the text's log-likelihood."""
     exponent: float | None = None
-    """Of a tempered target, by which the log-likelihoods were multiplied; None where it is 1 within rounding."""
+    """Exponent of a tempered likelihood; None if 1."""
     weight: float | None = None
-    """Resampled away: what it held before, summed over its copies."""
+    """Resampled away: total weight of its copies."""
     log_likelihood_heaviest: float | None = None
-    """Resampled away: of the heaviest particle of the population that was redrawn, on the same rows."""
+    """Resampled away: of the heaviest particle before resampling, on the same rows."""
     alike: tuple[int, ...] = ()
-    """Resampled away: particles of the redrawn population that answer as it does on all rows scored."""
+    """Resampled away: new slots with the same answers to all rows scored."""
     is_refused: bool = False
-    """Whether the text could be read, but is no rule for this table."""
+    """True if the text is readable, but not a rule for this table."""
     case: "Case | None" = field(default=None, repr=False, compare=False)
-    """What rows said of it; None where none were asked."""
+    """Answers to the rows scored; None if there are none."""
 
     @property
     def n_rows(self) -> int:
         """Distinct rows scored."""
-        return self.case.n_rows if self.case else 0
+        return len(set(self.case.scored.rows)) if self.case else 0
 
     @property
     def n_answered(self) -> int:
-        """Rows scored, those that stand twice counted twice."""
+        """Rows scored, repeated rows counted each time."""
         return len(self.case.scored.rows) if self.case else 0
 
     @property
     def log_alpha_bound(self) -> float | None:
-        """The most that log α could be, where not all rows were waited for."""
+        """Early rejection: upper bound of log_alpha, else None."""
         if self.log_likelihood_bound is None or self.log_likelihood is None:
             return None
         tempered = 1.0 if self.exponent is None else self.exponent
@@ -92,17 +90,17 @@ class Occasion:
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Worst first, compared with the text that stayed, or with the heaviest of the population that was redrawn.
+        """Contradicting rows, worst first, compared with the current text or the heaviest particle.
 
-        Classification: the rows answered wrongly. Regression: the rows it misses by more than that text does.
+        Classification: rows answered wrongly. Regression: rows with a larger error than that text's.
         """
-        return self.case.contradictions() if self.case else ()
+        return self.case.judge.contradictions(self.case.scored, against=self.case.against) if self.case else ()
 
     @property
     def deficit(self) -> float | None:
-        """By how much its log-likelihood falls short of the text that stayed, or of the heaviest; natural log.
+        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared.
 
-        At least so much where not all rows were waited for. None where nothing was compared.
+        A lower bound after early rejection.
         """
         own, other = self.log_likelihood, self.log_likelihood_heaviest
         proposal = self.log_likelihood_bound if self.unanswered else self.log_likelihood_proposal
@@ -115,46 +113,44 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuledOut:
-    """A text and every time it was ruled out for one reason."""
+    """A text and every occasion that ruled it out for one reason."""
 
     reason: Reason
     text: str
-    """The whole hypothesis; where none could be read, the optimizer's raw answer."""
+    """Complete hypothesis; the optimizer's raw answer if unparsable."""
     occasions: tuple[Occasion, ...]
     """Newest first."""
     why_unread: str | None = None
-    """Why no hypothesis could be read."""
+    """Reason why no hypothesis could be read."""
     held_by: tuple[int, ...] = ()
-    """Slots of the last whole population that hold this very text all the same."""
+    """Slots of the last population that hold this text."""
     past: "Past" = field(default_factory=lambda: Past())
-    """How often the text came up in the whole run."""
+    """Occurrences of the text in the whole run."""
 
     @property
     def newest(self) -> Occasion:
-        """The last time."""
         return self.occasions[0]
 
     @property
     def times(self) -> int:
-        """How often it was proposed and rejected, resampled away, or answered."""
         return len(self.occasions)
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Newest first, each once."""
+        """Distinct steps, newest first."""
         return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """How often a text came up in a run; texts left unchanged are not counted."""
+    """Occurrences of a text in a run; unchanged texts are not counted."""
 
     drawn: int = 0
-    """As the answer to a first draw, or of a newcomer."""
+    """Initial draws and newcomers."""
     proposed: int = 0
-    """As a rewriting, whether accepted or not."""
+    """Proposals, accepted or not."""
     accepted: int = 0
-    """As a rewriting that a particle then held."""
+    """Accepted proposals."""
 
 
 Order = Literal["newest", "worst", "often"]
@@ -162,21 +158,21 @@ Order = Literal["newest", "worst", "often"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Which entries to show, and how."""
+    """Filter and order of the entries to show."""
 
     words: str = ""
-    """All must stand in the text, after the seed sentence, or in why it could not be read; in any order and case."""
+    """Words that the text (without the seed sentence) or the parse error must contain, in any order and case."""
     reason: Reason | None = None
-    """One kind; all where None."""
+    """Reason to show; None shows all."""
     order: Order = "newest"
-    """By the last step at which each was ruled out; by how far its log-likelihood then fell short; by how often."""
+    """Sort by the last step, by the last deficit, or by the number of occasions."""
 
     def among(self, entries: Sequence[RuledOut], *, seed_text: str = "") -> tuple[RuledOut, ...]:
-        """Those that fit; of equal ones, in the order given. seed_text: what every hypothesis begins with."""
+        """Matching entries, sorted (stable). seed_text: common beginning of all hypotheses."""
         words = self.words.casefold().split()
         fitting = (entry for entry in entries if self.reason in (None, entry.reason))
-        found = [entry for entry in fitting if not words or _holds(entry, words, seed_text)]
-        return tuple(sorted(found, key=self._place))
+        matching = [entry for entry in fitting if not words or _holds(entry, words, seed_text)]
+        return tuple(sorted(matching, key=self._place))
 
     def _place(self, entry: RuledOut) -> tuple[float, int]:
         if self.order == "often":
@@ -189,20 +185,20 @@ class Search:
 
 def _holds(entry: RuledOut, words: Sequence[str], seed_text: str) -> bool:
     own = entry.text if entry.reason == "unparsable" else entry.text.removeprefix(seed_text).strip() or entry.text
-    said = f"{own} {entry.why_unread or ''}".casefold()
-    return all(word in said for word in words)
+    searched = f"{own} {entry.why_unread or ''}".casefold()
+    return all(word in searched for word in words)
 
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """All three kinds, newest first."""
-    found = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
-    return tuple(sorted(found, key=lambda each: -each.newest.step))
+    """Return all entries, newest first."""
+    every = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
+    return tuple(sorted(every, key=lambda each: -each.newest.step))
 
 
 def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
-    """Whether the lot alone left a text out: others that answer as it does were drawn each time, or are held now.
+    """True if resampling dropped only a copy: a text with the same answers was drawn each time, or is held now.
 
-    survivors: by hypothesis id, the idea of now that answers the same.
+    survivors: current idea with the same answers, by hypothesis id.
     """
     if entry.reason != "resampled away":
         return False
@@ -213,7 +209,7 @@ def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
 def parted(
     entries: Sequence[RuledOut], survivors: Mapping[str, int]
 ) -> tuple[tuple[RuledOut, ...], tuple[RuledOut, ...]]:
-    """What is gone, and what lives on."""
+    """Split the entries into those that are gone and those that live on."""
     parts: tuple[list[RuledOut], list[RuledOut]] = ([], [])
     for entry in entries:
         parts[lives_on(entry, survivors)].append(entry)
@@ -221,30 +217,30 @@ def parted(
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """Proposals that the likelihood refused (Eq. 9), newest first."""
+    """Return the proposals rejected by their likelihood (Eq. 9), newest first."""
     judge = _Judge(dataset)
-    found = [
+    rejections = [
         (p.text, None, _rejection(p, view.steps[p.step], judge))
         for p in view.decided_by_likelihood
         if not p.accepted and p.text is not None
     ]
-    return _merged("rejected", found, view)
+    return _merged("rejected", rejections, view)
 
 
 def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """Hypotheses that left no copy when the population was redrawn, newest first."""
+    """Return the hypotheses without a copy after resampling, newest first."""
     judge = _Judge(dataset)
-    found = [
+    losses = [
         (view.texts[hypothesis], None, occasion)
         for step in view.steps.values()
         if step.resampled
         for hypothesis, occasion in _lost(step, step.resampled, judge)
     ]
-    return _merged("resampled away", found, view)
+    return _merged("resampled away", losses, view)
 
 
 def unparsable(view: RunView) -> tuple[RuledOut, ...]:
-    """The optimizer's answers in which no hypothesis could be read, or that were refused, newest first."""
+    """Return the optimizer's answers that were unreadable or refused, newest first."""
     newcomers = (d for step in view.steps.values() for d in step.joined.values())
     drawn = [
         (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,), is_refused=d.refused))
@@ -259,10 +255,10 @@ def unparsable(view: RunView) -> tuple[RuledOut, ...]:
     return _merged("unparsable", [*drawn, *proposed], view)
 
 
-def _merged(reason: Reason, found: Sequence[tuple[str, str | None, Occasion]], view: RunView) -> tuple[RuledOut, ...]:
-    """One record a text (and reason why unread), the newest first. found: (text, why unread, occasion)."""
+def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], view: RunView) -> tuple[RuledOut, ...]:
+    """Merge (text, why unread, occasion) into one record a text and parse error, newest first."""
     occasions: dict[tuple[str, str | None], list[Occasion]] = {}
-    for text, why, occasion in sorted(found, key=lambda each: (-each[2].step, each[2].particles)):
+    for text, why, occasion in sorted(events, key=lambda each: (-each[2].step, each[2].particles)):
         occasions.setdefault((text, why), []).append(occasion)
     held = _held_by(view)
     past = _pasts(view)
@@ -280,7 +276,7 @@ def _merged(reason: Reason, found: Sequence[tuple[str, str | None, Occasion]], v
 
 
 def _held_by(view: RunView) -> dict[str, tuple[int, ...]]:
-    """Slots by the text that they hold."""
+    """Slots by their current text."""
     held: dict[str, tuple[int, ...]] = {}
     for slot, state in enumerate(view.population):
         text = view.texts[state.hypothesis]
@@ -289,7 +285,7 @@ def _held_by(view: RunView) -> dict[str, tuple[int, ...]]:
 
 
 def _pasts(view: RunView) -> Callable[[str], Past]:
-    """By text."""
+    """Return a function that counts the occurrences of a text."""
     newcomers = (each for step in view.steps.values() for each in step.joined.values())
     proposals = [each for each in view.proposals if each.why != "unchanged"]
     drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
@@ -315,7 +311,7 @@ def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
 
 
 def _exponent(step: StepView) -> float | None:
-    """Of weights that are carried; None elsewhere, and where it is 1 within rounding."""
+    """Exponent of a tempered likelihood with carried weights; None otherwise, and if it is 1 within rounding."""
     weighed = step.reweighted
     if weighed is None or weighed.log_evidence is None or math.isclose(weighed.beta, 1):
         return None
@@ -323,19 +319,19 @@ def _exponent(step: StepView) -> float | None:
 
 
 def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
-    """What was known of the text that stayed: its ancestor's answers, where the population was redrawn before."""
+    """Scores of the current text; after resampling, those of its ancestor."""
     slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
     scored = step.scored.get(slot)
     return scored if scored and scored.hypothesis == proposed.parent else None
 
 
 def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tuple[str, Occasion]]:
-    """(Hypothesis id, occasion) of each text of the old population that no new slot holds."""
-    kept = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
+    """Yield (hypothesis id, occasion) of each text without a copy after resampling."""
+    survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
     for hypothesis, slots in _slots_by_text(step).items():
-        if hypothesis not in kept:
+        if hypothesis not in survivors:
             scored = step.scored[slots[0]]
             yield (
                 hypothesis,
@@ -353,13 +349,13 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
 
 def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[int, ...]:
     """New slots whose ancestors gave the same answers to the same rows."""
-    said = dict(zip(scored.rows, scored.predictions, strict=True))
+    own = dict(zip(scored.rows, scored.predictions, strict=True))
     others = (step.scored[ancestor] for ancestor in ancestors)
-    return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == said)
+    return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == own)
 
 
 def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:
-    """Slots by the id of the text they held as the step began."""
+    """Slots by hypothesis id at the beginning of the step."""
     slots: dict[str, tuple[int, ...]] = {}
     for slot, scored in sorted(step.scored.items()):
         slots[scored.hypothesis] = (*slots.get(scored.hypothesis, ()), slot)
@@ -368,24 +364,15 @@ def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What rows said of a hypothesis, and of the one it is held against."""
+    """Scores of a hypothesis and of its competitor."""
 
     judge: "_Judge"
     scored: Scored
     against: Scored | None
 
-    @property
-    def n_rows(self) -> int:
-        """Distinct rows scored."""
-        return len(set(self.scored.rows))
-
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Rows that speak against it, worst first."""
-        return self.judge.contradictions(self.scored, against=self.against)
-
 
 class _Judge:
-    """Finds the rows that speak against a hypothesis."""
+    """Finds the rows that contradict a hypothesis."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._rows: Mapping[int, Row] = rows_by_id(dataset)
@@ -393,19 +380,19 @@ class _Judge:
         self._abstention_error = 0.0 if self._is_classification else dataset.target_range
 
     def contradictions(self, scored: Scored, against: Scored | None = None) -> tuple[Contradiction, ...]:
-        """Rows with a loss, greatest excess over `against` first; for regression only rows with an excess."""
+        """Rows with a loss, largest excess over `against` first; for regression only rows with an excess."""
         losses = self._losses(scored)
         others = self._losses(against) if against else {}
         excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
         answers = dict(zip(scored.rows, scored.predictions, strict=True))
-        speaking = [row for row in losses if losses[row] > 0 and (self._is_classification or excess[row] > 0)]
-        worst_first = sorted(speaking, key=lambda row: (-excess[row], -losses[row], row))
+        contradicting = [row for row in losses if losses[row] > 0 and (self._is_classification or excess[row] > 0)]
+        worst_first = sorted(contradicting, key=lambda row: (-excess[row], -losses[row], row))
         return tuple(
             Contradiction(row=self._rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first
         )
 
     def _losses(self, scored: Scored) -> dict[int, float]:
-        """By row id: 1 where wrong and 0 where right, or the absolute error."""
+        """Losses by row id: 1 if wrong and 0 if right, or the absolute error."""
         targets = [self._rows[row].target for row in scored.rows]
         if self._is_classification:
             losses = (~correct(scored.predictions, targets)).astype(float)

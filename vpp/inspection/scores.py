@@ -1,50 +1,72 @@
-"""How right answers are against the rows' targets, and what a constant answer would have reached."""
+"""Scores of answers against targets: averaged prediction, each particle, each label, ensembles, log-likelihoods."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
+from vpp.posterior.likelihood import Floats
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Value, average
+from vpp.problem import likelihood_of
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers
 from vpp.runs.averages import averages, constant_answer
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
+DIGITS = 9
+"""Significant digits to which numbers count as the same answer."""
+
+
+def behaviour(answers: Iterable[Value | None]) -> Hashable:
+    """Key that is equal for hypotheses with the same answers on every row."""
+    return tuple(map(same_answer, answers))
+
+
+def same_answer(answer: Value | None) -> Hashable:
+    """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
+    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """Answers to n rows against their targets; one of `n_correct` and `mse` is known, as the task asks."""
+    """Answers to n rows against their targets: `n_correct` for classification, `mse` for regression."""
 
     n: int
     n_correct: int | None = None
-    """For classification; an abstention is wrong."""
+    """Correct answers; an abstention is wrong. None for regression."""
     mse: float | None = None
-    """For regression, in squared units of the target; an abstention is off by the range of the training targets."""
+    """Mean squared error in squared units of the target; None for classification.
+
+    An abstention counts as an error of the range of the training targets.
+    """
     n_abstained: int = 0
     labels: LabelFigures | None = field(default=None, compare=False)
-    """Accuracy, balanced accuracy and the rows of each label, for classification."""
+    """Accuracy, balanced accuracy and per-class figures; None for regression."""
     numbers: NumberFigures | None = field(default=None, compare=False)
-    """Squared and absolute errors and R², for regression."""
+    """Squared and absolute errors and R²; None for classification."""
 
     @property
     def error(self) -> float:
-        """What is better when smaller: the share of wrong answers, or the mean squared error."""
+        """Error rate, or mean squared error."""
         if self.n_correct is not None:
             return 1 - self.n_correct / self.n
         return self.mse if self.mse is not None else 0.0
 
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
-    """Training and test rows."""
+    """Training and test rows by id."""
     return {row.id: row for row in (*dataset.train, *dataset.test)}
 
 
 def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
-    """answers: one a row of `rows`, at least one."""
+    """Score one answer a row, for at least one row."""
     targets = [row.target for row in rows if row.target is not None]
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
@@ -56,7 +78,7 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
 
 
 def averages_asked(answers: Answers, config: Config) -> Votes:
-    """(N,) the averaged prediction for each row asked about; a tied vote is decided by the row's place."""
+    """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
     is_label = answers.task == "classification"
     by_row = zip(*([p.value for p in particle] for particle in answers.predictions), strict=True)
     return tuple(
@@ -66,14 +88,14 @@ def averages_asked(answers: Answers, config: Config) -> Votes:
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
-    """Of the averaged prediction; agrees with the event's value."""
+    """Score the averaged prediction; agrees with the value in the event."""
     return score(averages(evaluated), rows_of(evaluated, dataset), dataset)
 
 
 def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | None:
-    """Of the averaged prediction on the test rows, a fraction.
+    """Balanced accuracy of the averaged prediction on the test rows, from 0 to 1.
 
-    None for regression, before the rows are evaluated, and where they cannot be read any more.
+    None for regression, before the rows are evaluated, and if they are no longer readable.
     """
     test = view.evaluated.get("test")
     if test is None or test.metric != "accuracy":
@@ -86,27 +108,142 @@ def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | Non
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
-    """(K,) of each particle alone."""
+    """(K,) score of each particle alone."""
     rows = rows_of(evaluated, dataset)
     return tuple(score(answers, rows, dataset) for answers in evaluated.predictions)
 
 
 def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
-    """The rows that were evaluated, in that order."""
+    """Evaluated rows, in the order of the event."""
     by_id = rows_by_id(dataset)
     return tuple(by_id[row] for row in evaluated.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """One answer for every row, read off the training targets: what a model that sees no input would say."""
+    """Constant answer of a model without inputs, with its score."""
 
     answer: Value
-    """The most frequent label, the lowest in sort order where several tie; or the mean."""
+    """Most frequent training label (the first in sort order of equal ones), or mean of the training targets."""
     score: Score
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    """rows: those to be answered, at least one."""
+    """Score the constant answer on at least one row."""
     answer = constant_answer(dataset)
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))
+
+
+FEW_LABELS = 2
+"""Most labels for which balanced accuracy and the vote already show per-class recall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelLine:
+    """The test rows of one label."""
+
+    label: str
+    n: int
+    n_correct: int
+    mistaken: tuple[Value | None, int] | None
+    """(commonest wrong answer or None for an abstention, count); None if all answers are right."""
+    n_trained: int
+    """Training rows of the label."""
+
+
+def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, ...]:
+    """Per-class results of the averaged prediction on the test rows; empty for regression and for two labels."""
+    if evaluated is None or len(dataset.classes) <= FEW_LABELS:
+        return ()
+    truths = [row.target for row in rows_of(evaluated, dataset)]
+    pairs = list(zip(truths, averages(evaluated), strict=True))
+    trained = Counter(row.target for row in dataset.train)
+    return tuple(_line(label, [a for truth, a in pairs if truth == label], trained[label]) for label in dataset.classes)
+
+
+def _line(label: str, answers: Sequence[Value | None], n_trained: int) -> LabelLine:
+    wrong = Counter(answer for answer in answers if answer != label)
+    commonest = min(wrong.items(), key=lambda each: (-each[1], str(each[0]))) if wrong else None
+    return LabelLine(
+        label=label,
+        n=len(answers),
+        n_correct=len(answers) - wrong.total(),
+        mistaken=commonest,
+        n_trained=n_trained,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """One of the runs, and its score on the test rows."""
+
+    slot: int
+    test: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ensemble:
+    """Three summaries of independent VML runs, each scored on the test rows."""
+
+    together: Score
+    """Unweighted vote or mean of all runs: the run's metric."""
+    oracle: Pick
+    """Best run on the test rows; nobody could have picked it in advance."""
+    best_on_train: Pick
+    """Best run on the training rows, the first of equal ones; a user could pick it."""
+    size: int
+
+
+def ensemble(view: RunView, dataset: Dataset) -> Ensemble | None:
+    """Summarise independent runs; None before both splits are evaluated."""
+    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    if test is None or train is None:
+        return None
+    on_test, on_train = particle_scores(test, dataset), particle_scores(train, dataset)
+    return Ensemble(
+        together=averaged_score(test, dataset),
+        oracle=_picked(on_test, on_test),
+        best_on_train=_picked(on_train, on_test),
+        size=len(on_test),
+    )
+
+
+def _picked(by: tuple[Score, ...], on_test: tuple[Score, ...]) -> Pick:
+    slot = min(range(len(by)), key=lambda k: by[k].error)
+    return Pick(slot=slot, test=on_test[slot])
+
+
+def final_answers(
+    view: RunView, dataset: Dataset, split: Literal["train", "test"]
+) -> tuple[tuple[Row, ...], tuple[Votes, ...]] | None:
+    """(N,) rows and (K, N) answers by slot; None unless the whole last population was evaluated on the split."""
+    evaluated = view.evaluated.get(split)
+    if evaluated is None:
+        return None
+    by_text = dict(zip(evaluated.hypotheses, evaluated.predictions, strict=True))
+    population = [state.hypothesis for state in view.population]
+    if not set(population) <= set(by_text):
+        return None
+    return rows_of(evaluated, dataset), tuple(by_text[hypothesis] for hypothesis in population)
+
+
+def log_likelihood_terms(
+    answers: Sequence[Votes], rows: Sequence[Row], dataset: Dataset, config: Config, *, tau: float | None
+) -> Floats:
+    """(K, N) natural log of the run's likelihood p(y | x, theta), unnormalised (Eq. 5 or 6).
+
+    answers: (K, N). tau: noise variance of the run; None for classification.
+    """
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    targets = [row.target for row in rows]
+    return np.array([likelihood.terms(each, targets) for each in answers], dtype=np.float64)
+
+
+def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:
+    """(K,) natural log-likelihoods behind the current weights; None if the method has none.
+
+    They belong to the last texts if those were rescored, else to their ancestors.
+    """
+    if view.final and len(view.final_scored) == view.size:
+        return tuple(view.final_scored[slot].log_likelihood for slot in range(view.size))
+    return tuple(state.log_likelihood for state in view.population)

@@ -1,37 +1,36 @@
-"""Ideas of several runs beside each other: which answer alike, and what weight each run gives them."""
+"""Ideas shared by several runs: identical answers, with the weight that each run gives them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
-from vpp.inspection.behaviour import behaviour
 from vpp.inspection.comparison import Candidate, same_row
-from vpp.inspection.scores import Score, rows_by_id, score
+from vpp.inspection.scores import Score, behaviour, rows_by_id, score
 from vpp.posterior.prediction import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """What one run has of an idea."""
+    """One run's share of an idea."""
 
     weight: float
-    """Summed over its particles."""
+    """Total weight of its particles in the run."""
     text: str
-    """Its heaviest wording there."""
+    """Heaviest wording in the run."""
     n_texts: int
-    """Distinct wordings."""
+    """Distinct wordings in the run."""
     n_particles: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedIdea:
-    """One way of answering the rows compared."""
+    """Particles of several runs with the same answers to the rows compared."""
 
     by_run: Mapping[int, Holding]
-    """By the run's place; a run without a particle that answers so is not in it."""
+    """By place of the run; only runs that have the idea."""
     score: Score
-    """On the test rows."""
+    """Score on the test rows."""
 
     @property
     def held_by(self) -> tuple[int, ...]:
@@ -40,36 +39,39 @@ class SharedIdea:
 
     @property
     def weight(self) -> float:
-        """Summed over runs, for the order in which ideas are shown."""
+        """Sum of its weights in all runs."""
         return sum(holding.weight for holding in self.by_run.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedIdeas:
-    """The ideas of all runs, heaviest first."""
+    """Ideas of all runs: those of the most runs first, then the heaviest."""
 
     all: tuple[SharedIdea, ...]
     places: tuple[int, ...]
-    """Of the runs, as they are numbered in `by_run`."""
+    """Places of the runs, as in `by_run`."""
     n_rows: int
-    """Rows on which answers were compared: those that every run evaluated."""
+    """Rows compared: those that every run evaluated."""
 
     def held_by(self, *places: int) -> tuple[SharedIdea, ...]:
-        """The ideas that exactly these runs have."""
+        """Ideas of exactly these runs."""
         return tuple(idea for idea in self.all if idea.held_by == tuple(sorted(places)))
 
     @property
     def partly(self) -> tuple[SharedIdea, ...]:
-        """The ideas that several runs have, but not all."""
+        """Ideas of several runs, but not of all."""
         return tuple(idea for idea in self.all if 1 < len(idea.by_run) < len(self.places))
 
     def weight_of(self, place: int, ideas: Sequence[SharedIdea]) -> float:
-        """What a run gives these ideas together."""
+        """Total weight of these ideas in a run."""
         return sum(idea.by_run[place].weight for idea in ideas if place in idea.by_run)
 
 
 def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
-    """runs: at least one, by place, with the same test rows, evaluated: particles and weights are as they were then."""
+    """Group the particles of at least one run by their answers to the rows that every run evaluated.
+
+    runs: by place, all with the same evaluated test rows; particles and weights are those of that evaluation.
+    """
     known = {place: _known(run) for place, run in runs.items()}
     first = next(iter(runs.values()))
     rows = _common_rows(runs, known)
@@ -89,7 +91,7 @@ def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
 class _Group:
     on_test: Votes
     texts: dict[int, dict[str, float]] = field(default_factory=dict)
-    """Weight of each wording, by run."""
+    """Weight by run and text."""
     particles: dict[int, int] = field(default_factory=dict)
 
     def add(self, place: int, text: str, weight: float) -> None:
@@ -110,11 +112,11 @@ class _Group:
 
 
 _Answers = dict[str, dict[int, Value | None]]
-"""By hypothesis id, then by row id."""
+"""Answer by hypothesis id and row id."""
 
 
 def _evaluations(run: Candidate) -> list[Evaluated]:
-    """The test rows', and others that cover the same texts."""
+    """Evaluations that cover the texts of the last test evaluation, itself included."""
     if run.test is None:
         return []
     return [each for each in run.view.evaluated.values() if set(run.test.hypotheses) <= set(each.hypotheses)]
@@ -129,7 +131,7 @@ def _known(run: Candidate) -> _Answers:
 
 
 def _common_rows(runs: Mapping[int, Candidate], known: Mapping[int, _Answers]) -> dict[int, Row]:
-    """The rows that every run evaluated and that are the same in each, by id."""
+    """Rows that every run evaluated and that are equal in all of them, by id."""
     tables = [(rows_by_id(run.dataset), _covered(run)) for run in runs.values()]
     table, covered = tables[0]
     return {
@@ -144,7 +146,7 @@ def _covered(run: Candidate) -> set[int]:
 
 
 def _particles(run: Candidate, known: _Answers) -> list[tuple[str, float, dict[int, Value | None]]]:
-    """(Text, weight, answers by row) of each slot as evaluated."""
+    """(text, weight, answers by row) of each slot, as evaluated."""
     if run.test is None:
         return []
     slots = zip(run.test.hypotheses, run.test.weights, strict=True)

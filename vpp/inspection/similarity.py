@@ -1,4 +1,4 @@
-"""Near-agreement: how alike the ideas of a population answer, and how few explanations that leaves."""
+"""Agreement between ideas: pairwise similarity of their answers, and groups of ideas that nearly agree."""
 
 from dataclasses import dataclass
 
@@ -18,58 +18,58 @@ from vpp.posterior.similarity import (
 from vpp.posterior.weights import Floats
 
 MOST = 50
-"""Ideas compared, the heaviest."""
+"""Most ideas compared; the heaviest are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Ideas of which any two agree at least as much as was asked."""
+    """Ideas that agree pairwise at least as much as the threshold."""
 
     numbers: tuple[int, ...]
-    """Of the ideas, from 0, the heaviest first."""
+    """Numbers of the ideas, from 0, ascending."""
     weight: float
-    """Summed over the ideas."""
+    """Total weight of the ideas."""
     n_particles: int
     least: float
-    """Similarity of the two that agree least; 1 for an idea alone."""
+    """Smallest pairwise similarity; 1 for a single idea."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """Ideas beside each other."""
+    """Pairwise agreement of ideas."""
 
     ideas: Ideas
     n: int
-    """Ideas compared, the heaviest: all, or `MOST`."""
+    """Ideas compared: the heaviest, at most `MOST`."""
     similarity: Floats
-    """(n, n) between 0 and 1, by number of the idea; as vpp.posterior.similarity says."""
+    """(n, n) between 0 and 1, by number of the idea; defined in vpp.posterior.similarity."""
     differences: Floats | None
     """(n, n) root mean squared difference in the target's unit; None for labels."""
     span: float | None
-    """For numbers, the range of the training targets, which counts as no agreement at all."""
+    """Range of the training targets, at which the similarity is 0; None for labels."""
     mergers: tuple[Merger, ...]
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Numbers of the ideas, like beside like."""
+        """Numbers of the ideas, with similar ideas next to each other."""
         return order(self.mergers)
 
     @property
     def compared(self) -> tuple[Idea, ...]:
-        """The n heaviest."""
+        """The n heaviest ideas."""
         return self.ideas.all[: self.n]
 
     def pair(self, *, nearest: bool) -> tuple[int, int]:
-        """The two that agree most, or least; of equal pairs the heaviest. At least two ideas."""
+        """Return the two ideas that agree most (nearest), or least; the heaviest of equal pairs. Requires n >= 2."""
         above = np.triu_indices(self.n, k=1)
         values = self.similarity[above]
         at = int(values.argmax() if nearest else values.argmin())
         return int(above[0][at]), int(above[1][at])
 
     def groups(self, threshold: float) -> tuple[Group, ...]:
-        """Heaviest first; threshold: between 0 and 1."""
-        found = [self._group(sorted(members)) for members in groups_at(self.mergers, threshold=threshold)]
-        return tuple(sorted(found, key=lambda group: (-group.weight, group.numbers)))
+        """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
+        unsorted = [self._group(sorted(members)) for members in groups_at(self.mergers, threshold=threshold)]
+        return tuple(sorted(unsorted, key=lambda group: (-group.weight, group.numbers)))
 
     def _group(self, numbers: list[int]) -> Group:
         members = [self.ideas.all[number] for number in numbers]
@@ -82,7 +82,7 @@ class Nearness:
 
 
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
-    """None where ideas are told apart by their words alone."""
+    """Measure the pairwise agreement of ideas; None if only their texts were compared."""
     if not ideas.rows:
         return None
     answers = [idea.answers for idea in ideas.all[:MOST]]

@@ -1,34 +1,40 @@
-"""Slots from step to step: resampling copies them, a shrinking K numbers them anew, newcomers join at a step's end."""
+"""Slots and rows of a step, and each particle's changes since the step before."""
 
-from vpp.events import INITIAL_STEP
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vpp.events import INITIAL_STEP, Scored
+from vpp.problem import batch_length
 from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
 
 
 def heirs(at: StepView, slot: int) -> tuple[int, ...]:
-    """The slots that hold what `slot` held as the step began, before they are rewritten; none where it left no copy."""
+    """Slots with copies of `slot`'s particle after resampling and before mutation."""
     if at.resampled is None:
         return (slot,)
     return tuple(k for k, ancestor in enumerate(at.resampled.ancestors) if ancestor == slot)
 
 
 def kept_as(at: StepView, slot: int) -> tuple[int, ...]:
-    """The slots that a rewritten slot has at the step's end: its own, unless K shrank."""
+    """Slots at the step's end of the particle mutated in `slot`: its own, unless K shrank."""
     if at.shrunk is None:
         return (slot,)
     return tuple(k for k, ancestor in enumerate(at.shrunk.ancestors) if ancestor == slot)
 
 
 def rewritten_as(at: StepView, slot: int) -> int | None:
-    """The slot in which the step rewrote what stands in `slot` at its end; None for a newcomer."""
+    """Slot in which the step mutated the particle that ends in `slot`; None for a newcomer."""
     if slot in at.joined:
         return None
     return at.shrunk.ancestors[slot] if at.shrunk else slot
 
 
 def came_from(at: StepView, slot: int, *, size_before: int | None = None) -> int | None:
-    """The slot at the step before of what stands in `slot` at the step's end; None where nobody came before it.
+    """Slot, at the step before, of the parent of the particle that ends in `slot`; None if it has no parent.
 
-    size_before: K at the step before, 0 where that step is lost; asked for where this one is torn.
+    size_before: K at the step before, 0 if that step is lost; needed only for a torn step.
     """
     if at.is_torn:
         parent = at.population[slot].parent
@@ -40,16 +46,106 @@ def came_from(at: StepView, slot: int, *, size_before: int | None = None) -> int
 
 
 def grew_at(view: RunView) -> list[int]:
-    """Steps at whose end newcomers joined."""
+    """Steps that ended with newcomers."""
     return [at.step for at in view.finished_steps if at.joined]
 
 
 def shrank_at(view: RunView) -> list[int]:
-    """Steps at whose end all agreed and K fell."""
+    """Steps that ended with a smaller K."""
     return [at.step for at in view.finished_steps if at.shrunk]
 
 
 def why_grew(at: StepView) -> str:
-    """The sign of a population too small: few sentences where at most half differ, else its weights' low ESS."""
+    """Reason for growing: few different sentences if at most half are distinct, else a low ESS."""
     before = [state.hypothesis for k, state in enumerate(at.population) if k not in at.joined]
     return "few different sentences" if 2 * len(set(before)) <= len(before) else "a low ESS"
+
+
+def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int) -> list[int]:
+    """Places of the step's batch among the rows scored, by the last occurrence of each row.
+
+    An unfinished step has not recorded its batch: return the end of the buffer, or nothing if all rows were scored.
+    """
+    last = {row: i for i, row in enumerate(scored.rows)}
+    if view.finished:
+        return [last[row] for row in view.finished.batch if row in last]
+    if scored_rows(config) == "training rows":
+        return []
+    length = batch_length(view.step, n_train=n_train, batch_size=config.batch_size)
+    return list(range(len(scored.rows)))[-length:]
+
+
+def scored_rows(config: Config) -> str:
+    """Name the rows that a step scores each particle on."""
+    if config.is_telescoping or (config.method == "mh" and config.mh_rows == "train"):
+        return "training rows"
+    is_buffered = config.method == "smc" or (config.method == "mh" and config.mh_rows == "buffer")
+    return "rows of the buffer" if is_buffered else "batch rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One particle's state before the step, and what changed; None and False if unknown or unchanged."""
+
+    weight: float | None = None
+    """Weight before the step; equal for all after resampling."""
+    place: int | None = None
+    """Rank by weight before the step, 1 for the heaviest; None among equals."""
+    copied: int | None = None
+    """Slot that resampling copied it from; None if it is not a copy."""
+    is_new: bool = False
+    """True if the slot holds another text."""
+
+
+UNCHANGED = Change()
+
+
+def changes(view: RunView, step: int, weights: Sequence[float]) -> Mapping[int, Change]:
+    """Changes by slot of the particles weighed at `step`; the end of a run is the step after its last.
+
+    weights: (K,) current weights.
+    """
+    before = view.steps.get(step - 1)
+    if before is None or not before.finished:
+        return {}
+    earlier = before.weights
+    return {
+        slot: Change(
+            weight=earlier[slot] if slot < len(earlier) else None,
+            place=_place_before(before, slot),
+            copied=_copied(before, slot),
+            is_new=_is_new(before, slot),
+        )
+        for slot in range(len(weights))
+    }
+
+
+def place(weights: Sequence[float], slot: int) -> int | None:
+    """Rank of a slot by weight, from 1; None if another is equally heavy."""
+    if sum(math.isclose(weight, weights[slot], abs_tol=1e-9) for weight in weights) > 1:
+        return None
+    return 1 + sum(weight > weights[slot] for weight in weights)
+
+
+def _place_before(before: StepView, slot: int) -> int | None:
+    """Rank before the step; None after the initial draw and for newcomers."""
+    origin = came_from(before, slot) if before.step != INITIAL_STEP else None
+    if before.reweighted is None or origin is None:
+        return None
+    return place(before.reweighted.weights, origin)
+
+
+def _copied(before: StepView, slot: int) -> int | None:
+    """Ancestor slot if copied, else None."""
+    if before.resampled is None:
+        return None
+    origin = came_from(before, slot)
+    return None if origin in (slot, None) else origin
+
+
+def _is_new(before: StepView, slot: int) -> bool:
+    """True if the slot's text changed; False at the initial draw."""
+    origin = came_from(before, slot)
+    if origin is None or origin not in before.scored:
+        return slot in before.joined
+    return before.population[slot].hypothesis != before.scored[origin].hypothesis

@@ -1,4 +1,4 @@
-"""A run's prediction, and the idea that holds almost all of its weight, compared with a constant answer."""
+"""Checks against a constant answer: the run's prediction, and an idea with almost all the weight."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.runs.view import RunView
 
 ALMOST_ALL = 0.95
-"""Weight of one idea (hypotheses that predict alike) that counts as a collapse."""
+"""Weight of one idea from which on the posterior has collapsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +25,20 @@ class Against:
 
     @property
     def is_beaten(self) -> bool:
-        """Whether the answers do no better than the constant one; False where they have no error at all."""
+        """True if the answers are no better than the constant one; False if they have no error."""
         return self.own.error != 0 and not self.own.error < self.constant.error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collapse:
-    """The idea that holds almost all weight, with its score on the training rows."""
+    """The idea with almost all the weight, and its score on the training rows."""
 
     weight: float
     against: Against
 
 
 def predicted(view: RunView, dataset: Dataset) -> Against | None:
-    """The averaged prediction on the test rows, or on the training rows of a table without test rows.
+    """Compare the averaged prediction on the test rows, or on the training rows if there are no test rows.
 
     None before these rows are evaluated.
     """
@@ -51,9 +51,9 @@ def predicted(view: RunView, dataset: Dataset) -> Against | None:
 
 
 def collapse(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Collapse | None:
-    """The idea that holds almost all weight though it is no better than a constant answer on the training rows.
+    """Return the idea with almost all the weight if it is no better than a constant answer on the training rows.
 
-    None where there is no such idea, where there is one particle only, and before the training rows are evaluated.
+    None if there is no such idea, if K = 1, and before the training rows are evaluated.
     """
     train = view.evaluated.get("train")
     if ideas is None or train is None or ideas.n_particles == 1:
@@ -62,5 +62,5 @@ def collapse(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Collapse |
     if first.train is None or first.weight < ALMOST_ALL:
         return None
     constant = baseline(rows_of(train, dataset), dataset)
-    found = Collapse(weight=first.weight, against=Against(split="train", own=first.train, constant=constant.score))
-    return found if found.against.is_beaten else None
+    against = Against(split="train", own=first.train, constant=constant.score)
+    return Collapse(weight=first.weight, against=against) if against.is_beaten else None

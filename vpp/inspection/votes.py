@@ -1,4 +1,4 @@
-"""How the particles voted on rows a run was asked about (Eq. 7 and 8; doubt as in Section 5.3)."""
+"""Votes of the particles on rows that a run was asked about (Eq. 7 and 8; uncertainty as in Section 5.3)."""
 
 import math
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from vpp.runs.asking import Answers
 from vpp.settings import Config
 
 NEARLY_ALL = 0.9
-"""Share of the answering weight from which a vote counts as nearly unanimous."""
+"""Least share of the answering weight for a nearly unanimous vote."""
 CLEAR = 2 / 3
-"""Share below which the honest answer is “I don’t know”: no label has twice the weight of the rest."""
+"""Share below which the answer is “I don’t know”: no label has twice the weight of the rest."""
 CLOSE, APART = 0.1, 0.5
-"""The same for numbers: spread in standard deviations of the training targets."""
+"""The same thresholds for numbers: spread in standard deviations of the training targets."""
 DECIMALS = 9
-"""Of sums of weights: further ones only tell in what order they were added."""
+"""Decimals of sums of weights, so that the order of summation does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """One row and what K particles said of it."""
+    """One row with the answers of K particles."""
 
     row: Row
     said: tuple[Prediction, ...]
@@ -32,43 +32,43 @@ class Vote:
     weights: tuple[float, ...]
     """(K,) normalised."""
     is_label: bool
-    """Whether labels were asked for, whatever was said."""
+    """True for classification."""
     answer: Value | None
-    """The vote's outcome, or the weighted mean; None where all abstain."""
+    """The vote's winner, or the weighted mean; None if all abstain."""
     shares: tuple[tuple[str, float], ...]
-    """Weight behind each label, the outcome first, then by weight; empty for numbers."""
+    """Weight of each label, the winner first, then by weight; empty for numbers."""
     doubt: float
-    """Vote entropy in bits, or for numbers the weighted standard deviation; infinite where no voice answered."""
+    """Vote entropy in bits; for numbers the weighted standard deviation, infinite if all abstain."""
     interval: tuple[float, float] | None
-    """For numbers, where the middle 90 % of the particles' weight lies; noise is not included."""
+    """Central 90 % of the particles' weight, without noise; None for classification."""
 
     @property
     def behind(self) -> float:
-        """Weight behind the outcome, of 1."""
+        """Weight of the winner, from 0 to 1."""
         return round(self.shares[0][1], DECIMALS) if self.shares else 0.0
 
     @property
     def abstained(self) -> float:
-        """Weight of those that gave no readable answer."""
+        """Weight of the particles without a readable answer."""
         return round(math.fsum(w for p, w in zip(self.said, self.weights, strict=True) if p.value is None), DECIMALS)
 
     @property
     def by_weight(self) -> tuple[int, ...]:
-        """Every slot, heaviest first."""
+        """All slots, heaviest first."""
         return tuple(sorted(range(len(self.said)), key=lambda slot: (-self.weights[slot], slot)))
 
     @property
     def voices(self) -> tuple[int, ...]:
-        """Slots that answered and hold weight, heaviest first."""
+        """Slots with an answer and positive weight, heaviest first."""
         return tuple(slot for slot in self.by_weight if self.said[slot].value is not None and self.weights[slot] > 0)
 
     @property
     def dissenters(self) -> tuple[int, ...]:
-        """Voices for another label than the outcome, heaviest first; none for numbers."""
+        """Slots that voted for another label than the winner, heaviest first; empty for numbers."""
         return tuple(slot for slot in self.voices if self.is_label and self.said[slot].value != self.answer)
 
     def agreement(self, scale: float = 0.0) -> int:
-        """3 where all voices agree, 2 nearly, 1 where they are divided, 0 for “I don’t know”.
+        """Grade the agreement: 3 unanimous, 2 nearly unanimous, 1 divided, 0 “I don’t know”.
 
         scale: for numbers, the standard deviation of the training targets.
         """
@@ -83,11 +83,11 @@ class Vote:
 
 
 def votes_on(answers: Answers, config: Config) -> tuple[Vote, ...]:
-    """(N,) in the order asked. config: the run's, which says how a tied vote is decided."""
+    """(N,) votes in the order of the rows asked about. config: the run's, for its rule on ties."""
     by_row = zip(*answers.predictions, strict=True)
     averaged = averages_asked(answers, config)
     return tuple(
-        _vote(row, said, answer, answers) for row, said, answer in zip(answers.rows, by_row, averaged, strict=True)
+        _vote(row, each, answer, answers) for row, each, answer in zip(answers.rows, by_row, averaged, strict=True)
     )
 
 
@@ -114,5 +114,5 @@ def target_spread(dataset: Dataset) -> float:
 
 
 def known_row(row: Row, dataset: Dataset) -> Row | None:
-    """The first labelled row with the very same inputs, cell by cell; None where there is none."""
+    """Return the first labelled row with identical inputs, or None."""
     return next((known for known in (*dataset.train, *dataset.test) if known.inputs == row.inputs), None)

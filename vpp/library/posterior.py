@@ -11,9 +11,8 @@ from vpp.data.table import Table, read_like
 from vpp.errors import RunError
 from vpp.inspection.genealogy import Ancestor, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.pointwise import weighed_log_likelihoods
 from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import averages_asked, rows_of
+from vpp.inspection.scores import averages_asked, rows_of, weighed_log_likelihoods
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_html

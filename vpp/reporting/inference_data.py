@@ -23,7 +23,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.events import Votes
 from vpp.inspection.ideas import Ideas, merge_ideas
-from vpp.inspection.pointwise import final_answers, log_likelihood_terms
+from vpp.inspection.scores import final_answers, log_likelihood_terms
 from vpp.posterior.resampling import systematic_resample
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView

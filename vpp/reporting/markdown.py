@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import left_out_text
 from vpp.inspection.baselines import Baselines, Name, baselines
-from vpp.inspection.by_label import by_label
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.scores import by_label
 from vpp.reporting.glossary import glossary
 from vpp.reporting.markdown_doubt import disagreement, doubt_and_error
 from vpp.reporting.markdown_findings import lineage, near_agreement, posterior

@@ -6,9 +6,9 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.cards import without_seed
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.nearness import alt_words, meaning, verdict
-from vpp.inspection.ensemble import ensemble
 from vpp.inspection.genealogy import Ancestor, Genealogy
 from vpp.inspection.ideas import Idea, Ideas
+from vpp.inspection.scores import ensemble
 from vpp.inspection.similarity import Group, Nearness, nearness
 from vpp.runs.reader import Snapshot
 from vpp.wording.brief import compared_sentence, shares_sentence, weights_measure

@@ -14,9 +14,8 @@ from vpp.data.dataset import Dataset
 from vpp.inspection.genealogy import Genealogy, Node, Place, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.inspection.points import Point, points
-from vpp.inspection.pointwise import weighed_log_likelihoods
 from vpp.inspection.ruled_out import Contradiction, Occasion, RuledOut, ruled_out
-from vpp.inspection.scores import Score, rows_by_id
+from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.summary import result

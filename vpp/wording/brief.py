@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored
-from vpp.inspection.ensemble import Ensemble, ensemble
 from vpp.inspection.ideas import Ideas
-from vpp.inspection.scores import Score, averaged_score, baseline, particle_scores, rows_of
+from vpp.inspection.scores import Ensemble, Score, averaged_score, baseline, ensemble, particle_scores, rows_of
 from vpp.inspection.settling import tau_of
 from vpp.posterior.metric import Estimate
 from vpp.posterior.weights import ess

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vpp.inspection.by_label import LabelLine
+from vpp.inspection.scores import LabelLine
 from vpp.wording.words import integer, percent, value_text
 
 HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
-from vpp.inspection.batches import batch_places
+from vpp.inspection.slots import batch_places
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
