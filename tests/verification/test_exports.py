@@ -60,7 +60,7 @@ def test_exports_that_say_what_the_journal_says_hold(sound: RunDirectory, tmp_pa
     (moved.path / "report.html").write_text("<p>")
     found = checked(moved)
     assert found.faults == ()
-    assert "report.html: it is compared with nothing" in reasons(found)
+    assert "report.html: never compared" in reasons(found)
     assert found.report_line == 1
 
 
@@ -196,7 +196,7 @@ def test_exports_of_a_run_under_way_and_of_a_journal_that_does_not_hold_are_not_
         directory.journal.write_bytes(b"".join(content))
         found = checked(directory)
         assert {fault.at.file for fault in found.faults} <= {""}
-        assert all(f"{name}: it is compared only with a journal that holds" in reasons(found) for name in FILES)
+        assert all(f"{name}: compared only for a run that has ended" in reasons(found) for name in FILES)
 
 
 def test_verify_ends_with_1_and_names_the_file(

@@ -327,7 +327,7 @@ def test_other_answers_in_answers_jsonl_are_found(runs: dict[str, Run], tmp_path
     directory.answers.unlink()
     found = verify(directory)
     assert found.holds
-    assert ("answers.jsonl is not there", 1) in found.unchecked
+    assert ("answers.jsonl is missing", 1) in found.unchecked
 
 
 def test_another_data_csv_is_found(runs: dict[str, Run], tmp_path: Path) -> None:

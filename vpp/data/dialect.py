@@ -188,7 +188,7 @@ def skip_lines(text: str, n_lines: int) -> str:
 
 
 class _Agreement(NamedTuple):
-    """How evenly a delimiter divides a text; the greatest tuple is the best."""
+    """Evenness of a delimiter's division of a text; the greatest tuple is the best."""
 
     divides: bool
     n_alike: int

@@ -81,7 +81,7 @@ FEWEST_COMPACT = 3
 
 @dataclass(frozen=True, slots=True)
 class DateForm:
-    """How a column's dates are written."""
+    """Format of a column's dates."""
 
     name: str
     """Order of the parts: year-month-day, day/month/year, …"""

@@ -99,7 +99,7 @@ class Parted:
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    """How the rows were split, a sentence each."""
+    """Notes on the split, a sentence each."""
 
 
 def part(files: Sequence[Examples], sizes: Sizes, rule: SplitRule, *, min_train: int, seed: int) -> Parted:

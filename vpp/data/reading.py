@@ -109,7 +109,7 @@ _NO_TEXT = " \t\r\n,;|"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a file was read."""
+    """Format, encoding and dialect that a file was read with."""
 
     format: Format = "csv"
     encoding: str = ""

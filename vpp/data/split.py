@@ -15,7 +15,7 @@ SHAPES = "random, group:COLUMN or time:COLUMN"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitRule:
-    """How rows are split: by chance, by the groups of a column, or by the times of a column."""
+    """Rule of a split: by chance, by the groups of a column, or by the times of a column."""
 
     kind: RuleKind = "random"
     column: str = ""

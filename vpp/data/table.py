@@ -32,7 +32,7 @@ class Table:
     notes: tuple[str, ...] = ()
     """Decisions taken while reading, a sentence each."""
     column_notes: tuple[str, ...] = ()
-    """Those `notes` that describe the kinds and cells of columns."""
+    """Subset of `notes` on the kinds and cells of columns."""
     reading: Reading
     read_as: ReadAs = DETECT
     """The user's choices."""

@@ -1,1 +1,1 @@
-"""What a run tells, worked out as values: nothing here is drawn."""
+"""Inspection: values derived from a run for display; nothing is drawn here."""

@@ -28,7 +28,7 @@ class SharedIdea:
     """Particles of several runs with the same answers to the rows compared."""
 
     by_run: Mapping[int, Holding]
-    """By place of the run; only runs that have the idea."""
+    """Share by place of the run; only runs that have the idea."""
     score: Score
     """Score on the test rows."""
 

@@ -1,1 +1,1 @@
-"""What a run's files say, derived once more without a model: the samplers' arithmetic, not their code."""
+"""Verification of a run's files without a model, by the samplers' arithmetic but not their code."""

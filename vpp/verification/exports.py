@@ -1,4 +1,4 @@
-"""Files that were written from a run, compared with what its journal gives."""
+"""Exports of a run, compared with those that its journal gives."""
 
 import csv
 import io
@@ -14,17 +14,17 @@ from vpp.runs.directory import RunDirectory
 from vpp.verification.ledger import At, Ledger, is_same
 
 Ways = Mapping[str, Sequence[Callable[[], bytes]]]
-"""By file name, the ways to write the file anew from the journal: one, or one for each option it was written with."""
+"""Functions that write a file again from the journal, by file name: one for each set of options."""
 JSON, CSV, REPORT = "posterior.json", "predictions.csv", "report.md"
 NOT_COMPARED = ("report.html", "posterior.nc")
 _CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
-"""Fields of posterior.json that a person may change after the run: its name, place and cap."""
+"""Fields of posterior.json that the user may change after the run: name, directory and caps."""
 Difference = tuple[str, object, object]
-"""(Which value, as written, as it follows)."""
+"""(name, written value, derived value)."""
 
 
 class _Absent:
-    """Stands for a value that one side lacks."""
+    """A value that one side lacks."""
 
     def __str__(self) -> str:
         return "nothing"
@@ -36,16 +36,16 @@ _ABSENT = _Absent()
 def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> int | None:
     """Compare the exports in the run's folder. Return the first line of report.md that differs, or None.
 
-    Where the journal itself does not hold, nothing is compared.
+    Compare nothing if the journal itself has faults.
     """
     present = [name for name in (JSON, CSV, REPORT, *NOT_COMPARED) if (directory.path / name).exists()]
     can_compare = not (ledger.faults or directory.is_held())
     compared = [name for name in present if name in ways and can_compare]
     for name in present:
         if name in NOT_COMPARED:
-            ledger.skip(f"{name}: it is compared with nothing; `python -m vpp report` writes it anew")
+            ledger.skip(f"{name}: never compared; `python -m vpp report` writes it again")
         elif name not in compared:
-            ledger.skip(f"{name}: it is compared only with a journal that holds, of a run that has ended")
+            ledger.skip(f"{name}: compared only for a run that has ended, with a journal without faults")
     report_line = None
     for name in compared:
         try:
@@ -55,7 +55,7 @@ def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> int | 
             else:
                 _compare(name, written, ways[name][0](), ledger)
         except (VppError, OSError) as error:
-            ledger.skip(f"{name}: it cannot be read or made anew ({error})")
+            ledger.skip(f"{name}: cannot be read or written again ({error})")
     return report_line
 
 
@@ -66,15 +66,15 @@ def _content(path: Path) -> bytes:
 
 def _compare(name: str, written: bytes, follows: bytes, ledger: Ledger) -> None:
     at, read = At(line=0, file=name), _fields if name == JSON else _cells
-    found, due = read(written), read(follows)
-    if found is None or due is None:
+    own, due = read(written), read(follows)
+    if own is None or due is None:
         ledger.compare("exports", at, "content", written="it cannot be read", follows="as `report` writes it")
         return
-    if found.get("schema") != due.get("schema"):
+    if own.get("schema") != due.get("schema"):
         ledger.skip(f"{name}: another version of the program wrote it")
         return
-    for key in dict.fromkeys([*found, *due]):
-        differing = list(_differences(key, found.get(key, _ABSENT), due.get(key, _ABSENT)))
+    for key in dict.fromkeys([*own, *due]):
+        differing = list(_differences(key, own.get(key, _ABSENT), due.get(key, _ABSENT)))
         older = [each for each in differing if name == JSON and each[1] is _ABSENT]
         if older:
             ledger.skip(f"{name}: a field that an older program did not write")
@@ -84,13 +84,13 @@ def _compare(name: str, written: bytes, follows: bytes, ledger: Ledger) -> None:
 
 def _fields(content: bytes) -> dict[str, Any] | None:
     with suppress(ValueError, RecursionError):
-        found = json.loads(content)
-        return found if isinstance(found, dict) else None
+        fields = json.loads(content)
+        return fields if isinstance(fields, dict) else None
     return None
 
 
 def _cells(content: bytes) -> dict[str, Any] | None:
-    """By line and column, numbers as such; the head as line 1."""
+    """Cells of a CSV by line and column, numbers parsed; the header is line 1."""
     with suppress(ValueError, csv.Error):
         lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
         return {f"line {n}": {f"column {k}": _number(cell) for k, cell in enumerate(line, 1)} for n, line in lines}
@@ -104,7 +104,7 @@ def _number(cell: str) -> str | float:
 
 
 def _differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
-    """The values that differ, in the file's order."""
+    """Yield the values that differ, in the file's order."""
     if what in _CHANGEABLE:
         return
     if isinstance(written, dict) and isinstance(follows, dict):
@@ -118,7 +118,7 @@ def _differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
 
 
 def _first_line(written: bytes, ways: Sequence[Callable[[], bytes]]) -> int | None:
-    """The first that is other than in the last of the ways; None where any of them gives the whole text."""
+    """First line that differs from the last way's text; None if any way gives the same text."""
     for way in ways:
         follows = way()
         if written == follows:

@@ -1,4 +1,4 @@
-"""What was compared: every place that holds, and every one that does not, with what is written and what follows."""
+"""Ledger of comparisons: counts of places that hold, and faults with the written and the derived value."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 TOLERANCE = 1e-9
-"""Floats closer than this, relative to the larger, are equal; below 1 in magnitude, closer than 1e-12."""
+"""Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
 
 Claim = Literal[
     "lines",
@@ -35,48 +35,49 @@ CLAIMS: tuple[Claim, ...] = get_args(Claim)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class At:
-    """Where something is written."""
+    """Place of a written value."""
 
     line: int
-    """Of events.jsonl, from 1; 0 for run.json and data.csv."""
+    """Line of events.jsonl, from 1; 0 for run.json, data.csv and exports."""
     step: int | None = None
     slot: int | None = None
     file: str = ""
-    """An export, instead of a line."""
+    """Name of an export; empty for other places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something that does not follow."""
+    """A written value that differs from the derived one."""
 
     claim: Claim
     at: At
     what: str
-    """Which value."""
+    """Name of the value."""
     written: object
     follows: object
+    """Derived value."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Kept while a journal is gone through."""
+    """Collects comparisons."""
 
     faults: list[Fault] = field(default_factory=list)
     unchecked: dict[str, int] = field(default_factory=dict)
-    """How many times each reason kept something from being checked."""
+    """Count by reason why something was not checked."""
     _places: dict[Claim, set[At]] = field(default_factory=dict)
     _broken: dict[Claim, set[At]] = field(default_factory=dict)
 
     def compare(
-        self, claim: Claim, at: At, what: str, *, written: object, follows: object, is_told: bool = True
+        self, claim: Claim, at: At, what: str, *, written: object, follows: object, is_counted: bool = True
     ) -> bool:
-        """Whether what is written is what follows; a place holds where all that is compared there does.
+        """Compare a written with a derived value; a place holds if all comparisons there do.
 
-        is_told: whether a place that holds counts, which it does not where a method has nothing of the kind to tell.
+        is_counted: count a place that holds; False for a method that does not record such values.
         """
         place = At(line=at.line) if claim == "lines" else at
         holds = is_same(written, follows)
-        if is_told or not holds:
+        if is_counted or not holds:
             self._places.setdefault(claim, set()).add(place)
         if holds:
             return True
@@ -85,11 +86,11 @@ class Ledger:
         return False
 
     def skip(self, why: str) -> None:
-        """Something could not be checked."""
+        """Record that something could not be checked."""
         self.unchecked[why] = self.unchecked.get(why, 0) + 1
 
     def counts(self) -> dict[Claim, tuple[int, int]]:
-        """(Places that hold, places looked at) of each claim that was looked at, in the order of CLAIMS."""
+        """(places that hold, places checked) by claim, in the order of CLAIMS."""
         return {
             claim: (len(self._places[claim]) - len(self._broken.get(claim, ())), len(self._places[claim]))
             for claim in CLAIMS
@@ -98,7 +99,7 @@ class Ledger:
 
 
 def is_same(written: object, follows: object) -> bool:
-    """Equal, and to the tolerance where floats are; a list and a tuple of the same are the same."""
+    """True for equal values, floats to the tolerance; a list equals a tuple of the same items."""
     if isinstance(written, bool) or isinstance(follows, bool) or isinstance(written, str) or isinstance(follows, str):
         return type(written) is type(follows) and written == follows
     if isinstance(written, int | float) and isinstance(follows, int | float):
