@@ -54,15 +54,15 @@ def test_a_split_by_group_takes_the_column_out_of_the_inputs(form: AppTest) -> N
     choose(form, "By group")
     assert next(field.value for field in form.selectbox if field.label == "Column of the groups") == "shop"
     assert inputs(form) == ["day", "size"]
-    assert "column 'shop' was left out: it parts the rows into groups" in shown(form).replace("&#x27;", "'")
-    assert "groups train" in shown(form)
+    assert "column 'shop' was left out: the split is by its groups" in shown(form).replace("&#x27;", "'")
+    assert "groups for training" in shown(form)
 
 
 def test_a_split_by_time_offers_dates_first(form: AppTest) -> None:
     choose(form, "By time")
     field = next(field for field in form.selectbox if field.label == "Column of the time")
     assert field.options == ["day", "size"]
-    assert "the latest rows test, 60 rows from" in shown(form)
+    assert "test rows are the latest, 60 rows from" in shown(form)
 
 
 def test_a_test_file_is_uploaded_kept_and_told_of(form: AppTest) -> None:

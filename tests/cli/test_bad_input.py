@@ -66,7 +66,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --plan --particles-max 100001", "more than 100,000 particles"),
         ("run t.csv --target kind --demo --encoding utf-7 --test surrogate.csv", "surrogate.csv is not text in utf-7"),
         ("run t.csv --target kind --demo --test-fraction 2", "fraction"),
-        ("run t.csv --target kind --demo --split by:a", "split 'by:a' is none: give random, group:COLUMN or time:"),
+        ("run t.csv --target kind --demo --split by:a", "split 'by:a' is unknown: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --split group:zebra", "zebra"),
         ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),
         ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
