@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.inspection.slots import came_from, grew_at, heirs, rewritten_as, shrank_at
+from vpp.inspection.slots import came_from, heirs, rewritten_as, shrank_at
 from vpp.runs.view import RunView, StepView
 
 Happened = Literal[
@@ -109,7 +109,6 @@ class Genealogy:
     """Text by hypothesis id."""
     resampled_at: tuple[int, ...] = ()
     """Steps that resampled the population before they mutated it."""
-    grew_at: tuple[int, ...] = ()
     shrank_at: tuple[int, ...] = ()
 
     @property
@@ -209,7 +208,6 @@ def genealogy(view: RunView) -> Genealogy | None:
         ),
         texts=view.texts,
         resampled_at=tuple(view.resampled_at),
-        grew_at=tuple(grew_at(view)),
         shrank_at=tuple(shrank_at(view)),
     )
 
