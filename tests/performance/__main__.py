@@ -15,7 +15,7 @@ from statistics import median
 
 import vpp
 from tests.performance.figures import Figure, shown, table
-from tests.performance.headline import headline
+from tests.performance.headline import HEADLINED, headline
 from tests.performance.page import PAGE, put
 from tests.performance.parts import PARTS, WHOLE_ALONE, measured
 
@@ -48,12 +48,13 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def section(found: dict[str, list[Figure]], on: str) -> list[str]:
-    """Markdown: the verdict, the machine, what was asked for first, and a table a part."""
+    """Markdown: the verdict, the machine, the headline, and a table a part of what the headline leaves out."""
     every = [figure for part in found.values() for figure in part]
     first = headline(every)
     lines = [verdict(every), "", on, *(["", *first] if first else [])]
     for about, figures in found.items():
-        lines += ["", f"### {about[0].upper()}{about[1:]}", "", *table(figures)]
+        rest = [figure for figure in figures if figure.name not in HEADLINED]
+        lines += ["", f"### {about[0].upper()}{about[1:]}", "", *table(rest)] if rest else []
     return lines
 
 

@@ -67,6 +67,11 @@ class Figure:
         return "" if self.target is None else f"{self.sense} {shown(self.target)}"
 
     @property
+    def goal(self) -> str:
+        """The target, marked where it is missed."""
+        return f"{self.asked} (missed)" if self.asked and not self.holds else self.asked or "–"
+
+    @property
     def line(self) -> str:
         """Name, value, target, verdict."""
         spread = f" ({self.spread})" if self.spread else ""
@@ -97,10 +102,9 @@ def unpacked(found: Sequence[dict[str, Any]]) -> list[Figure]:
 
 
 def table(figures: Sequence[Figure]) -> list[str]:
-    """Markdown: a row a figure."""
-    head = ["| figure | median | least to most | target | |", "|---|---|---|---|---|"]
-    rows = [f"| {f.name} | {f.value} | {f.spread or '–'} | {f.asked or '–'} | {f.verdict} |" for f in figures]
-    notes = [f"- {f.name}: {f.note}." for f in figures if f.note]
-    commands = [f"- `{command}`" for command in dict.fromkeys(f.command for f in figures if f.command)]
-    parts = [head + rows, notes, ["By:", "", *commands] if commands else []]
-    return [line for part in parts if part for line in (*part, "")][:-1]
+    """Markdown: the command, a row a figure, each note once."""
+    commands = [f"`{command}`" for command in dict.fromkeys(f.command for f in figures if f.command)]
+    head = ["| figure | median | least to most | target |", "|---|---|---|---|"]
+    rows = [f"| {f.name} | {f.value} | {f.spread or '–'} | {f.goal} |" for f in figures]
+    notes = [f"- {note[0].upper()}{note[1:]}." for note in dict.fromkeys(f.note for f in figures if f.note)]
+    return [line for part in (commands, head + rows, notes) if part for line in (*part, "")][:-1]

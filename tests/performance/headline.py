@@ -40,6 +40,7 @@ ROWS = (
         f"stress: SMC at capacity 64, {PLACES}, T = 6",
     ),
 )
+HEADLINED = frozenset(name for row in ROWS for name in row[2:] if name)
 HEAD = ("wall clock", "paper", "real, T = 20, one run", "real, by T = 6", "target", "stress, T = 20", "target")
 
 

@@ -41,7 +41,8 @@ def memory(folder: Path, *, seeds: int, words: tuple[str, ...] = ()) -> list[Fig
     return [Figure(name=name, values=saved, unit="%", note=NO_MODEL)]
 
 
-NO_MODEL = "the demo model is no language model: another one repeats itself less, or more"
+REPEATED = "without the cache, MH repeats the calls that ran ahead of the last complete step"
+NO_MODEL = "a language model repeats itself more or less often than the demo model"
 
 
 def demo_run(desk: Bench, name: str, table: Path, seed: int, *words: str) -> tuple[Ran, Path]:
@@ -64,30 +65,27 @@ def saved_share(directory: Path) -> float:
 def resume(folder: Path, method: Method, *, cached: bool, steps: int, latency: Latency = STRESS) -> Figure:
     """A worker that is killed where half of its steps are finished, and another that goes on."""
     kept = "with the cache" if cached else "no cache"
-    name = f"calls repeated when the finished half of a run is resumed ({NAMES[method]}, T = {steps}, {kept})"
+    name = f"calls repeated after a kill at half time and a resume ({NAMES[method]}, T = {steps}, {kept})"
     forgets = method != "smc" and not cached
-    target, ahead = (None, "; what ran ahead of the last whole step is asked again") if forgets else (0, "")
+    target, note = (None, REPEATED) if forgets else (0, "")
     try:
         with bench(folder) as desk, served(learner_s=latency.learner_s, optimizer_s=latency.optimizer_s) as stub:
             words = desk.words(method, steps=steps, base_url=stub.base_url)
             killed = desk.start("killed", [*words, *([] if cached else ["--no-cache"])])
             killed.wait_for_step(steps // 2 - 1, within_s=120)
             killed.kill()
-            before = stub.counts()
             stub.reset()
             desk.launch(killed.place, ["resume", str(killed.place), "--quiet"]).finish(within_s=180)
             after = stub.counts()
     except WorkerFailed as failure:
         return unmeasured(name, str(failure), target=target)
-    told = f"{before['calls']} calls before the kill, {before['dropped'] + after['dropped']} of them cut off unanswered"
-    note = f"{told}; {after['calls']} after it{ahead}"
     return Figure(name=name, values=(after["repeated_bodies"],), target=target, note=note)
 
 
 def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
     """Learner calls and accuracy by how many rows a call answers; one epoch."""
     given = ("--target", "species", "--particles", str(particles), "--epochs", "1", "--points-per-call")
-    name = f"penguins, SMC, K = {particles}, demo model"
+    name = f"penguins, K = {particles}"
     with bench(folder) as desk, ThreadPoolExecutor(AT_ONCE) as pool:
         begun = {
             points: [
@@ -96,11 +94,7 @@ def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
             ]
             for points in POINTS
         }
-        return [
-            figure
-            for points, told in begun.items()
-            for figure in _of_pack(f"{name}, {points} point{'s'[: points > 1]} a call", told)
-        ]
+        return [figure for points, told in begun.items() for figure in _of_pack(f"{name}, rows a call {points}", told)]
 
 
 def _of_pack(name: str, begun: Sequence[Future[tuple[Ran, Path]]]) -> list[Figure]:
@@ -117,9 +111,7 @@ def _of_pack(name: str, begun: Sequence[Future[tuple[Ran, Path]]]) -> list[Figur
     ]
 
 
-ALONE = (
-    "the demo model answers each row of a pack as it would alone, so its accuracy says nothing of a language model's"
-)
+ALONE = "the demo model answers packed rows as it answers single ones; a language model may not"
 
 
 def accuracy_on_test(directory: Path) -> float:

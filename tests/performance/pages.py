@@ -32,7 +32,7 @@ READ_S, LONG_READ_S = 5.0, 30.0
 """The first page is read for so long, in which its server begins to import the rest, and until that is done."""
 RESTING = 0.1
 """Of a core, that a server takes less of once it has."""
-WARMED = "by a server and a browser that have shown the first page and a small run, and have no imports left to do"
+WARMED = "server and browser have already shown the first page and a small run"
 WARM_S = 60.0
 """Within which a watcher has the whole page, and its server has imported what other pages need."""
 SETTLED = 12
@@ -74,7 +74,7 @@ def figures(folder: Path, *, times: int, seconds: float, names: Sequence[str]) -
 
 
 def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int) -> list[Figure]:
-    title = f"page {name}, 200 steps, K = 50, opened first, seconds"
+    title = f"{name}: first load"
     try:
         with ExitStack() as stack:
             folders = [folder / f"runs-{name}-{again}" for again in range(times)]
@@ -90,8 +90,8 @@ def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int)
     first, again, peaks = zip(*((each.first_s, each.again_s, each.peak_mb) for each in found), strict=True)
     return [
         Figure(name=title, values=first, target=LIMIT_S, sense="under", unit="s", note=WARMED),
-        Figure(name=f"page {name}, loaded anew, seconds", values=again, unit="s"),
-        Figure(name=f"page {name}, the server's peak", values=peaks, target=LIMIT_MB, sense="under", unit="MB"),
+        Figure(name=f"{name}: reload", values=again, unit="s"),
+        Figure(name=f"{name}: server memory, peak", values=peaks, target=LIMIT_MB, sense="under", unit="MB"),
     ]
 
 
@@ -148,8 +148,8 @@ def watching(made: Path, folder: Path, *, particles: int, every_s: float, times:
     once.
     """
     what = f"K = {particles}, a step every {every_s:g} s"
-    server = f"Watch, a refresh (one a second), server CPU, {what}"
-    browsed = f"Watch, browser's work a second, {what}"
+    server = f"Watch: server CPU a second, {what}"
+    browsed = f"Watch: browser CPU a second, {what}"
     limit, browser_limit = (None, None) if every_s < STEP_S else (25.0, 200.0) if particles == 50 else (80.0, None)
     try:
         with _watchable(made, folder, every_s=every_s) as (app, run):
@@ -158,9 +158,7 @@ def watching(made: Path, folder: Path, *, particles: int, every_s: float, times:
             spent = browsed_ms(app, run, times=times if browser_limit else 1, seconds=seconds)
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(server, str(failure), target=limit, sense="under")]
-    share = "" if particles == 50 else "; 80 ms a second are 8 % of a core, the target of a watcher's share"
-    dense = "" if every_s >= STEP_S else "; each refresh brings a step, which is the costliest kind"
-    note = f"without what the server takes when nobody watches, {idle:.0f} ms a second{share}{dense}"
+    note = "one refresh a second; the CPU of an idle server is subtracted"
     spent_on_it = tuple(each - idle for each in found)
     return [
         Figure(name=server, values=spent_on_it, unit="ms", target=limit, sense="under", note=note),

@@ -120,17 +120,17 @@ def pages(folder: Path, short: bool) -> list[Figure]:
 
 
 PARTS = (
-    Part("startup", "how long things take to begin", startup, 300),
+    Part("startup", "start-up", startup, 300),
     Part("cost", "client CPU a call", cost, 300),
-    Part("queue", "1,000 calls against 64 places", queue, 240),
-    Part("kept", "what is not asked again", kept, 300),
-    Part("packs", "rows a call", packs, 300),
+    Part("queue", "calls against a server of 64 slots", queue, 240),
+    Part("kept", "calls saved", kept, 300),
+    Part("packs", "rows a call (SMC, demo model)", packs, 300),
     Part("stress", "whole runs at 0.3 s and 0.9 s, each alone", stress, 900),
     Part("real", "whole runs at 1 s and 3 s, T = 6, two at a time", real, 480),
     Part("confirmed", "whole runs at 1 s and 3 s, T = 20, two at a time", confirmed, 420),
     Part("full", "whole runs against a server that answers 64 at once, T = 6", full, 480),
-    Part("ahead", "chains that run ahead", ahead, 300),
-    Part("pages", "what the pages cost", pages, 900),
+    Part("ahead", "MH chains that run ahead", ahead, 300),
+    Part("pages", "pages (loads are of a run of 200 steps, K = 50)", pages, 900),
 )
 WHOLE_ALONE = ("confirmed",)
 """Parts that the short form leaves out."""

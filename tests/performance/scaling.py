@@ -93,12 +93,9 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
         least = min(values)
         return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
 
-    calls = (
-        "about T x K x (M + B + 1) + 11 K: a buffer and a proposal a step, at the end all rows; "
-        "the first buffer is not full"
-    )
-    cpu = "each call costs the same, above some hundredths of a second"
-    wall = "a server without latency: the CPU is what one waits for"
+    calls = "T x K x (M + B + 1) + 11 K, less while the buffer fills"
+    cpu = "the same for each call"
+    wall = "the CPU: this server has no latency"
     return (
         Axis(
             name="K, particles",
@@ -108,9 +105,9 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
                 ("calls", calls),
                 ("wall_s", wall),
                 ("cpu_s", cpu),
-                ("grown_mb", "above a constant a line: texts, predictions and calls under way of each particle"),
-                ("kept_mb", "a line an answer, and a line an event of a particle"),
-                ("open_s", "the journal is read once, a line at a time"),
+                ("grown_mb", "linear above a constant"),
+                ("kept_mb", "a line for each answer and event"),
+                ("open_s", "one pass over the journal"),
             ),
         ),
         Axis(
@@ -121,22 +118,22 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
                 ("calls", calls),
                 ("wall_s", wall),
                 ("cpu_s", cpu),
-                ("grown_mb", "above a constant a line: each text and its answers stay, so that nothing is asked twice"),
-                ("kept_mb", "lines are appended; none is written again"),
-                ("open_s", "the journal is read once, a line at a time"),
+                ("grown_mb", "linear above a constant: answers are kept"),
+                ("kept_mb", "append-only files"),
+                ("open_s", "one pass over the journal"),
             ),
         ),
         Axis(
             name="N, rows of the table",
-            about="SMC, T = 5, K = 4: ten of the rows train, ten test",
+            about="SMC, T = 5, K = 4: 10 training and 10 test rows",
             sizes=of("rows", (100, 1000, 10_000, 100_000)),
             laws=(
-                ("calls", "a run asks about the rows it was given, not about the table"),
-                ("wall_s", "from the first call on: the same run"),
-                ("cpu_s", "the same run"),
-                ("start_s", "the file is read and every cell judged: a line above a constant, which is imports"),
-                ("start_mb", "the whole table is held until the rows are drawn: a line above imports too"),
-                ("kept_mb", "the rows of the run alone are kept"),
+                ("calls", "rows of the run, not of the table"),
+                ("wall_s", "constant"),
+                ("cpu_s", "constant"),
+                ("start_s", "linear: the file is read; constant: imports"),
+                ("start_mb", "linear: the table is held until rows are drawn"),
+                ("kept_mb", "constant"),
             ),
         ),
         Axis(
@@ -144,11 +141,11 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
             about="SMC, T = 2, K = 30, M = B = 40: rounds of 1,200 calls",
             sizes=of("concurrency", (8, 32, 128, 512, 1024), Size(K=30, T=2, M=40, B=40)),
             laws=(
-                ("calls", "the same run"),
-                ("wall_s", "a server without latency: the client alone is the limit, at any number in flight"),
-                ("cpu_s", "a call costs the same in a crowd: what waits in line is not looked at"),
-                ("per_cpu_s", "what one core feeds"),
-                ("grown_mb", "a connection and a body each of what is under way"),
+                ("calls", "constant"),
+                ("wall_s", "constant: the client is the limit"),
+                ("cpu_s", "constant"),
+                ("per_cpu_s", "constant: what one core feeds"),
+                ("grown_mb", "a connection and a body for each call in flight"),
             ),
         ),
     )
@@ -309,8 +306,8 @@ def report(*, quick: bool) -> str:
 def _foot(empty: Cost) -> str:
     return (
         f"Before its first call an almost empty run (K = 1, T = 1) takes {shown(empty.start_s)} s of CPU and "
-        f"{shown(empty.start_mb)} MB. Figures of the start, of files and of opening have exponents of what is above "
-        "that; a dash is where fewer than three sizes are a tenth above it. By `python -m tests.performance.scaling`."
+        f"{shown(empty.start_mb)} MB. Exponents of start, files and opening are of the excess over that run. "
+        "A dash: fewer than three sizes exceed it by a tenth."
     )
 
 

@@ -71,25 +71,23 @@ def figures(folder: Path, *, times: int) -> list[Figure]:
         compileall.compile_dir(ROOT / room, quiet=1)
     found = [first_page_s(folder / f"page-{again}") for again in range(times)]
     up, paint, title = (tuple(column) for column in zip(*found, strict=True))
-    asked, up_and_asked = "seconds from a browser's asking a fresh server", tuple(map(sum, zip(up, title, strict=True)))
-    answers = "the server answers already, in a browser that has started"
+    asked, up_and_asked = "request to a running server", tuple(map(sum, zip(up, title, strict=True)))
     return [
-        measured("`python -m vpp --help`, seconds", lambda _: help_s(), times=times + 2, target=0.3),
+        measured("`python -m vpp --help`", lambda _: help_s(), times=times + 2, target=0.3),
         measured(
-            "a worker's first call after its start, seconds, table of 150 rows",
+            "worker: start to first call, table of 150 rows",
             lambda again: first_call_s(folder / f"worker-{again}", again),
             times=times,
             target=1.5,
         ),
         Figure(
-            name=f"app: {asked} to the first page's title",
+            name=f"app: {asked} to first title",
             values=title,
             unit="s",
             target=2.0,
             sense="under",
-            note=answers,
         ),
-        Figure(name=f"app: {asked} to its first contentful paint", values=paint, unit="s", note=answers),
-        Figure(name="app: seconds from `streamlit run` to a server that answers", values=up, unit="s"),
-        Figure(name="app: seconds from `streamlit run` to the first page's title", values=up_and_asked, unit="s"),
+        Figure(name=f"app: {asked} to first contentful paint", values=paint, unit="s"),
+        Figure(name="app: `streamlit run` to a server that answers", values=up, unit="s"),
+        Figure(name="app: `streamlit run` to first title", values=up_and_asked, unit="s"),
     ]

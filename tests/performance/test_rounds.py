@@ -97,7 +97,7 @@ def test_the_verdict_counts_targets_and_names_what_does_not_hold():
     assert verdict(figures) == "1 of 2 targets hold. Not: b."
     told = "\n".join(section({"some things": figures}, "Two cores."))
     assert "### Some things" in told
-    assert "| b | 3 | one run | at most 2 | does not hold |" in told
+    assert "| b | 3 | one run | at most 2 (missed) |" in told
     assert "1 of 2 targets hold. Not: b.\n\nTwo cores.\n" in told
 
 

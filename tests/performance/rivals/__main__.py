@@ -145,13 +145,11 @@ def asking_s(counts: dict[str, Any]) -> float:
 
 
 ABOUT = """\
-GEPA improves one prompt: it tries a rewritten one on three rows, and one that does better there on all rows set aside
-(here 100). HypoGeniC keeps a bank of hypotheses and walks through the rows, the best k of them on each row in turn.
-This product rewrites K hypotheses at a time, each on a batch of ten rows, and weighs them all. So a round of calls that
-do not wait for each other is of 3 or 100 calls, of k, and of 100 and more: no option lifts what a method does one after
-another. Settings named default are those of each one's own example or signature; tuned are its own options for calls
-side by side, and GEPA's hook for evaluating several prompts in one batch. The endpoint makes its answers up: the table
-says how they ask, nothing of how good their texts are."""
+GEPA improves one prompt: it tries a rewrite on three rows, and a better one on all rows set aside (here 100). HypoGeniC
+walks through the rows and asks its best k hypotheses about each in turn. This product rewrites K hypotheses at a time,
+each on a batch of ten rows, and weighs them all. So a round of independent calls holds 3 or 100 calls, k calls, or 100
+and more. "Default" settings are those of each project's example or signature; "tuned" adds its own options for
+concurrency. The endpoint invents its answers: the table compares how they ask, not how good their texts are."""
 
 
 def pinned(package: str) -> str:
@@ -180,7 +178,7 @@ def lines(runs: Sequence[Run]) -> Iterator[str]:
     yield (
         f"{pinned('gepa')} ({pinned('litellm')}), {pinned('hypogenic')} ({pinned('openai')}); "
         f"Python {platform.python_version()}; a table of {ROWS} rows; a learner's answer after {LEARNER_S} s, "
-        f"an optimizer's after {OPTIMIZER_S} s, any number at a time; about {CALLS:,} calls. By `make rivals`."
+        f"an optimizer's after {OPTIMIZER_S} s, any number at a time; about {CALLS:,} calls."
     )
 
 
