@@ -9,10 +9,10 @@ PAGE = ROOT / "docs" / "dependencies.md"
 PINS = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
 HEAD = "## Everything that is installed\n"
 ABOUT = """
-All packages of requirements.txt, and of requirements-dev.txt (marked †), with what stands in their metadata.
-`python -m tests.supply.licences` writes this list; those marked – are for other systems than the one it was made on.
+Packages of requirements.txt, and of requirements-dev.txt (marked †), by the licence in their metadata.
+`python -m tests.supply.licences` writes this list; – marks packages for other systems.
 
-| package | licence |
+| licence | packages |
 |---|---|
 """
 LONGEST = 60
@@ -46,18 +46,18 @@ def section(known: dict[str, str]) -> str:
     """The list in markdown. known: what was said of packages that are not installed here."""
     app, dev = (pinned(path) for path in PINS)
     said = {name: licence(name) for name in sorted(app | dev)}
-    lines = (
-        f"| {name}{'' if name in app else ' †'} | {words if words != '–' else known.get(name, words)} |\n"
-        for name, words in said.items()
-    )
-    return HEAD + ABOUT + "".join(lines)
+    by_licence: dict[str, list[str]] = {}
+    for name, words in said.items():
+        mark = "" if name in app else "†"
+        by_licence.setdefault(words if words != "–" else known.get(name, words), []).append(name + mark)
+    return HEAD + ABOUT + "".join(f"| {words} | {', '.join(by_licence[words])} |\n" for words in sorted(by_licence))
 
 
 def listed(page: str) -> dict[str, str]:
     """Licence by package, of the list as it stands on the page."""
     _, _, after = page.partition(HEAD)
-    rows = re.findall(r"^\| ([\w.-]+)(?: †)? \| (.+) \|$", after, re.MULTILINE)
-    return dict(rows[1:])
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", after, re.MULTILINE)[1:]
+    return {name.rstrip("†"): words for words, names in rows for name in names.split(", ")}
 
 
 def write() -> None:
