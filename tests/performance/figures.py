@@ -62,6 +62,15 @@ class Figure:
         return f"{shown(min(self.values))} to {shown(max(self.values))} of {len(self.values)}"
 
     @property
+    def ranged(self) -> str:
+        """The median, with the smallest and largest in brackets where there are several."""
+        return (
+            f"{self.value} ({shown(min(self.values))}–{shown(max(self.values))})"
+            if len(self.values) > 1
+            else self.value
+        )
+
+    @property
     def asked(self) -> str:
         """The target in words; empty for none."""
         return "" if self.target is None else f"{self.sense} {shown(self.target)}"
@@ -104,7 +113,7 @@ def unpacked(found: Sequence[dict[str, Any]]) -> list[Figure]:
 def table(figures: Sequence[Figure]) -> list[str]:
     """Markdown: the command, a row a figure, each note once."""
     commands = [f"`{command}`" for command in dict.fromkeys(f.command for f in figures if f.command)]
-    head = ["| figure | median | least to most | target |", "|---|---|---|---|"]
-    rows = [f"| {f.name} | {f.value} | {f.spread or '–'} | {f.goal} |" for f in figures]
+    head = ["| figure | median (range) | target |", "|---|---|---|"]
+    rows = [f"| {f.name} | {f.ranged} | {f.goal} |" for f in figures]
     notes = [f"- {note[0].upper()}{note[1:]}." for note in dict.fromkeys(f.note for f in figures if f.note)]
     return [line for part in (commands, head + rows, notes) if part for line in (*part, "")][:-1]

@@ -18,7 +18,7 @@ class Row(NamedTuple):
     stress: str
 
 
-WALL, PATH = "/ VML, wall clock", "VML, wall clock / its critical path"
+WALL, PATH = "/ VML, wall clock", "wall clock / its critical path"
 PLACES = "wall clock / what its rounds must take"
 ROWS = (
     *(
@@ -31,7 +31,16 @@ ROWS = (
         )
         for name, paper in (("SMC", "15.8"), ("MH plain", "14.7"), ("MH with prefetch", "14.7"))
     ),
-    Row("VML / its critical path", "–", f"real: {PATH}, T = 20", f"real: {PATH}, T = 6", f"stress: {PATH}, T = 20"),
+    *(
+        Row(
+            f"{name} / its critical path",
+            "–",
+            f"real: {name}, {PATH}, T = 20",
+            f"real: {name}, {PATH}, T = 6",
+            f"stress: {name}, {PATH}, T = 20",
+        )
+        for name in ("VML", "SMC", "MH plain", "MH with prefetch")
+    ),
     Row(
         "SMC / what its rounds must take, capacity 64, T = 6",
         "–",

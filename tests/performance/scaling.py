@@ -1,8 +1,6 @@
 """`python -m tests.performance.scaling`: how a run's cost grows with particles, steps, rows and calls in flight.
 
-Real worker processes ask the stub with no latency, so that what is measured is this program. Of each figure stands what
-is above an almost empty run, and the exponent b of a x^b: a line through the logarithms, with the root mean square of
-what it leaves, as a factor.
+Real worker processes ask a stub without latency, so that only this program is measured.
 """
 
 import argparse
@@ -95,7 +93,6 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
 
     calls = "T x K x (M + B + 1) + 11 K, less while the buffer fills"
     cpu = "the same for each call"
-    wall = "the CPU: this server has no latency"
     return (
         Axis(
             name="K, particles",
@@ -103,7 +100,6 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
             sizes=of("K", (1, 3, 10, 30, 100)),
             laws=(
                 ("calls", calls),
-                ("wall_s", wall),
                 ("cpu_s", cpu),
                 ("grown_mb", "linear above a constant"),
                 ("kept_mb", "a line for each answer and event"),
@@ -116,7 +112,6 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
             sizes=of("T", (10, 30, 100, 250, 500)),
             laws=(
                 ("calls", calls),
-                ("wall_s", wall),
                 ("cpu_s", cpu),
                 ("grown_mb", "linear above a constant: answers are kept"),
                 ("kept_mb", "append-only files"),
@@ -129,7 +124,6 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
             sizes=of("rows", (100, 1000, 10_000, 100_000)),
             laws=(
                 ("calls", "rows of the run, not of the table"),
-                ("wall_s", "constant"),
                 ("cpu_s", "constant"),
                 ("start_s", "linear: the file is read; constant: imports"),
                 ("start_mb", "linear: the table is held until rows are drawn"),
@@ -143,7 +137,6 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
             laws=(
                 ("calls", "constant"),
                 ("wall_s", "constant: the client is the limit"),
-                ("cpu_s", "constant"),
                 ("per_cpu_s", "constant: what one core feeds"),
                 ("grown_mb", "a connection and a body for each call in flight"),
             ),
@@ -254,24 +247,13 @@ def _opening_s(run: RunDirectory) -> float:
     return time.process_time() - began
 
 
-@dataclass(frozen=True, kw_only=True)
-class Law:
-    """y = a x^b, and how far off it is."""
-
-    exponent: float
-    off: float
-    """A factor: 1.05 is five per cent, root mean square."""
-
-
-def law(xs: Sequence[float], ys: Sequence[float]) -> Law | None:
-    """Least squares through the logarithms. None where fewer than three y are above 0."""
+def growth(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    """Exponent b of a x^b, by least squares through the logarithms. None where fewer than three y are above 0."""
     points = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True) if y > 0]
     if len(points) < 3:
         return None
     x0, y0 = mean(x for x, _ in points), mean(y for _, y in points)
-    exponent = sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
-    left = mean((y - y0 - exponent * (x - x0)) ** 2 for x, y in points)
-    return Law(exponent=exponent, off=math.exp(math.sqrt(left)))
+    return sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
 
 
 def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
@@ -279,15 +261,15 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
     xs = [float(x) for x, _ in axis.sizes]
     yield f"**{axis.name}** ({axis.about})"
     yield ""
-    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | off by | by design |"
-    yield f"|---|{'---:|' * (len(xs) + 2)}---|"
+    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | by design |"
+    yield f"|---|{'---:|' * (len(xs) + 1)}---|"
     for name, why in axis.laws:
         label, unit = NAMES[name]
         ys = [getattr(cost, name) for cost in costs]
         base = getattr(empty, name) if name in ABOVE else 0.0
-        found = law(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
-        told = (f"{found.exponent:.2f}", f"x {found.off:.2f}") if found else ("–", "–")
-        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {' | '.join(told)} | {why} |"
+        exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
+        told = "–" if exponent is None else f"{exponent:.2f}"
+        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {told} | {why} |"
     yield ""
 
 

@@ -55,16 +55,16 @@ def test_a_table_has_a_row_a_figure_and_each_command_and_note_once():
     lines = table(
         [
             Figure(name="a", values=(1.0,), target=2.0, command="make it", note="of one kind"),
-            Figure(name="b", values=(3.0,), target=2.0, command="make it", note="of one kind"),
+            Figure(name="b", values=(3.0, 1.0, 4.0), target=2.0, command="make it", note="of one kind"),
         ]
     )
     assert lines == [
         "`make it`",
         "",
-        "| figure | median | least to most | target |",
-        "|---|---|---|---|",
-        "| a | 1 | one run | at most 2 |",
-        "| b | 3 | one run | at most 2 (missed) |",
+        "| figure | median (range) | target |",
+        "|---|---|---|",
+        "| a | 1 | at most 2 |",
+        "| b | 3 (1–4) | at most 2 (missed) |",
         "",
         "- Of one kind.",
     ]
