@@ -145,9 +145,9 @@ def asking_s(counts: dict[str, Any]) -> float:
 
 
 ABOUT = """\
-GEPA tries one rewritten prompt on three rows, and a better one on all rows set aside (here 100). HypoGeniC asks its best
-k hypotheses about one row after another. This product rewrites K hypotheses at a time and weighs them all. So a round of
-independent calls holds 3 or 100 calls, k calls, or 100 and more. "Tuned" settings use each project's own options for
+GEPA tries a rewritten prompt on three rows, and a better one on all rows set aside (here 100). HypoGeniC asks its best
+k hypotheses about one row after another. This product rewrites K hypotheses at a time and weighs them all. So a round
+of independent calls holds 3 or 100 calls, k calls, or 100 and more. "Tuned" adds each project's own options for
 concurrency. The endpoint invents its answers: the table compares how they ask, not how good their texts are."""
 
 
