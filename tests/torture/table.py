@@ -10,17 +10,8 @@ from tests.torture.campaign import Finding
 from tests.torture.cases import FAULTS
 
 BEGIN, END = "<!-- torture: begin -->", "<!-- torture: end -->"
-HEAD = (
-    "fault",
-    "runs",
-    "within a step",
-    "first hypotheses",
-    "the end",
-    "elsewhere",
-    "resumed",
-    "calls sent again",
-    "lost",
-)
+HEAD = ("fault", "runs", "resumed", "calls sent again", "lost")
+PHASES = ("within a step", "first hypotheses", "the end")
 
 
 def table(findings: Sequence[Finding], seen: Mapping[str, Sequence[str]], *, seconds: float, jobs: int) -> str:
@@ -35,9 +26,7 @@ def table(findings: Sequence[Finding], seen: Mapping[str, Sequence[str]], *, sec
 
 
 def _row(name: str, findings: Sequence[Finding]) -> tuple[str, ...]:
-    phases = [finding.phase for finding in findings]
-    named = [phases.count(phase) for phase in ("within a step", "first hypotheses", "the end")]
-    counts = (len(findings), *named, len(findings) - sum(named), sum(f.resumes for f in findings))
+    counts = (len(findings), sum(f.resumes for f in findings))
     lost = sum(bool(finding.lost) for finding in findings)
     return (name, *map(str, counts), _again(findings), str(lost))
 
@@ -54,8 +43,16 @@ def _about(findings: Sequence[Finding], seconds: float, jobs: int) -> str:
     seeds = [finding.case.seed for finding in findings]
     span = f"seeds {min(seeds)} to {max(seeds)}" if seeds else "no seeds"
     return (
-        f"{len(findings)} runs ({span}) of {variants} methods and tasks, {jobs} at a time, {seconds:.0f} s: {machine}."
+        f"{len(findings)} runs ({span}) of {variants} methods and tasks, {jobs} at a time, {seconds:.0f} s: {machine}. "
+        f"Moments: {_moments(findings)}."
     )
+
+
+def _moments(findings: Sequence[Finding]) -> str:
+    """How many faults fell into each phase of a run."""
+    counts = [(sum(finding.phase == phase for finding in findings), phase) for phase in PHASES]
+    counts.append((len(findings) - sum(count for count, _ in counts), "elsewhere"))
+    return ", ".join(f"{count} {phase}" for count, phase in counts)
 
 
 def _skips(findings: Sequence[Finding]) -> list[str]:

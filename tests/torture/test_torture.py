@@ -91,7 +91,8 @@ def test_the_table_goes_between_its_marks_and_tells_what_was_not_made(tmp_path: 
     write_into(page, table([made, not_made], {}, seconds=3, jobs=2))
     text = page.read_text()
     assert text.startswith(f"before\n{BEGIN}\n1 runs (seeds 0 to 0)")
-    assert "| worker killed | 1 | 0 | 0 | 0 | 1 | 1 | " in text
+    assert "Moments: 0 within a step, 0 first hypotheses, 0 the end, 1 elsewhere." in text
+    assert "| worker killed | 1 | 1 | " in text
     assert text.endswith(f"Not made on this machine: disk full (no small disk).\n{END}\nafter\n")
 
 
