@@ -55,7 +55,7 @@ class ParticleDrawn:
     hypothesis: str
     """Id of the text."""
     text: str
-    """The whole hypothesis; the seed sentence alone where no answer could be read."""
+    """The complete hypothesis; the seed sentence alone if the answer was unreadable."""
     temperature: float
     """Sampling temperature of the call; 0 where nothing was asked."""
     raw: str
@@ -63,15 +63,15 @@ class ParticleDrawn:
     reason: str | None = None
     """Why the answer could not be read, or was refused."""
     step: int = INITIAL_STEP
-    """-1 for the initial population; the step at whose end a growing population took the particle in."""
+    """-1 for the initial population; else the step after which the particle joined."""
     origin: Literal["drawn", "continued"] = "drawn"
-    """`continued`: taken over from the run that this one goes on from; nothing was asked."""
+    """`continued`: copied from the run that this one continues, without a call."""
     shown: int | None = None
-    """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
+    """Number of first batch rows that fitted into the prompt; null if all did."""
     thoughts: str = ""
     """The first 2,000 characters of what a thinking model thought."""
     refused: bool = False
-    """Whether the last text could be read, but is no rule for this table."""
+    """Whether the last text was readable but no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,9 @@ class Scored:
     hypothesis: str
     """Id of the text that was scored."""
     role: Literal["forward", "proposal", "buffer", "final"]
-    """Why: forward pass on the batch, a proposal on its decision's rows, the weights' rows, the final weights' rows."""
+    """Forward pass on the batch, a proposal on its decision's rows, the weights' rows, the final weights' rows."""
     rows: tuple[int, ...]
-    """Row ids, in the order scored; a row may stand twice."""
+    """Row ids in order; a row may repeat."""
     predictions: Votes
     """The answer for each row; null is an abstention."""
     log_likelihood: float
@@ -108,9 +108,9 @@ class Reweighted:
     ess: float
     """Effective sample size of `weights`, between 1 and K."""
     role: Literal["step", "final"] = "step"
-    """`final`: the weights that predictions use, made after the last step."""
+    """`final`: computed after the last step, for predictions."""
     log_evidence: float | None = None
-    """Natural log of the estimated evidence of the tempered likelihood so far; null where weights are made anew."""
+    """Natural log of the estimated evidence so far; null without carried weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +122,14 @@ class Resampled:
     u: float
     """The one uniform number."""
     ancestors: tuple[int, ...]
-    """For each new slot, the old slot it copies; fewer than before where the population shrinks."""
+    """Old slot that each new slot copies; fewer if the population shrinks."""
     why: Literal["ess", "agreement"] = "ess"
-    """ESS fell to the threshold, before the step's rewriting; or all particles agree, at the step's end."""
+    """ESS at the threshold, before rewriting; or all particles agree, at the step's end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """The optimizer rewrote a particle, and it was decided whether to take the text."""
+    """A rewrite of a particle, and the decision about it."""
 
     type: Literal["proposed"] = "proposed"
     step: int
@@ -137,39 +137,39 @@ class Proposed:
     parent: str
     """Id of the hypothesis that was rewritten."""
     proposal: str | None
-    """Id of the new text; null where none could be read."""
+    """Id of the new text; null if unreadable."""
     text: str | None
-    """The new text, kept whole whether taken or not."""
+    """The complete new text, accepted or not."""
     raw: str
     """The optimizer's raw answer."""
     temperature: float
     """Sampling temperature of the call."""
     accepted: bool
-    """Whether the particle now holds the proposal; false for an unchanged text."""
+    """Whether the particle holds the proposal now; false if unchanged."""
     why: Literal["likelihood", "taken", "unchanged", "unparsable"]
-    """What decided: Eq. 9; the method takes every proposal; the text is the parent's; no text could be read."""
+    """Eq. 9; a method that takes every proposal; the parent's text again; unreadable."""
     reason: str | None = None
     """Why no text could be read, or why it was refused."""
     log_likelihood: float | None = None
-    """Of the parent on the decision's rows; null where none was needed."""
+    """Of the parent on the decision's rows; null if not needed."""
     log_likelihood_proposal: float | None = None
-    """Of the proposal on the same rows; null where some were not waited for, and so is `log_alpha`."""
+    """Of the proposal on the same rows; null after early rejection, like `log_alpha`."""
     log_alpha: float | None = None
     """Natural log of the acceptance probability (Eq. 9)."""
     u: float | None = None
-    """The uniform number it was compared with, drawn before the evaluation."""
+    """Uniform number it is compared with, drawn before the evaluation."""
     unanswered: int = 0
-    """Rows that were not waited for: its rejection was certain. The `scored` line before it has the others alone."""
+    """Rows not waited for (early rejection); the `scored` line has the others."""
     log_likelihood_bound: float | None = None
-    """The most that its log-likelihood could still come to, each unanswered row at its best; null where all were."""
+    """Upper bound of its log-likelihood with each unanswered row at its best; null without such rows."""
     origin: Literal["refined", "prior"] = "refined"
-    """Whether it was refined from the parent and the batch, or drawn afresh from the prior, without data."""
+    """Refined from parent and batch, or drawn from the prior without data."""
     shown: int | None = None
-    """How many rows of the batch, its first, the prompt had room for; null where it showed all that it should."""
+    """Number of first batch rows that fitted into the prompt; null if all did."""
     thoughts: str = ""
     """The first 2,000 characters of what a thinking model thought."""
     refused: bool = False
-    """Whether the last text could be read, but is no rule for this table."""
+    """Whether the last text was readable but no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,16 +181,16 @@ class ParticleState:
     parent: int
     """Slot it came from at the previous step (its own, unless resampled)."""
     log_likelihood: float | None
-    """Of the ancestor on the rows that made the weights; null where the method keeps none."""
+    """Of the ancestor on the rows that made the weights; null for methods without."""
     log_weight: float
     """Natural log, unnormalised; 0 for all after resampling."""
     exchange: tuple[int, int] | None = None
-    """Step and slot of the proposal that the optimizer is reminded of; null where it remembers nothing."""
+    """Step and slot of the exchange that the optimizer is shown; null without history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinished:
-    """The whole population after a step: enough to resume from."""
+    """The population after a step: enough to resume from."""
 
     type: Literal["step_finished"] = "step_finished"
     step: int
@@ -200,15 +200,15 @@ class StepFinished:
     batch: tuple[int, ...]
     """Row ids of the step's batch."""
     tau: float | None
-    """Regression's tau in force, in squared units of the target; null for classification."""
+    """Regression's tau, in squared units of the target; null for classification."""
     exponent: float = 0.0
-    """Exponent of the tempered posterior that carried weights stand for; 0 where weights are made anew."""
+    """Exponent of the tempered posterior of carried weights; else 0."""
     log_evidence: float = 0.0
-    """Natural log of the evidence up to the last time that carried weights were made equal."""
+    """Natural log of the evidence up to the last resampling of carried weights."""
     few_for: int = 0
     """Steps in a row with few distinct texts or a low ESS, where K may grow."""
     agreed_for: int = 0
-    """Steps in a row in which all particles gave the same answers, where K may shrink."""
+    """Steps in a row in which all particles agreed, where K may shrink."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,13 +224,13 @@ class Evaluated:
     hypotheses: tuple[str, ...]
     """Id a particle."""
     predictions: tuple[Votes, ...]
-    """A tuple of answers a particle, in the order of `rows`."""
+    """A tuple for each particle, in the order of `rows`."""
     weights: tuple[float, ...]
-    """Normalised; what the averaged prediction used."""
+    """Normalised, as used by the averaged prediction."""
     metric: Literal["accuracy", "mse"]
-    """Accuracy for classification, mean squared error in squared units of the target for regression."""
+    """Accuracy (fraction), or mean squared error in squared units of the target."""
     value: float
-    """Of the averaged prediction (Eq. 7 or 8); accuracies are fractions; an abstention of all is wrong."""
+    """Of the averaged prediction (Eq. 7 or 8); wrong where all abstain."""
     averaged: Votes = ()
     """The averaged prediction for each row; empty in journals older than this field."""
 
@@ -241,24 +241,22 @@ class RunPaused:
 
     type: Literal["run_paused"] = "run_paused"
     reason: Literal["user", "endpoint", "budget"]
-    """Whose doing it was; `budget`: the run's cap on calls or money is reached."""
+    """`budget`: the cap on calls or money is reached."""
     detail: str = ""
-    """The server's short reason, where it was the endpoint; where it was the budget, the cap and what is left."""
+    """The server's short reason; for `budget` the cap and what is left."""
     retry_at: float | None = None
-    """Unix time of the next try, where the run tries again by itself; null where it does not."""
+    """Unix time of the next retry; null without one."""
     gives_up_at: float | None = None
-    """Unix time until which it tries."""
+    """Unix time at which it gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
-    """The run goes on; events of later steps than `step` that stand before this one are void."""
+    """The run continues; earlier events of steps after `step` are void."""
 
     type: Literal["run_resumed"] = "run_resumed"
     step: int | None
-    """Last step whose events count; null voids every step, the initial population too. What follows the last step
-
-    (final weights, evaluation) counts as step T, so T voids nothing: the run was only held."""
+    """Last step whose events count; null voids every step, T voids none (final weights and evaluation are step T)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,18 +265,18 @@ class RunFinished:
 
     type: Literal["run_finished"] = "run_finished"
     outcome: Literal["finished", "stopped"]
-    """`stopped`: ended early at a user's word, keeping the last whole step."""
+    """`stopped`: ended early by the user, with the last complete step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFailed:
-    """The run ended without; what it has can be read, and it can be resumed."""
+    """The run ended without a posterior; it can be read and resumed."""
 
     type: Literal["run_failed"] = "run_failed"
     reason: Literal["endpoint", "input", "error", "disk"]
-    """What failed: the model's server, the data or options, the program itself, or the disk that holds the run."""
+    """The model's server, the data or options, the program, or the disk."""
     detail: str
-    """One line: what, where, the mend."""
+    """One line: what, where, how to fix it."""
 
 
 Event = (

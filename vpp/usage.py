@@ -15,11 +15,10 @@ of late or left them without an answer, or its answers take longer with more.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Counts of calls needed, whether a server or the cache answered them, so equal runs have equal counts.
+    """Counts of calls needed, cached or sent, so equal runs have equal counts.
 
-    Only `cached`, `retried`, `faults`, `refused_fields`, `unkept`, `cache_fault`, `sent`, `cost`, `ahead`,
-    `ahead_unused`, `window`, `narrowed_by` and `held_until` depend on what the cache held and how the server behaved.
-    A call that was made ahead of its turn counts when its turn comes; what was sent and paid counts at once.
+    Only `cached`, `retried` and the fields from `faults` on depend on the cache and the server. An early call counts in
+    the step that needs it; `sent` and `cost` count immediately.
     """
 
     learner: int = 0
@@ -37,32 +36,32 @@ class Usage:
     inferred: int = 0
     """Labels read from an explanation because the answer had no `Output:` line."""
     refused: int = 0
-    """Optimizer answers refused as no rule for this table; a proposal may take up to three."""
+    """Optimizer answers that are no rule for this table; up to three a proposal."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)
-    """Attempts that gave no answer as asked for, by what went wrong; at most 20 kinds."""
+    """Failed attempts by kind of fault; at most 20 kinds."""
     refused_fields: tuple[str, ...] = field(default=(), compare=False)
-    """Optional fields of a request that a server would not take, each with its model: left out or renamed since."""
+    """Optional request fields that a server refused, with the model; left out or renamed since."""
     unkept: int = field(default=0, compare=False)
     """Answers that the cache could not keep."""
     cache_fault: str = field(default="", compare=False)
-    """Why it could not, or cannot be used at all, in a few words."""
+    """Why the cache failed."""
 
     sent: int = field(default=0, compare=False)
-    """Requests that really went to a server, retries and refusals included; a resume takes none back."""
+    """Requests sent to a server, retries and refusals included; never reduced by a resume."""
     cost: float = field(default=0.0, compare=False)
-    """What their answers cost, in the user's own currency; a resume takes nothing back, and no price is no cost."""
+    """Their cost in the user's currency; 0 without prices; never reduced by a resume."""
     ahead: int = field(default=0, compare=False)
-    """Learner calls begun on a guess, before it was known whether they are needed."""
+    """Learner calls started on a guess."""
     ahead_unused: int = field(default=0, compare=False)
-    """Of these, not needed so far: answered, cancelled, or still under way."""
+    """Guesses not needed so far: answered, cancelled, or in flight."""
     window: int = field(default=0, compare=False)
-    """Calls that a server is sent at a time just now, where those are fewer than may be; else 0."""
+    """Current limit of calls in flight, if below the ceiling; else 0."""
     narrowed_by: str = field(default="", compare=False)
-    """Why they are fewer: `files`, `full` or `pace` (of `Narrowing`)."""
+    """Reason for that limit: `files`, `full` or `pace` (of `Narrowing`)."""
     held_until: float = field(default=0.0, compare=False)
-    """Unix time to which a server asked to be let be, or did last; 0.0 where none did."""
+    """Unix time at which the last `Retry-After` ends; 0.0 without one."""
 
     @property
     def calls(self) -> int:

@@ -38,11 +38,11 @@ class Record:
     at: float
     """Unix time in seconds."""
     usage: Usage
-    """What the run had asked of its models by then."""
+    """Counts of calls by then."""
     answers: int
     """Lines of answers.jsonl by then."""
     event: Annotated[Event, Field(discriminator="type")]
-    """What happened: one of the events below, told apart by `type`."""
+    """One of the events below, by `type`."""
 
 
 YEAR_10000 = 253_402_300_800
