@@ -79,8 +79,8 @@ class Axis:
     name: str
     about: str
     sizes: tuple[tuple[int, Size], ...]
-    laws: tuple[tuple[str, str], ...]
-    """How the design has each figure grow: said before it is measured."""
+    figures: tuple[str, ...]
+    """Fields of Cost that the table shows."""
 
 
 def axes(*, quick: bool) -> tuple[Axis, ...]:
@@ -91,55 +91,30 @@ def axes(*, quick: bool) -> tuple[Axis, ...]:
         least = min(values)
         return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
 
-    calls = "T x K x (M + B + 1) + 11 K, less while the buffer fills"
-    cpu = "the same for each call"
     return (
         Axis(
             name="K, particles",
             about="SMC, T = 5, M = 2, B = 4",
             sizes=of("K", (1, 3, 10, 30, 100)),
-            laws=(
-                ("calls", calls),
-                ("cpu_s", cpu),
-                ("grown_mb", "linear above a constant"),
-                ("kept_mb", "a line for each answer and event"),
-                ("open_s", "one pass over the journal"),
-            ),
+            figures=("calls", "cpu_s", "grown_mb", "kept_mb", "open_s"),
         ),
         Axis(
             name="T, steps",
             about="SMC, K = 4, M = 2, B = 4",
             sizes=of("T", (10, 30, 100, 250, 500)),
-            laws=(
-                ("calls", calls),
-                ("cpu_s", cpu),
-                ("grown_mb", "linear above a constant: answers are kept"),
-                ("kept_mb", "append-only files"),
-                ("open_s", "one pass over the journal"),
-            ),
+            figures=("calls", "cpu_s", "grown_mb", "kept_mb", "open_s"),
         ),
         Axis(
             name="N, rows of the table",
             about="SMC, T = 5, K = 4: 10 training and 10 test rows",
             sizes=of("rows", (100, 1000, 10_000, 100_000)),
-            laws=(
-                ("calls", "rows of the run, not of the table"),
-                ("cpu_s", "constant"),
-                ("start_s", "linear: the file is read; constant: imports"),
-                ("start_mb", "linear: the table is held until rows are drawn"),
-                ("kept_mb", "constant"),
-            ),
+            figures=("calls", "cpu_s", "start_s", "start_mb", "kept_mb"),
         ),
         Axis(
             name="calls in flight at most",
             about="SMC, T = 2, K = 30, M = B = 40: rounds of 1,200 calls",
             sizes=of("concurrency", (8, 32, 128, 512, 1024), Size(K=30, T=2, M=40, B=40)),
-            laws=(
-                ("calls", "constant"),
-                ("wall_s", "constant: the client is the limit"),
-                ("per_cpu_s", "constant: what one core feeds"),
-                ("grown_mb", "a connection and a body for each call in flight"),
-            ),
+            figures=("calls", "wall_s", "per_cpu_s", "grown_mb"),
         ),
     )
 
@@ -261,15 +236,15 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
     xs = [float(x) for x, _ in axis.sizes]
     yield f"**{axis.name}** ({axis.about})"
     yield ""
-    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent | by design |"
-    yield f"|---|{'---:|' * (len(xs) + 1)}---|"
-    for name, why in axis.laws:
+    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent |"
+    yield f"|---|{'---:|' * (len(xs) + 1)}"
+    for name in axis.figures:
         label, unit = NAMES[name]
         ys = [getattr(cost, name) for cost in costs]
         base = getattr(empty, name) if name in ABOVE else 0.0
         exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
         told = "–" if exponent is None else f"{exponent:.2f}"
-        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {told} | {why} |"
+        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {told} |"
     yield ""
 
 
