@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from tests.performance.figures import Figure, unmeasured
 from tests.performance.latency import NAMES
@@ -83,7 +82,7 @@ def resume(folder: Path, method: Method, *, cached: bool, steps: int, latency: L
 
 
 def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
-    """Learner calls and accuracy by how many rows a call answers; one epoch."""
+    """Learner calls by how many rows a call answers; one epoch."""
     given = ("--target", "species", "--particles", str(particles), "--epochs", "1", "--points-per-call")
     name = f"penguins, K = {particles}"
     with bench(folder) as desk, ThreadPoolExecutor(AT_ONCE) as pool:
@@ -94,30 +93,12 @@ def packs(folder: Path, *, seeds: int, particles: int) -> list[Figure]:
             ]
             for points in POINTS
         }
-        return [figure for points, told in begun.items() for figure in _of_pack(f"{name}, rows a call {points}", told)]
+        return [_of_pack(f"{name}, rows a call {points}: learner calls", told) for points, told in begun.items()]
 
 
-def _of_pack(name: str, begun: Sequence[Future[tuple[Ran, Path]]]) -> list[Figure]:
-    """Of one size of packs, a run a seed."""
+def _of_pack(name: str, begun: Sequence[Future[tuple[Ran, Path]]]) -> Figure:
+    """Learner calls with one size of packs, a run a seed."""
     try:
-        told = [each.result() for each in begun]
+        return Figure(name=name, values=tuple(float(each.result()[0].usage["learner"]) for each in begun))
     except WorkerFailed as failure:
-        return [unmeasured(f"{name}: learner calls", str(failure))]
-    calls = tuple(float(ran.usage["learner"]) for ran, _ in told)
-    accuracy = tuple(accuracy_on_test(directory) for _, directory in told)
-    return [
-        Figure(name=f"{name}: learner calls", values=calls),
-        Figure(name=f"{name}: test accuracy", values=accuracy, note=ALONE),
-    ]
-
-
-ALONE = "the demo model answers packed rows as it answers single ones; a language model may not"
-
-
-def accuracy_on_test(directory: Path) -> float:
-    """As the journal has it."""
-    lines = map(json.loads, (directory / "events.jsonl").read_bytes().splitlines())
-    tested: list[dict[str, Any]] = [
-        each["event"] for each in lines if each["event"]["type"] == "evaluated" and each["event"]["split"] == "test"
-    ]
-    return float(tested[-1]["value"])
+        return unmeasured(name, str(failure))
