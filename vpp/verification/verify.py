@@ -142,7 +142,9 @@ def _check_bounds(
     if directory.status() == "finished":
         ledger.compare("lines", last, "run_finished", written=is_finished, follows=True)
     if is_finished or directory.status() == "finished":
-        ledger.compare("lines", last, "last finished step", written=timeline.last_step, follows=inputs.problem.steps - 1)
+        ledger.compare(
+            "lines", last, "last finished step", written=timeline.last_step, follows=inputs.problem.steps - 1
+        )
     if (ending := _ending(lines)) and directory.status() in ("finished", "stopped", "failed"):
         ledger.compare("data", FILES, "status", written=directory.status(), follows=ending)
     elif ending:
