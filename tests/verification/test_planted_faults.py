@@ -410,7 +410,7 @@ def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_
     content = directory.journal.read_bytes()
     directory.journal.write_bytes(content[: len(content) // 2])
     told = list(verification_lines(verify(directory), run="r"))
-    assert any("lines do not fit: last whole step is 2, and by" in line for line in told), told
+    assert any("lines do not fit: last finished step is 2, and by" in line for line in told), told
     assert told[-1].endswith("The journal does not hold.")
 
 
