@@ -406,8 +406,8 @@ MUTANTS = (
     Mutant(
         "tasks outlive the run",
         "inference/tasks.py",
-        "tasks = tuple(self._tasks)",
-        "return",
+        "await cancel(self._tasks)",
+        "pass",
         CANCELLATION,
     ),
     Mutant(
@@ -465,8 +465,8 @@ MUTANTS = (
     Mutant(
         "rows unanswered are asked to the end",
         "inference/scoring.py",
-        "        for task in asked:\n            task.cancel()\n        await",
-        "        asked.clear()\n        await",
+        "await cancel(asked)",
+        "await cancel(())",
         EARLY,
     ),
     Mutant(

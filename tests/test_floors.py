@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
+    "cancellation": 0,
     "collecting": 0,
     "errors": 0,
     "files": 0,

@@ -1,9 +1,10 @@
 """A round: independent calls that are all in flight together."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from vpp.cancellation import cancel
 from vpp.events import Event
 from vpp.inference.population import Outcome, Particle, in_order
 
@@ -48,7 +49,7 @@ async def completed(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenera
         for task in asyncio.as_completed(tasks):
             yield await task
     finally:
-        await _end(tasks)
+        await cancel(tasks)
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
@@ -57,10 +58,4 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     try:
         return await asyncio.gather(*tasks)
     finally:
-        await _end(tasks)
-
-
-async def _end(tasks: Sequence[asyncio.Future[T]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel(tasks)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.events import Scored
 from vpp.inference.population import Outcome, Particle
@@ -90,9 +91,7 @@ async def _answers(
             said.update((prediction.row, prediction) for task in done for prediction in task.result())
             yield said
     finally:
-        for task in asked:
-            task.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        await cancel(asked)
 
 
 def _event(

@@ -5,6 +5,8 @@ from collections.abc import Coroutine
 from contextvars import Context
 from typing import Any, Self
 
+from vpp.cancellation import cancel
+
 
 class Tasks:
     """Any number at once. Leaving cancels what is under way and waits for its end."""
@@ -16,10 +18,7 @@ class Tasks:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, object], context: Context | None = None) -> asyncio.Task[object]:
         """Works at it beside the others."""

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
+from vpp.cancellation import cancel
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.table import Table
@@ -299,9 +300,7 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
         done, late = await asyncio.wait(tasks, timeout=longest_s)
     finally:
         wall_s = time.perf_counter() - started
-        for task in tasks:
-            task.cancel()
-    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        outcomes = await cancel(tasks)
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
     failed = len(done) - len(times)
     faults = {

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+from vpp.cancellation import cancel
 from vpp.llm.budget import Budget
 from vpp.llm.carriers import CarrierTest, honoured, try_carriers
 from vpp.llm.counters import Counters
@@ -47,7 +48,5 @@ async def _tested(learner: Endpoint, budget: Budget) -> tuple[CarrierTest, ...] 
         await asyncio.wait((testing, at_cap), return_when=asyncio.FIRST_COMPLETED)
         return testing.result() if testing.done() else None
     finally:
-        testing.cancel()
-        at_cap.cancel()
-        await asyncio.gather(testing, at_cap, return_exceptions=True)
+        await cancel((testing, at_cap))
         await endpoint.aclose()

@@ -6,12 +6,13 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import ExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from vpp.cancellation import cancel
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
 from vpp.events import (
     Event,
@@ -135,7 +136,7 @@ class _Worker:
             try:
                 end = await self._until_it_ends()
             finally:
-                await _ended(watchers)
+                await cancel(watchers)
             if end is not None:
                 self._end(end)
         self._slots.give_back()
@@ -340,7 +341,7 @@ class _Worker:
             try:
                 await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                await _ended(signs)
+                await cancel(signs)
         if not self._around.waits_at_cap:
             raise _AtCap
         return True
@@ -378,7 +379,7 @@ class _Worker:
             if task not in done:
                 raise _Stopped
         finally:
-            await _ended([task, stop, *others])
+            await cancel([task, stop, *others])
 
     def _record(self, event: Event) -> None:
         """Raises OSError where the disk refuses it, or the run was removed under its worker."""
@@ -475,9 +476,3 @@ def _closed(file: Journal | AnswerLog) -> None:
         file.close()
     except OSError as error:
         log.warning("a file of the run may not have reached the disk: %s", error)
-
-
-async def _ended(tasks: Sequence[asyncio.Future[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
