@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
 from vpp.randomness import rng
-from vpp.settings import ErrorMass
+from vpp.settings import Config, ErrorMass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +155,17 @@ class Problem:
             if len(rows) >= size:
                 break
         return tuple(rows[-size:])
+
+    def scored_rows(self, config: Config, step: int) -> tuple[Row, ...]:
+        """Rows on which the step scores each particle: on both sides of Eq. 9, or for the weights of Eq. 10."""
+        if config.scored_on == "train":
+            return self.dataset.train
+        return self.buffer(step, size=config.buffer_size) if config.scored_on == "buffer" else self.batch(step)
+
+    def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
+        """Rows on which the texts of the last step are scored for the final weights (choice 3)."""
+        on_train = config.final_weights == "train"
+        return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
 
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""

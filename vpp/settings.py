@@ -16,7 +16,7 @@ Preset = Literal["recommended", "paper"]
 FinalWeights = Literal["rescored", "train", "paper"]
 Tempering = Literal["paper", "incremental", "adaptive"]
 Mutation = Literal["every", "filtered", "duplicates"]
-DecisionRows = Literal["batch", "buffer", "train"]
+ScoredRows = Literal["batch", "buffer", "train"]
 Start = Literal["batch", "prior"]
 BatchOrder = Literal["shuffled", "fixed"]
 Ties = Literal["lowest", "seeded"]
@@ -66,9 +66,7 @@ class Config:
         0.0, "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior"
     )
     prior_temperature: float = _option(1.0, "sampling temperature of every draw from the prior")
-    mh_rows: DecisionRows = _option(
-        "batch", "rows on which mh compares a proposal: batch, buffer, or all training rows"
-    )
+    mh_rows: ScoredRows = _option("batch", "rows on which mh compares a proposal: batch, buffer, or all training rows")
     early_rejection: bool = _option(
         False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
     )
@@ -133,9 +131,16 @@ class Config:
         return self.method == "smc" and self.tempering != "paper"
 
     @property
+    def scored_on(self) -> ScoredRows:
+        """Rows on which a step scores each particle: its batch, the rolling buffer, or all training rows."""
+        if self.method == "smc":
+            return "train" if self.is_telescoping else "buffer"
+        return self.mh_rows if self.method == "mh" else "batch"
+
+    @property
     def is_on_fixed_rows(self) -> bool:
-        """Whether every step compares hypotheses on all training rows."""
-        return self.is_telescoping or (self.method == "mh" and self.mh_rows == "train")
+        """Whether every step scores particles on all training rows."""
+        return self.scored_on == "train"
 
     @property
     def is_filtered(self) -> bool:

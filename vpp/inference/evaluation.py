@@ -68,8 +68,7 @@ def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
 
 def _final_scores(problem: Problem, config: Config, population: Population) -> Iterator[Coroutine[Any, Any, Outcome]]:
     """log p(rows | theta_T) on the buffer, or on all training rows."""
-    on_train = config.final_weights == "train"
-    rows = problem.dataset.train if on_train else problem.buffer(population.step, size=config.buffer_size)
+    rows = problem.final_rows(config, population.step)
     likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
     for k, p in enumerate(population.particles):
         yield score(problem, likelihood, k, p, rows, step=population.step, role="final")

@@ -12,18 +12,11 @@ from vpp.problem import Problem
 from vpp.settings import Config
 
 
-def decision_rows(problem: Problem, config: Config, step: int) -> tuple[Row, ...]:
-    """The rows of both sides of the ratio (choice 7)."""
-    if config.mh_rows == "batch":
-        return problem.batch(step)
-    return problem.dataset.train if config.mh_rows == "train" else problem.buffer(step, size=config.buffer_size)
-
-
 def next_rows(problem: Problem, config: Config, step: int) -> tuple[Row, ...]:
     """Those of the next step's ratio, where asking ahead is worth it: not of rows that stay or share requests."""
     if step + 1 == problem.steps or not may_be_prefetched(config):
         return ()
-    return decision_rows(problem, config, step + 1)
+    return problem.scored_rows(config, step + 1)
 
 
 async def move(
@@ -40,7 +33,7 @@ async def move(
 
     theta's while the proposal is written, the proposal's while it is judged.
     """
-    batch, rows, following = problem.batch(step), decision_rows(problem, config, step), next_rows(problem, config, step)
+    batch, rows, following = problem.batch(step), problem.scored_rows(config, step), next_rows(problem, config, step)
     # y^_m <- f(x_m; theta_{t-1})
     current = await score(problem, likelihood, slot, particle, rows, step=step, role="forward")
     guesses.forget()

@@ -118,7 +118,7 @@ def growth_rounds(config: Config) -> int:
 
 def may_be_prefetched(config: Config) -> bool:
     """Whether a chain's next forward pass can be asked for before it is known which hypothesis goes on."""
-    return config.method == "mh" and config.mh_rows != "train" and config.is_free
+    return config.method == "mh" and config.scored_on != "train" and config.is_free
 
 
 def _guessed(config: Config, steps: int, n_train: int) -> int:
@@ -142,10 +142,6 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     return (not is_known) + looks_again + 1 + config.is_filtered
 
 
-def _on_buffer(config: Config) -> bool:
-    return config.method == "smc" or (config.method == "mh" and config.mh_rows == "buffer")
-
-
 def _calls(config: Config, rows: int) -> int:
     """Learner calls for one hypothesis on so many rows."""
     return -(-rows // config.points_per_call)
@@ -156,7 +152,7 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.is_on_fixed_rows:
         return n_train
-    if _on_buffer(config):
+    if config.scored_on == "buffer":
         epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
         seen = epochs * n_train + min(batches * config.batch_size, n_train)
         return min(seen, config.buffer_size, n_train if config.deduplicate_buffer else seen)
@@ -197,7 +193,7 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
 def _scored_name(config: Config) -> str:
     if config.is_on_fixed_rows:
         return "Predictions, all training rows"
-    if _on_buffer(config):
+    if config.scored_on == "buffer":
         return "Predictions, rolling buffer"
     return "Predictions, each batch"
 

@@ -69,7 +69,7 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
     last = {row: i for i, row in enumerate(scored.rows)}
     if view.finished:
         return [last[row] for row in view.finished.batch if row in last]
-    if scored_rows(config) == "training rows":
+    if config.scored_on == "train":
         return []
     length = batch_length(view.step, n_train=n_train, batch_size=config.batch_size)
     return list(range(len(scored.rows)))[-length:]
@@ -77,10 +77,7 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
 
 def scored_rows(config: Config) -> str:
     """Name the rows that a step scores each particle on."""
-    if config.is_telescoping or (config.method == "mh" and config.mh_rows == "train"):
-        return "training rows"
-    is_buffered = config.method == "smc" or (config.method == "mh" and config.mh_rows == "buffer")
-    return "rows of the buffer" if is_buffered else "batch rows"
+    return {"train": "training rows", "buffer": "rows of the buffer", "batch": "batch rows"}[config.scored_on]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

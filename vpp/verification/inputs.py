@@ -53,17 +53,11 @@ class RunInputs:
 
     def scored_rows(self, step: int) -> tuple[Row, ...]:
         """Rows that a step scores its particles on."""
-        config, problem = self.config, self.problem
-        if config.is_telescoping or (config.method == "mh" and config.mh_rows == "train"):
-            return self.dataset.train
-        if config.method == "smc" or (config.method == "mh" and config.mh_rows == "buffer"):
-            return problem.buffer(step, size=config.buffer_size)
-        return problem.batch(step)
+        return self.problem.scored_rows(self.config, step)
 
     def final_rows(self, step: int) -> tuple[Row, ...]:
         """Rows that the final weights score the last texts on."""
-        on_train = self.config.final_weights == "train"
-        return self.dataset.train if on_train else self.problem.buffer(step, size=self.config.buffer_size)
+        return self.problem.final_rows(self.config, step)
 
 
 class _NoModel:

@@ -110,10 +110,6 @@ class Belonging:
     """In words."""
 
 
-def _is_buffered(config: Config) -> bool:
-    return (config.is_weighted and not config.is_telescoping) or (config.method == "mh" and config.mh_rows == "buffer")
-
-
 def _draws_from_prior(config: Config) -> bool:
     return (config.draws_initial and config.initial == "prior") or (config.is_filtered and config.restart > 0)
 
@@ -132,7 +128,9 @@ _FROM_BATCH = Belonging(
 )
 _SMC = Belonging(holds=lambda c: c.is_weighted, to="smc")
 _FILTERED = Belonging(holds=lambda c: c.is_filtered, to="mh, and smc that filters")
-_BUFFERED = Belonging(holds=_is_buffered, to="smc with the paper’s tempering, and mh that compares on the buffer")
+_BUFFERED = Belonging(
+    holds=lambda c: c.scored_on == "buffer", to="smc with the paper’s tempering, and mh that compares on the buffer"
+)
 _GROWING = Belonging(holds=lambda c: _can_grow(c) and c.particles_max > 0, to="a largest K above 0")
 _JUDGED = Belonging(holds=_judges, to="smc, mh and a growing K")
 BELONGINGS: Mapping[str, Belonging] = {
