@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from vpp.errors import EndpointRefused
 from vpp.events import StepFinished
 from vpp.inference import sample
+from vpp.inference.ahead import LEAD
 from vpp.inference.evaluation import conclude
-from vpp.inference.lanes import AHEAD
 from vpp.inference.plan import plan
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
@@ -255,7 +255,7 @@ def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
                 told["step"] = event.step
 
     virtual_time.run_timed(listen())
-    assert max(at - whole - 1 for whole, at in asked if at >= 0) == AHEAD
+    assert max(at - whole - 1 for whole, at in asked if at >= 0) == LEAD
 
 
 # --- what is not needed -------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from vpp.data.dataset import Row
 from vpp.errors import EndpointUnreachable, InputError
 from vpp.events import Proposed, Scored
+from vpp.inference.chain import Chain
 from vpp.inference.population import Particle
 from vpp.inference.scoring import Partial, largest_log_likelihood, log_likelihood, score_while
 from vpp.posterior.acceptance import accepts, log_acceptance
@@ -125,18 +126,18 @@ class OneByOne:
 
 
 def scored_by(learner, *, is_open):
-    problem = scripted.make_problem(scripted.paper(method="mh"), scripted.Script("classification"))
+    config = scripted.paper(method="mh")
+    chain = Chain(
+        problem=replace(scripted.make_problem(config, scripted.Script("classification")), learner=learner),
+        config=config,
+        likelihood=ZeroOneLikelihood(epsilon=0.01),
+        step=0,
+        slot=0,
+        particle=Particle(text="h", parent=0),
+    )
 
     async def outcome():
-        return await score_while(
-            replace(problem, learner=learner),
-            ZeroOneLikelihood(epsilon=0.01),
-            0,
-            Particle(text="h", parent=0),
-            ROWS,
-            step=0,
-            is_open=is_open,
-        )
+        return await score_while(chain, ROWS, is_open=is_open)
 
     return asyncio.run(alone(outcome()))
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vpp.events import StepFinished
+from vpp.inference.chain import Chain
 from vpp.inference.deciding import decide
 from vpp.inference.population import Particle
 from vpp.inference.proposing import Candidate
@@ -175,14 +176,18 @@ def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0):
     """P[i, j] by the shipped `decide`: every parent against every candidate, on `rows`."""
     likelihood = problem.likelihood(epsilon=0.05, tau=1.0 if task == "regression" else None)
 
+    def chain(text):
+        particle = Particle(text=text, parent=0)
+        return Chain(problem=problem, config=config, likelihood=likelihood, step=0, slot=0, particle=particle)
+
     async def every_pair():
         P = np.zeros((K, K))
         for i, text in enumerate(scripted.TEXTS):
-            scored = await score(problem, likelihood, 0, Particle(text=text, parent=0), rows, step=0, role="forward")
+            scored = await score(chain(text), rows, role="forward")
             for j, other in enumerate(scripted.TEXTS):
                 if i != j:
-                    made = candidate(scored.particle, other)
-                    outcome = await decide(problem, config, likelihood, made, rows, exponent=exponent)
+                    made = candidate(chain(text).of(scored.particle), other)
+                    outcome = await decide(made, rows, exponent=exponent)
                     decided = outcome.events[-1]
                     assert decided.accepted == (math.log(decided.u) < decided.log_alpha or decided.log_alpha == 0)
                     assert outcome.particle.text == (other if decided.accepted else text)
@@ -193,9 +198,9 @@ def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0):
     return asyncio.run(every_pair())
 
 
-def candidate(parent, text):
+def candidate(chain, text):
     proposal = Proposal(text=text, raw="", temperature=1.0, seed=0)
-    return Candidate(step=0, slot=0, parent=parent, proposal=proposal, origin="prior", exchange=None)
+    return Candidate(chain=chain, proposal=proposal, origin="prior", exchange=None)
 
 
 @TASKS

@@ -32,7 +32,7 @@ APART_S = 3.0
 """Between the starts of workers that run side by side: a start takes a core for a second."""
 SIGMA = 0.5
 """Of the log-normal latencies: the slowest of a hundred answers takes three times as long as the mean one."""
-BARRED = "import vpp.inference.lanes as lanes; assert hasattr(lanes, 'AHEAD'); lanes.AHEAD = 0"
+BARRED = "import vpp.inference.ahead as ahead; assert hasattr(ahead, 'LEAD'); ahead.LEAD = 0"
 """A worker whose chains wait for one another after every step."""
 SLACK_S = 60.0
 """Which a run may take beyond three times what it must."""

@@ -1,4 +1,4 @@
-"""The accept step: a proposal against its parent, on the same rows (Eq. 9; choices 7 and 18)."""
+"""The accept step: a proposal against its parent, on the same rows (Eq. 9; Algorithm 1, lines 7 to 9)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,37 +8,32 @@ from vpp.inference.population import Outcome, Particle
 from vpp.inference.proposing import Candidate
 from vpp.inference.scoring import Partial, score, score_while
 from vpp.posterior.acceptance import accepts, log_acceptance
-from vpp.posterior.likelihood import Likelihood
-from vpp.problem import Problem
 from vpp.randomness import rng
-from vpp.settings import Config
 
 
-async def decide(
-    problem: Problem,
-    config: Config,
-    likelihood: Likelihood,
-    candidate: Candidate,
-    rows: tuple[Row, ...],
-    *,
-    exponent: float = 1.0,
-) -> Outcome:
-    """theta <- theta~ with probability alpha. The parent was scored on `rows`; `exponent` tempers the likelihood."""
-    parent, slot, step = candidate.parent, candidate.slot, candidate.step
+async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float = 1.0) -> Outcome:
+    """theta <- theta~ with probability alpha, else theta.
+
+    rows: those on which the parent was scored, else the ratio compares two data sets (choice 7). exponent: power of
+    the likelihood, 1 in the paper; tempered SMC accepts on its tempered posterior.
+    """
+    chain = candidate.chain
     if candidate.text is None:
-        return Outcome(slot=slot, particle=_kept(candidate), events=(candidate.kept(),))
-    u = float(rng(config.seed, "accept", step, slot).random())
-    log_lik = _known(parent)
+        return Outcome(slot=chain.slot, particle=_kept(candidate), events=(candidate.kept(),))
+    # u ~ U[0, 1) is drawn before theta~ is evaluated: the evaluation may stop as soon as u is sure to reject
+    u = float(rng(chain.config.seed, "accept", chain.step, chain.slot).random())
+    log_lik = _known(chain.particle)
 
     def log_alpha(log_lik_new: float) -> float:
-        # alpha = min(1, (p(rows | theta~) / p(rows | theta))^exponent)
+        # alpha = min(1, (p(rows | theta~) / p(rows | theta))^exponent)               (Eq. 9)
         return log_acceptance(exponent * log_lik_new, exponent * log_lik)
 
-    # y^'_m <- f(x_m; theta~)
-    new = await _scored(problem, config, likelihood, candidate, rows, lambda most: accepts(log_alpha(most), u=u))
+    # y^'_m <- f(x_m; theta~)                                                       evaluate the proposal
+    new = await _scored(candidate, rows, lambda most: accepts(log_alpha(most), u=u))
     if isinstance(new, Partial):
         return _rejected(candidate, new, log_likelihood=log_lik, u=u)
     log_lik_new = _known(new.particle)
+    # theta <- theta~ if log u < log alpha
     accepted = accepts(log_alpha(log_lik_new), u=u)
     decision = candidate.event(
         accepted=accepted,
@@ -49,27 +44,20 @@ async def decide(
         u=u,
     )
     kept = replace(new.particle, exchange=candidate.exchange) if accepted else _kept(candidate)
-    return Outcome(slot=slot, particle=kept, events=(*new.events, decision))
+    return Outcome(slot=chain.slot, particle=kept, events=(*new.events, decision))
 
 
-async def _scored(
-    problem: Problem,
-    config: Config,
-    likelihood: Likelihood,
-    candidate: Candidate,
-    rows: tuple[Row, ...],
-    is_open: Callable[[float], bool],
-) -> Outcome | Partial:
+async def _scored(candidate: Candidate, rows: tuple[Row, ...], is_open: Callable[[float], bool]) -> Outcome | Partial:
     """The proposal's score on all rows; with early rejection, on as many as decide."""
-    slot, step = candidate.slot, candidate.step
-    rewritten = replace(candidate.parent, text=candidate.text or candidate.parent.text)
-    if config.early_rejection:
-        return await score_while(problem, likelihood, slot, rewritten, rows, step=step, is_open=is_open)
-    return await score(problem, likelihood, slot, rewritten, rows, step=step, role="proposal")
+    chain = candidate.chain
+    proposed = chain.of(replace(chain.particle, text=candidate.text or chain.particle.text))
+    if chain.config.early_rejection:
+        return await score_while(proposed, rows, is_open=is_open)
+    return await score(proposed, rows, role="proposal")
 
 
 def _rejected(candidate: Candidate, scored: Partial, *, log_likelihood: float, u: float) -> Outcome:
-    """With certainty, before all rows were answered."""
+    """A rejection that was certain before all rows were answered."""
     decision = candidate.event(
         accepted=False,
         why="likelihood",
@@ -78,15 +66,17 @@ def _rejected(candidate: Candidate, scored: Partial, *, log_likelihood: float, u
         unanswered=scored.unanswered,
         log_likelihood_bound=scored.bound,
     )
-    return Outcome(slot=candidate.slot, particle=_kept(candidate), events=(scored.event, decision))
+    return Outcome(slot=candidate.chain.slot, particle=_kept(candidate), events=(scored.event, decision))
 
 
 def _kept(candidate: Candidate) -> Particle:
-    """The parent; the optimizer is reminded of what it last said of it."""
-    return replace(candidate.parent, exchange=candidate.exchange or candidate.parent.exchange)
+    """The parent, with the latest exchange about it."""
+    parent = candidate.chain.particle
+    return replace(parent, exchange=candidate.exchange or parent.exchange)
 
 
 def _known(particle: Particle) -> float:
+    """The log-likelihood of a scored particle. Raises ValueError if it was not scored."""
     if particle.log_likelihood is None:
-        raise ValueError("the particle was not scored")
+        raise ValueError("the particle was not scored: score it on the rows of the ratio first")
     return particle.log_likelihood

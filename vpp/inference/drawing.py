@@ -1,4 +1,4 @@
-"""The first population, from the seed sentence (Section 3.1; choice 9) or an earlier run; newcomers, where K grows."""
+"""Draws from the prior: the first population (Section 3.1; Algorithms 1 and 2, line 1), and newcomers as K grows."""
 
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from dataclasses import replace
@@ -17,15 +17,15 @@ from vpp.randomness import call_seed
 from vpp.settings import Config
 
 PRIOR_DRAWS = 8
-"""Draws from the prior for one first hypothesis, until one can be read."""
+"""Most draws from the prior for one hypothesis; the first that can be read is taken."""
 
 
 async def first_population(
     problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Told, None]:
-    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature; vml begins with theta_init itself.
+    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature (choice 9). Yield events, then them.
 
-    A run that goes on from an earlier one begins with its hypotheses, whatever the method.
+    VML begins with theta_init itself. A run that continues an earlier one begins with its hypotheses.
     """
     if config.draws_initial and not problem.start_texts:
         seeds = [call_seed(problem.seed, "draw", 0, k) for k in range(config.size)]
@@ -43,7 +43,7 @@ async def first_population(
 
 
 def _given(particles: tuple[Particle, ...], *, origin: Literal["drawn", "continued"]) -> Iterator[ParticleDrawn]:
-    """Particles for which nothing was asked."""
+    """Events of first particles that need no call."""
     for k, p in enumerate(particles):
         yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=origin)
 
@@ -57,7 +57,7 @@ async def draws(
     batch: tuple[Row, ...],
     step: int,
 ) -> list[Coroutine[Any, Any, Outcome]]:
-    """A hypothesis a slot: from a batch, at temperatures spread over the slots, or from the prior, all at one."""
+    """One draw for each slot: from the batch, at temperatures spread over the slots, or from the prior, all at one."""
     if config.initial == "prior":
         return [
             _drawn(problem, k, _from_prior(problem, config.prior_temperature, seed), step=step)
@@ -72,7 +72,7 @@ async def draws(
 
 
 async def _from_prior(problem: Problem, temperature: float, seed: int) -> Proposal:
-    """The prior is the law of readable draws: one that cannot be read is drawn again, some times."""
+    """A draw from the prior, defined as the law of readable draws: an unreadable one is repeated."""
     for again in range(PRIOR_DRAWS):
         proposal = await problem.optimizer.draw(temperature=temperature, seed=call_seed(seed, "draw", again))
         if proposal.text is not None:
@@ -105,7 +105,7 @@ async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Propos
 
 
 async def _tau(problem: Problem, config: Config, particles: tuple[Particle, ...]) -> float | None:
-    """Given, or from the residuals of the best initial particle on the first batch (choice 16)."""
+    """tau of Eq. 5, given or from the errors of the best initial particle on the first batch (choice 16)."""
     if problem.dataset.task == "classification":
         return None
     if config.fixed_tau is not None:

@@ -1,4 +1,4 @@
-"""The end of a run: final weights (choice 3), and all particles on all rows of a split (Eq. 7 and 8)."""
+"""Evaluation: final weights (choice 3), and the averaged predictions on a split (Eq. 7 and 8; "Predict")."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import aclosing
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Event, Reweighted, Votes
-from vpp.inference.lanes import Lanes
+from vpp.inference.chain import chains
 from vpp.inference.population import Outcome, Particle, Population, in_order, log_likelihoods
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
@@ -23,7 +23,7 @@ SPLITS: tuple[Split, ...] = ("test", "train")
 
 
 async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
-    """The final weights, then the test and the training rows: all asked about in one round."""
+    """Yield the final weights, then the evaluations on test and training rows; all their calls are one round."""
     is_rescored = config.is_rescored and population.step >= 0
     finals = _final_scores(problem, config, population) if is_rescored else ()
     answers = [_answered(problem, k, p, split) for split in SPLITS for k, p in enumerate(population.particles)]
@@ -50,7 +50,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answers:
-    """A particle on the rows of a split."""
+    """One particle's answers to the rows of a split."""
 
     split: Split
     slot: int
@@ -67,11 +67,10 @@ def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
 
 
 def _final_scores(problem: Problem, config: Config, population: Population) -> Iterator[Coroutine[Any, Any, Outcome]]:
-    """log p(rows | theta_T) on the buffer, or on all training rows."""
+    """log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows."""
     rows = problem.final_rows(config, population.step)
-    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    for k, p in enumerate(population.particles):
-        yield score(problem, likelihood, k, p, rows, step=population.step, role="final")
+    for chain in chains(problem, config, population, step=population.step):
+        yield score(chain, rows, role="final")
 
 
 def _final_weights(particles: tuple[Particle, ...], config: Config, *, step: int, steps: int) -> Reweighted:
@@ -84,16 +83,16 @@ def _final_weights(particles: tuple[Particle, ...], config: Config, *, step: int
 
 
 async def evaluate_now(
-    problem: Problem, config: Config, population: Population, *, step: int, lanes: Lanes
+    problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Event, None]:
-    """The test rows, at the steps that `evaluate_every` names; the last step is left to the end of the run."""
+    """Evaluate on the test rows every `evaluate_every` steps; the end of the run covers the last step."""
     due = config.evaluate_every and (step + 1) % config.evaluate_every == 0
     if due and step + 1 < problem.steps:
-        yield await lanes.beside(lambda: evaluate(problem, config, population, "test"))
+        yield await evaluate(problem, config, population, "test")
 
 
 async def evaluate(problem: Problem, config: Config, population: Population, split: Split) -> Evaluated:
-    """Every particle on every row of the split, and the averaged prediction's error."""
+    """Apply every particle to every row of the split; return the answers and the averaged prediction's error."""
     answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
     return _evaluated(problem, config, population, split, tuple(answer.votes for answer in answers))
 
@@ -101,7 +100,7 @@ async def evaluate(problem: Problem, config: Config, population: Population, spl
 def _evaluated(
     problem: Problem, config: Config, population: Population, split: Split, predictions: tuple[Votes, ...]
 ) -> Evaluated:
-    """predictions: a tuple of answers a particle, in the order of the split's rows."""
+    """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
     rows = _rows(problem, split)
     weights = population.weights.tolist()
     averaged = averages(problem, config, rows, predictions, weights)
@@ -122,7 +121,7 @@ def _evaluated(
 def averages(
     problem: Problem, config: Config, rows: tuple[Row, ...], predictions: tuple[Votes, ...], weights: list[float]
 ) -> Votes:
-    """(N,) the weighted vote, or the weighted mean, for every row (Eq. 7 and 8). predictions: (K, N)."""
+    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8). predictions: (K, N). weights: (K,) normalised."""
     is_label = problem.dataset.task == "classification"
     return tuple(
         average(votes, weights, is_label=is_label, draw=tie_draw(config.seed, row.id, ties=config.ties))

@@ -1,4 +1,4 @@
-"""How far the evidence of tempered SMC can be trusted: the bounds within which its estimate is unbiased."""
+"""Conditions under which the evidence of tempered SMC is an unbiased estimate."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from vpp.settings import Config
 
 
 def why_nominal(config: Config, task: Task, *, is_continued: bool = False) -> tuple[str, ...]:
-    """What breaks the bounds, a sentence each; empty where a run of these options keeps them.
+    """Violated conditions, one sentence each; empty if a run with these options meets them all.
 
-    Unbiased are: particles drawn independently from the prior, one likelihood fixed in advance, exponents fixed in
-    advance, a fixed K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
-    is_continued: whether the first hypotheses are those that an earlier run ended with.
+    The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
+    K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
+    is_continued: whether the first hypotheses are the last ones of an earlier run.
     """
     return tuple(_broken(config, task, is_continued))
 

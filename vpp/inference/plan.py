@@ -1,4 +1,4 @@
-"""What a run will take before it costs anything: calls and rounds, at most (method's table of calls)."""
+"""Plan of a run: upper bounds of its calls and sequential rounds, before anything is sent."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -9,37 +9,37 @@ from vpp.settings import Config
 OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
 GUESSED = "Predictions ahead, perhaps not needed"
 ENDING_ROUNDS = 1
-"""Final weights, test rows and training rows are asked about together."""
+"""Final weights, test rows and training rows share one round."""
 PATIENCE = 3
-"""Steps in a row that must say the same before K changes."""
+"""Consecutive steps with the same sign before K changes."""
 
 _Items = list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Calls needed at most; repeated texts cost nothing, so runs usually need fewer."""
+    """Calls and rounds at most; answers are remembered, so runs with repeated texts need fewer."""
 
     steps: int
     items: tuple[tuple[str, int], ...]
     """(what, calls) in the order of the work."""
     optimizer_calls: int
     least_learner_calls: int
-    """Where all particles hold one text throughout: each row is asked about once."""
+    """Learner calls if all particles hold the same text throughout: one a row."""
     least_optimizer_calls: int
     rounds: int
-    """Rounds that must wait for one another."""
+    """Sequential rounds, each of which waits for the one before."""
     rounds_plain: int
-    """As many where nothing is asked on a guess."""
+    """Sequential rounds without prefetching."""
 
     @property
     def learner_calls(self) -> int:
-        """Of these, the learner's."""
+        """Calls of the learner."""
         return self.calls - self.optimizer_calls
 
     @property
     def least_calls(self) -> int:
-        """No run takes fewer, wherever its answers come from."""
+        """Calls at least, of both roles."""
         return self.least_learner_calls + self.least_optimizer_calls
 
     @property
@@ -49,10 +49,10 @@ class Plan:
 
 
 def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = False, is_prefetched: bool = False) -> Plan:
-    """The plan of a whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
+    """Plan the whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
 
-    is_continued: whether the first hypotheses are those of an earlier run, for which nothing is asked. is_prefetched:
-    whether a chain's next rows are asked about on a guess, which takes fewer rounds and more calls.
+    is_continued: whether the first hypotheses come from an earlier run, without a call. is_prefetched: whether chains
+    guess their next forward pass, which takes fewer rounds and more calls.
     """
     config = _within_budget(config, n_train, n_test)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
@@ -86,7 +86,7 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
 
 
 def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int) -> int:
-    """The largest K, up to `wanted`, of which a whole run keeps to the budget of calls; never below the first K."""
+    """Largest K up to `wanted` at which the whole run stays within the budget of calls; at least the initial K."""
 
     def calls(size: int) -> int:
         fixed = replace(config, particles=size, particles_min=1, particles_max=0, growth_budget=0)
@@ -97,7 +97,7 @@ def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int) -
 
 
 def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
-    """The options with the largest K that the budget allows."""
+    """The options, with `particles_max` reduced to what the budget allows."""
     if not (config.particles_max and config.growth_budget):
         return config
     largest = affordable_size(config, config.particles_max, n_train=n_train, n_test=n_test)
@@ -105,36 +105,36 @@ def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
 
 
 def first_rounds(config: Config, *, is_continued: bool = False) -> int:
-    """Rounds before the first step: vml and a continued run ask nothing, a draw from the prior no predictions."""
+    """Rounds before the first step: none for VML and continued runs; a draw from the prior needs no predictions."""
     if is_continued or not config.draws_initial:
         return 0
     return 1 if config.initial == "prior" else 2
 
 
 def growth_rounds(config: Config) -> int:
-    """Rounds at a step's end where K grows: as for the first hypotheses."""
+    """Rounds at the end of a step in which K grows, as for the first hypotheses."""
     return 1 if config.initial == "prior" else 2
 
 
 def may_be_prefetched(config: Config) -> bool:
-    """Whether a chain's next forward pass can be asked for before it is known which hypothesis goes on."""
+    """Whether a chain may guess its next forward pass before its accept step has decided."""
     return config.method == "mh" and config.scored_on != "train" and config.is_free
 
 
 def _guessed(config: Config, steps: int, n_train: int) -> int:
-    """Calls about the next rows of the hypothesis that does not go on, a chain and step, at most."""
+    """Calls at most for guesses about texts that lose: one text a chain and step."""
     if not may_be_prefetched(config):
         return 0
     return config.size * sum(_calls(config, _scored_rows(config, t, n_train)) for t in range(1, steps))
 
 
 def waits_for_looks(config: Config) -> bool:
-    """Whether an evaluation along the way is a round of its own: chains, and smc's next weights, go on beside it."""
+    """Whether an evaluation along the way takes a round of its own; else the next step's calls run beside it."""
     return config.is_telescoping or not config.is_free
 
 
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
-    """Rounds of one step that must wait for one another: forward pass, proposal, and its judgement."""
+    """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     is_known = config.is_on_fixed_rows and step > 0  # whatever was kept was scored on the same rows
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
@@ -143,12 +143,12 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
 
 
 def _calls(config: Config, rows: int) -> int:
-    """Learner calls for one hypothesis on so many rows."""
+    """Learner calls for one hypothesis on this many rows."""
     return -(-rows // config.points_per_call)
 
 
 def _scored_rows(config: Config, step: int, n_train: int) -> int:
-    """Rows on which a step scores each particle."""
+    """Number of rows on which a step scores each particle (`Problem.scored_rows`)."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.is_on_fixed_rows:
         return n_train
@@ -169,7 +169,7 @@ def _first(config: Config, n_train: int) -> _Items:
 
 
 def _steps(config: Config, steps: int, n_train: int) -> _Items:
-    """What the steps take, all together."""
+    """Calls of all steps."""
     k = config.largest_size
     scoring = sum(_scoring_calls(config, t, n_train) for t in range(steps))
     items = [(_scored_name(config), k * scoring), ("Proposals", k * steps)]
@@ -199,7 +199,7 @@ def _scored_name(config: Config) -> str:
 
 
 def _growths(config: Config, steps: int) -> int:
-    """How often K may grow: it takes some steps of patience each time."""
+    """How often K may grow at most: each time takes PATIENCE steps."""
     return steps // PATIENCE if config.particles_max else 0
 
 
@@ -213,7 +213,7 @@ def _growth(config: Config, steps: int, n_train: int) -> _Items:
 
 
 def _least_optimizer_calls(config: Config, steps: int, *, is_continued: bool) -> int:
-    """The first hypotheses, and a proposal a particle and step, where not only copies are rewritten."""
+    """Optimizer calls at least: the first hypotheses, and one a particle and step unless only copies are rewritten."""
     first = config.size if config.draws_initial and not is_continued else 0
     least = min(config.size, config.particles_min) if config.particles_max else config.size
     rewrites_all = config.method != "smc" or config.mutate != "duplicates" or config.is_telescoping
@@ -221,7 +221,7 @@ def _least_optimizer_calls(config: Config, steps: int, *, is_continued: bool) ->
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
-    """(learner, optimizer) calls of one step, at most; newcomers and evaluations along the way are not in it."""
+    """(learner, optimizer) calls of one step at most, without newcomers and evaluations along the way."""
     k = config.largest_size
     judging = _calls(config, _scored_rows(config, step, n_train)) if config.is_filtered else 0
     return k * (_scoring_calls(config, step, n_train) + judging), k

@@ -1,4 +1,4 @@
-"""The particles between two steps."""
+"""The particle set {(theta^(k), w_k)}, k = 1..K, between two steps (Section 3.1)."""
 
 from dataclasses import dataclass
 
@@ -12,18 +12,19 @@ from vpp.problem import Exchange, Prediction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Particle:
-    """One slot: a hypothesis and what is known of it. The parts travel together through resampling."""
+    """A hypothesis theta^(k) and its numbers; resampling copies them together."""
 
     text: str
     parent: int
-    """Slot it came from at the previous step."""
+    """Slot of its ancestor at the previous step."""
     log_likelihood: float | None = None
-    """Of the ancestor on the rows that made the weights."""
+    """log p(rows | theta) of the ancestor on the rows that made the weights, natural log; None before it is scored."""
     log_weight: float = 0.0
+    """Natural log of the unnormalised weight."""
     predictions: tuple[Prediction, ...] = ()
-    """On the rows last scored."""
+    """y^_m on the rows last scored."""
     exchange: Exchange | None = None
-    """What the optimizer is reminded of."""
+    """Earlier exchange that the optimizer is shown again (`history`)."""
 
     @property
     def id(self) -> str:
@@ -31,22 +32,22 @@ class Particle:
         return hypothesis_id(self.text)
 
     def settled(self, slot: int) -> "Particle":
-        """As a chain carries it from step to step: its log-likelihood was of one batch."""
+        """The particle for the next step of a chain: without the log-likelihood, which is of one step's rows."""
         return Particle(text=self.text, parent=slot, predictions=self.predictions, exchange=self.exchange)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """K particles after a step; -1 is the initial population."""
+    """K particles after a step; step -1 is the initial population."""
 
     step: int
     particles: tuple[Particle, ...]
     tau: float | None
-    """Regression's tau, frozen for the run; None for classification."""
+    """tau of Eq. 5, fixed for the run, in squared units of the target; None for classification."""
     exponent: float = 0.0
-    """Of the tempered posterior that carried weights stand for."""
+    """phi_t of the tempered posterior that carried weights target; 0 is the prior."""
     log_evidence: float = 0.0
-    """Up to the last time that carried weights were made equal."""
+    """Log-evidence up to the last resampling, natural log; the carried weights hold the rest."""
     few_for: int = 0
     """Steps in a row with few distinct texts or a low ESS."""
     agreed_for: int = 0
@@ -59,11 +60,11 @@ class Population:
 
     @property
     def weights(self) -> Floats:
-        """(K,) normalised."""
+        """(K,) w_k, normalised."""
         return normalise([p.log_weight for p in self.particles])
 
     def finished(self, batch: tuple[int, ...]) -> StepFinished:
-        """The event that keeps this population."""
+        """The event that records this population. batch: ids of the step's rows."""
         return StepFinished(
             step=self.step,
             population=tuple(map(_state, self.particles)),
@@ -93,7 +94,7 @@ def _state(particle: Particle) -> ParticleState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one slot in one phase, with the events that tell it."""
+    """Result of one operation on one particle: the particle after it, and the events that record it."""
 
     slot: int
     particle: Particle
@@ -101,14 +102,14 @@ class Outcome:
 
 
 Told = Event | Population
-"""What a phase yields: events as they happen, and at its end the population it leaves."""
+"""What a phase yields: events as they happen, and last the population after it."""
 
 
 def in_order(outcomes: dict[int, Outcome]) -> tuple[Particle, ...]:
-    """The particles by slot, whatever the order in which they were done."""
+    """(K,) particles in the order of their slots. outcomes: by slot, in any order."""
     return tuple(outcomes[slot].particle for slot in sorted(outcomes))
 
 
 def log_likelihoods(particles: tuple[Particle, ...]) -> Floats:
-    """(K,) of particles that were all scored."""
+    """(K,) natural logs, of particles that were all scored."""
     return np.array([p.log_likelihood for p in particles], dtype=np.float64)

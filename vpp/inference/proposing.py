@@ -1,37 +1,38 @@
-"""Asking the optimizer for a particle's next text."""
+"""Proposals: the optimizer rewrites a hypothesis (Algorithm 1, line 6; Algorithm 2, line 13)."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from vpp.data.dataset import Row
 from vpp.events import Proposed
 from vpp.hypothesis import hypothesis_id
-from vpp.inference.population import Particle
-from vpp.problem import Exchange, Prediction, Problem, Proposal
+from vpp.inference.chain import Chain
+from vpp.problem import Exchange, Prediction, Proposal
 from vpp.randomness import call_seed, rng
-from vpp.settings import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A proposal beside the particle it would replace."""
+    """A proposal theta~ beside the particle theta that it would replace."""
 
-    step: int
-    slot: int
-    parent: Particle
+    chain: Chain
+    """The chain with theta, the parent."""
     proposal: Proposal
     origin: Literal["refined", "prior"]
     exchange: Exchange | None
-    """What the optimizer is reminded of next time, where it refined."""
+    """The exchange that the optimizer is shown next time; None after a draw from the prior."""
 
     @property
     def text(self) -> str | None:
-        """The new text; None where there is none, or where it is the parent's."""
-        return None if self.proposal.text == self.parent.text else self.proposal.text
+        """The new text; None if the answer could not be read or repeats the parent's text."""
+        return None if self.proposal.text == self.chain.particle.text else self.proposal.text
 
     def kept(self) -> Proposed:
-        """The event where there is no new text to decide on."""
+        """The event of a proposal without a new text: the parent stays."""
         return self.event(accepted=False, why="unparsable" if self.proposal.text is None else "unchanged")
+
+    def taken(self) -> Proposed:
+        """The event of a method without an accept step: a new text replaces the parent's."""
+        return self.kept() if self.text is None else self.event(accepted=True, why="taken")
 
     def event(
         self,
@@ -45,12 +46,12 @@ class Candidate:
         unanswered: int = 0,
         log_likelihood_bound: float | None = None,
     ) -> Proposed:
-        """What was decided, with the arithmetic where there was any."""
+        """The decision, with its numbers if an accept step made it. Log-likelihoods are natural logs."""
         text = self.proposal.text
         return Proposed(
-            step=self.step,
-            particle=self.slot,
-            parent=self.parent.id,
+            step=self.chain.step,
+            particle=self.chain.slot,
+            parent=self.chain.particle.id,
             proposal=None if text is None else hypothesis_id(text),
             text=text,
             raw=self.proposal.raw,
@@ -71,25 +72,18 @@ class Candidate:
         )
 
 
-async def propose(
-    problem: Problem,
-    config: Config,
-    slot: int,
-    particle: Particle,
-    batch: tuple[Row, ...],
-    *,
-    step: int,
-    temperature: float,
-) -> Candidate:
-    """theta~ <- f_opt(theta, {x_m, y^_m, y_m}), or afresh from the prior; the seed is addressed by step and slot.
+async def propose(chain: Chain, *, temperature: float) -> Candidate:
+    """theta~ <- f_opt(theta, {x_m, y^_m, y_m}), or a fresh draw from the prior with probability `restart`.
 
-    Whether it is drawn afresh depends on the address alone, never on the particle.
+    Both the seed of the call and the choice of a draw depend on step and slot alone, never on the particle.
+    temperature: the optimizer's sampling temperature.
     """
-    seed = call_seed(problem.seed, "propose", step, slot)
-    if config.is_filtered and rng(config.seed, "restart", step, slot).random() < config.restart:
+    problem, config, particle, batch = chain.problem, chain.config, chain.particle, chain.batch
+    seed = call_seed(problem.seed, "propose", chain.step, chain.slot)
+    if config.is_filtered and rng(config.seed, "restart", chain.step, chain.slot).random() < config.restart:
         drawn = await problem.optimizer.draw(temperature=config.prior_temperature, seed=seed)
-        return Candidate(step=step, slot=slot, parent=particle, proposal=drawn, origin="prior", exchange=None)
-    predictions = await predictions_on(problem, particle, batch)
+        return Candidate(chain=chain, proposal=drawn, origin="prior", exchange=None)
+    predictions = await predictions_on(chain)
     proposal = await problem.optimizer.propose(
         particle.text,
         batch,
@@ -101,19 +95,19 @@ async def propose(
     exchange = particle.exchange
     if config.history and proposal.text is not None:
         exchange = Exchange(
-            step=step,
-            slot=slot,
+            step=chain.step,
+            slot=chain.slot,
             hypothesis=particle.text,
             rows=batch[: proposal.shown],
             predictions=predictions[: proposal.shown],
             raw=proposal.raw,
         )
-    return Candidate(step=step, slot=slot, parent=particle, proposal=proposal, origin="refined", exchange=exchange)
+    return Candidate(chain=chain, proposal=proposal, origin="refined", exchange=exchange)
 
 
-async def predictions_on(problem: Problem, particle: Particle, batch: tuple[Row, ...]) -> tuple[Prediction, ...]:
-    """The particle's answers to the batch: known where the rows last scored hold it, else asked for."""
-    known = {prediction.row: prediction for prediction in particle.predictions}
-    if all(row.id in known for row in batch):
-        return tuple(known[row.id] for row in batch)
-    return await problem.learner.predict(particle.text, batch)
+async def predictions_on(chain: Chain) -> tuple[Prediction, ...]:
+    """(M,) y^_m of the particle on the batch: known if the rows last scored include the batch, else asked for."""
+    known = {prediction.row: prediction for prediction in chain.particle.predictions}
+    if all(row.id in known for row in chain.batch):
+        return tuple(known[row.id] for row in chain.batch)
+    return await chain.problem.learner.predict(chain.particle.text, chain.batch)

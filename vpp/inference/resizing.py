@@ -1,6 +1,6 @@
-"""A population that grows while its ideas or its ESS stay few, and shrinks when all agree.
+"""An adaptive K: it grows while distinct texts or the ESS stay few, and shrinks when all particles agree.
 
-The paper leaves an adaptive K for future work: at K = 10 its chains degenerate on a hard symbolic task (Section 5.4).
+Beyond the paper, which leaves it for future work: at K = 10 chains degenerate on a hard symbolic task (Section 5.4).
 """
 
 import math
@@ -21,7 +21,10 @@ from vpp.settings import Config
 
 
 async def resize(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
-    """Counts the signs of the step just done, and changes K where they have lasted; the last step leaves K alone."""
+    """Count how long the population has been few or agreed; after PATIENCE steps change K. The last step keeps K.
+
+    Yield each event as it happens, and last the population.
+    """
     population = _counted(problem, config, population)
     if step + 1 < problem.steps and population.agreed_for >= PATIENCE:
         resampled, population = shrink(config, population)
@@ -42,7 +45,7 @@ async def resize(problem: Problem, config: Config, population: Population, *, st
 
 
 def _counted(problem: Problem, config: Config, population: Population) -> Population:
-    agreed = not _was_resampled(population) and agree(problem, config, population)  # copies agree without saying so
+    agreed = not _was_resampled(population) and agree(problem, config, population)  # copies agree by construction
     few = not agreed and is_few(config, population)
     return replace(
         population,
@@ -52,7 +55,7 @@ def _counted(problem: Problem, config: Config, population: Population) -> Popula
 
 
 def is_few(config: Config, population: Population) -> bool:
-    """Whether at most half of the texts are distinct, or the weights' ESS is below its threshold or was reset by it."""
+    """Whether at most half of the texts are distinct, or the ESS is, or before resampling was, below its threshold."""
     n_unique = len({p.text for p in population.particles})
     low = config.is_weighted and (
         ess(population.weights) < config.ess_threshold * population.size or _was_resampled(population)
@@ -65,9 +68,9 @@ def _was_resampled(population: Population) -> bool:
 
 
 def agree(problem: Problem, config: Config, population: Population) -> bool:
-    """Whether all answered the rows last scored alike, and err no more than the likelihood's own noise allows.
+    """Whether all particles answered the rows last scored alike, with errors that the likelihood's noise explains.
 
-    Where every proposal is taken, the answers are those of the texts before the step's rewriting.
+    If every proposal is taken, the answers are those of the texts before the step's mutation.
     """
     answers = {tuple(p.value for p in particle.predictions) for particle in population.particles}
     if len(answers) != 1:
@@ -80,7 +83,7 @@ def agree(problem: Problem, config: Config, population: Population) -> bool:
 
 
 def grown_size(problem: Problem, config: Config, size: int) -> int:
-    """Twice as many, within the largest K and the budget of calls for a whole run."""
+    """2K, at most `particles_max` and what the budget of calls for the whole run allows."""
     wanted = min(2 * size, config.particles_max)
     if not config.growth_budget:
         return wanted
@@ -89,7 +92,7 @@ def grown_size(problem: Problem, config: Config, size: int) -> int:
 
 
 def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Population:
-    """Newcomers count as the average particle until they are weighed."""
+    """The population with newcomers at the mean weight, which they keep until they are weighed."""
     average = log_mean_weight([p.log_weight for p in population.particles])
     return replace(
         population,
@@ -98,7 +101,7 @@ def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Populati
 
 
 def shrink(config: Config, population: Population) -> tuple[Resampled | None, Population]:
-    """Half of the population, by systematic resampling; never below `particles_min`."""
+    """Resample the population to half its size, at least `particles_min`. The event is None if K stays."""
     size = max(config.particles_min, math.ceil(population.size / 2))
     if size >= population.size:
         return None, population

@@ -1,4 +1,4 @@
-"""A round: independent calls that are all in flight together."""
+"""Rounds: independent coroutines that run concurrently, such as one loop over k in Algorithms 1 and 2."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable
@@ -12,9 +12,10 @@ T = TypeVar("T")
 
 
 class Round:
-    """Every slot at work at once. Iterated inside `async with`, it gives the events as they come;
+    """One operation on each of K particles, concurrently.
 
-    its particles are known once all are done. Leaving it early cancels what is in flight.
+    Iterate inside `async with` for the events, in order of completion; then read `particles`. Leaving the block early
+    cancels what is in flight.
     """
 
     def __init__(self, work: Iterable[Coroutine[Any, Any, Outcome]]) -> None:
@@ -35,14 +36,15 @@ class Round:
 
     @property
     def particles(self) -> tuple[Particle, ...]:
-        """By slot, whatever the order in which they were done."""
+        """(K,) particles in the order of their slots, once the iteration has ended."""
         return in_order(self._done)
 
 
 async def completed(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[T, None]:
-    """Results as they come. The first failure, or closing the iterator, cancels the rest and waits for them to end.
+    """Yield results in order of completion. The first failure, or closing the generator, cancels the rest.
 
-    Whoever may leave the loop early closes it with `aclosing`: a dropped iterator is only closed some time later.
+    Either returns once all have ended. Wrap it in `aclosing` if the loop may be left early: a dropped generator is
+    closed some time later.
     """
     tasks = [asyncio.ensure_future(c) for c in coroutines]
     try:
@@ -53,7 +55,7 @@ async def completed(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenera
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Results in the order given. The first failure, or being cancelled, cancels the rest and waits for them to end."""
+    """Return results in the order given. A failure or cancellation cancels the rest and waits until they have ended."""
     tasks = [asyncio.ensure_future(c) for c in coroutines]
     try:
         return await asyncio.gather(*tasks)

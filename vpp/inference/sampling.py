@@ -1,4 +1,4 @@
-"""A run from its first population to its last: what every method shares around its own step."""
+"""A run from its first population to its last: a loop of steps, each a few phases."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -7,10 +7,9 @@ from typing import Protocol
 
 from vpp.events import INITIAL_STEP, Event
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
-from vpp.inference.chains import chains_step
+from vpp.inference.ahead import Ahead, Chains
 from vpp.inference.drawing import first_population
 from vpp.inference.evaluation import evaluate_now
-from vpp.inference.lanes import Lanes
 from vpp.inference.population import NOBODY, Population, Told
 from vpp.inference.resizing import resize
 from vpp.problem import Problem
@@ -18,7 +17,7 @@ from vpp.settings import Config
 
 
 class Phase(Protocol):
-    """A part of a step: yields what happens and, where it changes the population, the one it leaves."""
+    """A part of a step. Yields each event as it happens and, if it changes the population, the new one last."""
 
     def __call__(
         self, problem: Problem, config: Config, population: Population, *, step: int
@@ -26,37 +25,37 @@ class Phase(Protocol):
 
 
 async def sample(problem: Problem, config: Config, *, resume_from: Population | None = None) -> AsyncIterator[Event]:
-    """Every event of the run in order, up to the last step's population; goes on after `resume_from.step`."""
+    """Yield every event of the run in order, to the last step's population; resume after `resume_from.step`."""
     population = resume_from or NOBODY
-    async with Lanes() as lanes:
+    async with Ahead(problem, config) as ahead:
+        move = _move(config, ahead)
         for step in range(population.step + 1, problem.steps):
-            for phase in phases(config, step, lanes):
-                async with aclosing(phase(problem, config, population, step=step)) as told:
-                    async for each in told:
+            for phase in phases(config, step, move):
+                async with aclosing(ahead.guard(phase(ahead.problem, config, population, step=step))) as yielded:
+                    async for each in yielded:
                         if isinstance(each, Population):
                             population = each
                         else:
                             yield each
 
 
-def phases(config: Config, step: int, lanes: Lanes) -> Sequence[Phase]:
-    """The parts of a step in order; the step before the first draws the population."""
+def phases(config: Config, step: int, move: Phase) -> Sequence[Phase]:
+    """Phases of a step, in order; the step before the first draws the population."""
     if step == INITIAL_STEP:
         return (first_population, finish)
-    move = _move(config, lanes)
-    evaluating = partial(evaluate_now, lanes=lanes)
-    return (move, resize, evaluating, finish) if config.particles_max else (move, evaluating, finish)
+    return (move, resize, evaluate_now, finish) if config.particles_max else (move, evaluate_now, finish)
 
 
-def _move(config: Config, lanes: Lanes) -> Phase:
+def _move(config: Config, ahead: Ahead) -> Phase:
+    """The phase that is the method's own: Eq. 1, Algorithm 1, Algorithm 2 or tempered SMC."""
     if config.is_telescoping:
         return tempered.step
     if config.method == "smc":
-        return partial(sequential_monte_carlo.step, lanes=lanes)
-    return partial(chains_step, lanes=lanes, move=metropolis_hastings.move if config.method == "mh" else vml.revise)
+        return partial(sequential_monte_carlo.step, ahead=ahead)
+    return Chains(ahead, metropolis_hastings.move if config.method == "mh" else vml.revise).step
 
 
 async def finish(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
-    """The event that keeps the population."""
+    """Yield the event that records the population."""
     batch = () if step == INITIAL_STEP else problem.batch(step)
     yield population.finished(batch=tuple(row.id for row in batch))

@@ -1,4 +1,4 @@
-"""Applying hypotheses to rows with known targets: log p(rows | theta) (Eq. 5 and 6)."""
+"""Scores: log p(rows | theta) of a hypothesis on rows with known targets (Eq. 5 and 6). Natural logarithms."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -11,6 +11,7 @@ import numpy as np
 from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.events import Scored
+from vpp.inference.chain import Chain
 from vpp.inference.population import Outcome, Particle
 from vpp.posterior.likelihood import Floats, Likelihood
 from vpp.problem import Prediction, Problem
@@ -20,28 +21,20 @@ Role = Literal["forward", "proposal", "buffer", "final"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partial:
-    """A proposal's score on the rows that were answered before the rest stopped mattering."""
+    """A proposal's score on the rows that were answered before its rejection was certain."""
 
     event: Scored
     unanswered: int
-    """Rows that were not waited for."""
+    """Number of rows without an answer."""
     bound: float
-    """The most that the log-likelihood of all rows could still come to."""
+    """The largest log-likelihood that all rows could still give."""
 
 
-async def score(
-    problem: Problem,
-    likelihood: Likelihood,
-    slot: int,
-    particle: Particle,
-    rows: tuple[Row, ...],
-    *,
-    step: int,
-    role: Role,
-) -> Outcome:
-    """The particle with its predictions on `rows` and their log-likelihood."""
-    predictions = await problem.learner.predict(particle.text, rows)
-    return _scored(particle, predictions, _event(likelihood, slot, particle, rows, predictions, step=step, role=role))
+async def score(chain: Chain, rows: tuple[Row, ...], *, role: Role) -> Outcome:
+    """The chain's particle with its predictions y^_m on `rows` and their log-likelihood."""
+    # y^_m <- f(x_m; theta)
+    predictions = await chain.problem.learner.predict(chain.particle.text, rows)
+    return _scored(chain.particle, predictions, _event(chain, rows, predictions, role=role))
 
 
 def _scored(particle: Particle, predictions: tuple[Prediction, ...], event: Scored) -> Outcome:
@@ -49,38 +42,29 @@ def _scored(particle: Particle, predictions: tuple[Prediction, ...], event: Scor
     return Outcome(slot=event.particle, particle=scored, events=(event,))
 
 
-async def score_while(
-    problem: Problem,
-    likelihood: Likelihood,
-    slot: int,
-    particle: Particle,
-    rows: tuple[Row, ...],
-    *,
-    step: int,
-    is_open: Callable[[float], bool],
-) -> Outcome | Partial:
-    """As `score`, of a proposal whose rows are asked about one by one: once even the most that is possible is not
+async def score_while(chain: Chain, rows: tuple[Row, ...], *, is_open: Callable[[float], bool]) -> Outcome | Partial:
+    """Score a proposal row by row, as `score` does, until its rejection is certain; cancel the calls that remain.
 
-    `is_open`, what is still unanswered is cancelled.
+    is_open: whether a log-likelihood of all rows can still be accepted; given the largest that is possible.
     """
-    async with aclosing(_answers(problem, particle.text, rows)) as answers:
+    async with aclosing(_answers(chain.problem, chain.particle.text, rows)) as answers:
         async for said in answers:
             answered = tuple(row for row in rows if row.id in said)
             is_whole = len(answered) == len(rows)
-            bound = largest_log_likelihood(likelihood, said, rows)
+            bound = largest_log_likelihood(chain.likelihood, said, rows)
             if is_whole or not is_open(bound):
                 break
     predictions = tuple(said[row.id] for row in answered)
-    event = _event(likelihood, slot, particle, answered, predictions, step=step, role="proposal")
+    event = _event(chain, answered, predictions, role="proposal")
     if is_whole:
-        return _scored(particle, predictions, event)
+        return _scored(chain.particle, predictions, event)
     return Partial(event=event, unanswered=len(rows) - len(answered), bound=bound)
 
 
 async def _answers(
     problem: Problem, hypothesis: str, rows: tuple[Row, ...]
 ) -> AsyncGenerator[Mapping[int, Prediction], None]:
-    """All that is answered so far, by row id, each time that more is. Closing it cancels the rest."""
+    """Yield all predictions so far, by row id, each time there are more. Closing the generator cancels the rest."""
     said: dict[int, Prediction] = {}
     distinct = {row.id: row for row in rows}.values()
     asked = [asyncio.ensure_future(problem.learner.predict(hypothesis, (row,))) for row in distinct]
@@ -94,39 +78,32 @@ async def _answers(
         await cancel(asked)
 
 
-def _event(
-    likelihood: Likelihood,
-    slot: int,
-    particle: Particle,
-    rows: tuple[Row, ...],
-    predictions: tuple[Prediction, ...],
-    *,
-    step: int,
-    role: Role,
-) -> Scored:
+def _event(chain: Chain, rows: tuple[Row, ...], predictions: tuple[Prediction, ...], *, role: Role) -> Scored:
     return Scored(
-        step=step,
-        particle=slot,
-        hypothesis=particle.id,
+        step=chain.step,
+        particle=chain.slot,
+        hypothesis=chain.particle.id,
         role=role,
         rows=tuple(row.id for row in rows),
         predictions=tuple(p.value for p in predictions),
-        log_likelihood=log_likelihood(likelihood, predictions, rows),
+        log_likelihood=log_likelihood(chain.likelihood, predictions, rows),
     )
 
 
 def log_likelihood(likelihood: Likelihood, predictions: tuple[Prediction, ...], rows: tuple[Row, ...]) -> float:
-    """Natural log, summed over the rows. Rows in another order, or as many right answers elsewhere, give the same bits:
+    """log p(rows | theta), the sum of one term a row (Eq. 5 or 6).
 
-    a tie at the median or in a ratio must be one (choices 6 and 18).
+    Equal terms in another order give the same bits, so that hypotheses that explain the rows equally well tie at the
+    median and in a ratio (choices 6 and 18). predictions, rows: (M,) in one order.
     """
     return _summed(likelihood.terms([p.value for p in predictions], [row.target for row in rows]))
 
 
 def largest_log_likelihood(likelihood: Likelihood, said: Mapping[int, Prediction], rows: tuple[Row, ...]) -> float:
-    """The most that `log_likelihood` can give once all rows are answered; never less by a bit.
+    """The largest value that `log_likelihood` can have once all rows are answered; never below it by a bit.
 
-    said: by row id. Sorted terms rise with each term, and a sum of floats in one order rises with each of them.
+    said: predictions so far, by row id. Sorted terms rise with each term, and a sum of floats in one order rises with
+    each of them.
     """
     answered = [row for row in rows if row.id in said]
     terms = likelihood.terms([said[row.id].value for row in answered], [row.target for row in answered])

@@ -1,8 +1,8 @@
-"""SMC over tempered posteriors p(D | theta)^phi p(theta) on a fixed likelihood, with the evidence.
+"""Tempered SMC: the posteriors p(D | theta)^phi_t p(theta) of Section 2 as targets, with the evidence.
 
-Weights are ratios between successive targets and are carried from step to step; every mutation passes an accept step on
-the target it moves in (Del Moral, Doucet, Jasra 2006). Exponents are the paper's schedule, phi_t = 1 / beta_t, or found
-so that the ESS keeps to a fraction of K (Chopin, Papaspiliopoulos 2020, Algorithm 17.3).
+Beyond the paper. Weights are ratios between successive targets, carried from step to step, and every mutation passes an
+accept step on its target (Del Moral, Doucet, Jasra 2006). The exponents are those of the paper's schedule,
+phi_t = 1 / beta_t, or are chosen to keep the ESS at a fraction of K (Chopin, Papaspiliopoulos 2020, Algorithm 17.3).
 """
 
 from collections.abc import AsyncGenerator
@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from vpp.events import Reweighted
+from vpp.inference.chain import chains
 from vpp.inference.mutating import mutation
 from vpp.inference.population import Particle, Population, Told, log_likelihoods
 from vpp.inference.rounds import Round
@@ -23,35 +24,40 @@ from vpp.settings import Config
 
 
 async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
-    """Reweights to the next target, resamples where ESS is low, and mutates within it; then yields the population."""
-    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    rows = problem.dataset.train
-    scores = (
-        score(problem, likelihood, k, p, rows, step=step, role="buffer") for k, p in enumerate(population.particles)
-    )
-    async with Round(scores) as scoring:
+    """Reweight to the next target, resample where the ESS is low, mutate on the target.
+
+    Yield each event as it happens, and last the population after the step. Comments name the lines of Algorithm 2.
+    """
+    # line 3: all training rows stand in for the buffer
+    rows = problem.scored_rows(config, step)
+    before = chains(problem, config, population, step=step)
+    # lines 4 to 6: log p(D | theta_{t-1}^(k)) for all k                            (Eq. 5 or 6)
+    async with Round(score(chain, rows, role="buffer") for chain in before) as scoring:
         async for event in scoring:
             yield event
     population = replace(population, particles=scoring.particles)
+    # line 7: w_t^(k) = w_{t-1}^(k) p(D | theta_{t-1}^(k))^(phi_t - phi_{t-1})
     exponent = find_exponent(population, config, step=step, steps=problem.steps)
     reweighted, particles = reweight(population, exponent, step=step)
     yield reweighted
+    # lines 8 to 10: resample by w_t, w_t^(k) <- 1/K
     ancestors, log_evidence = None, population.log_evidence
     if is_resampled(reweighted, config, exponent=exponent, size=population.size):
         # Z_t = Z_s (1/K) sum_k w_t^(k), and the weights begin anew
         log_evidence += log_mean_weight(reweighted.log_weights)
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
-        ancestors = resampled.ancestors
         yield resampled
-    mutate = mutation(problem, config, likelihood, particles, rows, ancestors, step=step, exponent=exponent)
-    async with Round(mutate(k, p) for k, p in enumerate(particles)) as mutating:
+        ancestors = resampled.ancestors
+    # lines 11 to 14: theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m}), accepted on p(D | theta)^phi_t p(theta)
+    mutate = mutation(particles, rows, ancestors, exponent=exponent)
+    async with Round(mutate(chain.of(p)) for chain, p in zip(before, particles, strict=True)) as mutating:
         async for event in mutating:
             yield event
     yield replace(population, step=step, particles=mutating.particles, exponent=exponent, log_evidence=log_evidence)
 
 
 def find_exponent(population: Population, config: Config, *, step: int, steps: int) -> float:
-    """phi_t: of the schedule, or by bisection; the last step always reaches the end of the schedule."""
+    """phi_t, from the schedule or by bisection on the ESS; the last step always takes the last exponent."""
     ceiling = 1 / config.beta_end
     if config.tempering == "incremental":
         return 1 / config.beta(step, steps=steps)
@@ -67,7 +73,7 @@ def find_exponent(population: Population, config: Config, *, step: int, steps: i
 
 
 def reweight(population: Population, exponent: float, *, step: int) -> tuple[Reweighted, tuple[Particle, ...]]:
-    """Carried weights of scored particles at the next exponent, and the evidence so far."""
+    """Carried weights of scored particles at the next exponent. Return the event, and the (K,) particles with them."""
     log_w = carried_log_weights(
         _log_weights(population),
         log_likelihoods(population.particles),
@@ -90,9 +96,9 @@ def reweight(population: Population, exponent: float, *, step: int) -> tuple[Rew
 
 
 def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, size: int) -> bool:
-    """ESS is below its threshold; or an exponent was found short of the end, where ESS is just at it."""
-    found_short = config.tempering == "adaptive" and exponent < 1 / config.beta_end
-    return size > 1 and (found_short or reweighted.ess < config.ess_threshold * size)
+    """Whether the ESS is below its threshold, or adaptive tempering has just set it there."""
+    is_short = config.tempering == "adaptive" and exponent < 1 / config.beta_end
+    return size > 1 and (is_short or reweighted.ess < config.ess_threshold * size)
 
 
 def _log_weights(population: Population) -> Floats:
