@@ -1,6 +1,6 @@
-"""Whether doubt marks error: risk against coverage, calibration, proper scores, rank correlation.
+"""Quality of uncertainty: risk-coverage curves, calibration, proper scores, rank correlation.
 
-Rows are N; nothing here depends on their order. Certainty is any number that is larger where the posterior is surer.
+N is the number of rows; their order does not matter. Certainty is any number that grows as the posterior gets surer.
 """
 
 import math
@@ -27,26 +27,27 @@ class RiskCoverage:
     area: float
     """Mean of `risk`: the area under the curve over coverage 1/N to 1."""
     area_best: float
-    """Of the order that puts the least loss first: no order is below it."""
+    """Area of the best possible order, smallest losses first."""
 
     @property
     def area_random(self) -> float:
-        """What a random order has on average, at every coverage: the loss over all rows."""
+        """Expected area of a random order: the mean loss over all rows."""
         return self.risk[-1]
 
     def rows_at(self, coverage: float) -> int:
-        """Whole rows that this share of them comes to, rounded up, at least one."""
+        """Number of rows that make up this fraction of them, rounded up, at least 1."""
         return max(1, math.ceil(round(coverage * len(self.risk), 9)))
 
     def at(self, coverage: float) -> float:
-        """Risk where this share of the rows is answered."""
+        """Risk if this fraction of the rows is answered."""
         return self.risk[self.rows_at(coverage) - 1]
 
 
 def risk_coverage(certainty: npt.ArrayLike, loss: npt.ArrayLike) -> RiskCoverage:
-    """certainty, loss: (N,), N at least 1, no NaN.
+    """Risk-coverage curve of N rows.
 
     Rows of equal certainty count with their mean loss: the curve is the mean over every order of them.
+    certainty, loss: (N,), N at least 1; NaN raises ValueError.
     """
     sure, lost = np.asarray(certainty, dtype=np.float64), np.asarray(loss, dtype=np.float64)
     if sure.size == 0 or sure.shape != lost.shape:
@@ -68,24 +69,24 @@ def _running_mean(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Answers of about the same confidence."""
+    """One bin of a reliability diagram."""
 
     low: float
     high: float
-    """Confidences above `low`, up to and with `high`."""
+    """The bin holds confidences in (low, high]."""
     n: int
     n_right: int
     confidence: float
-    """Their mean."""
+    """Mean confidence of the bin."""
 
     @property
     def accuracy(self) -> float:
-        """Share of right answers, a fraction."""
+        """Fraction of right answers."""
         return self.n_right / self.n
 
 
 def reliability(confidence: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = BINS) -> tuple[Bin, ...]:
-    """Bins of equal width over 0 to 1 that hold a row, the least confident first (Guo et al. 2017).
+    """Non-empty bins of equal width over (0, 1], the least confident first (Guo et al. 2017).
 
     confidence: (N,) in (0, 1]. right: (N,) whether the answer is right.
     """
@@ -113,15 +114,15 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def answered_shares(shares: Mapping[Value, float]) -> dict[Value, float]:
-    """Shares of a vote rescaled to 1 among those that answered; empty where nobody with weight did."""
+    """Vote shares rescaled to sum to 1; empty if no particle with weight answered."""
     total = math.fsum(shares.values())
     return {label: share / total for label, share in shares.items()} if total > 0 else {}
 
 
 def brier(shares: Mapping[Value, float], truth: Value | None) -> float:
-    """Brier's score of one row over all labels, 0 (sure and right) to 2 (sure and wrong).
+    """Brier score of one row over all labels, 0 (sure and right) to 2 (sure and wrong).
 
-    shares: by label, summing to 1, a label left out has none; empty where all abstained, which scores 1.
+    shares: by label, summing to 1; a missing label has share 0. Empty if all particles abstained, which scores 1.
     """
     # sum_c (share_c - 1[c = truth])^2
     missed = 0.0 if truth in shares else 1.0
@@ -129,20 +130,20 @@ def brier(shares: Mapping[Value, float], truth: Value | None) -> float:
 
 
 def log_score(shares: Mapping[Value, float], truth: Value | None) -> float:
-    """-log2 of the truth's share, in bits: 0 sure and right, 1 an even split in two, infinity where it has none."""
+    """-log2 of the true label's share, in bits: 0 if sure and right, 1 for an even split in two, inf for share 0."""
     share = shares.get(truth, 0.0) if truth is not None else 0.0
     return -math.log2(share) + 0.0 if share > 0 else math.inf
 
 
 def ranks(values: npt.ArrayLike) -> Floats:
-    """(N,) ranks from 1, the smallest first; equal values share the mean of theirs."""
+    """(N,) ranks from 1, the smallest value first; equal values get their mean rank."""
     _, place, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place], dtype=np.float64)
 
 
 def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
-    """Spearman's, -1 to 1: the correlation of ranks; None where either is constant. a, b: (N,)."""
+    """Spearman's rank correlation, -1 to 1; None if a or b is constant. a, b: (N,)."""
     x, y = ranks(a), ranks(b)
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None

@@ -1,4 +1,4 @@
-"""How far particles disagree on a point (Section 5.3; vote entropy in bits)."""
+"""Disagreement of particles on one point (Section 5.3): unanimity, vote entropy in bits, spread, intervals."""
 
 import math
 from collections.abc import Sequence
@@ -7,19 +7,18 @@ from vpp.posterior.prediction import Value, vote_shares, weighted_mean
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
-    """Whether those that answered are not unanimous, each voice counting alike (Section 5.3).
+    """Whether the particles that answered are not unanimous, whatever their weights (Section 5.3).
 
-    Particles of weight zero have no voice; abstentions do not break unanimity; a point on which all abstain is
-    uncertain. votes, weights: (K,).
+    Particles of weight 0 and abstentions are ignored; a point on which all abstain is uncertain. votes, weights: (K,).
     """
     voices = {v for v, w in zip(votes, weights, strict=True) if w > 0 and v is not None}
     return len(voices) != 1
 
 
 def vote_entropy(votes: Sequence[Value | None], weights: Sequence[float]) -> float:
-    """Entropy of the weighted vote in bits: 0 exactly when the voices are unanimous, log2 C when evenly split.
+    """Entropy of the weighted vote in bits: 0 exactly when unanimous, log2 C when split evenly.
 
-    Abstentions are left out; all abstaining gives infinity, so such a point sorts as the most uncertain.
+    Abstentions are ignored; if all abstain it is infinite, so that the point sorts as the most uncertain.
     """
     shares = [s for s in vote_shares(votes, weights).values() if s > 0]
     total = sum(shares)
@@ -31,14 +30,14 @@ def vote_entropy(votes: Sequence[Value | None], weights: Sequence[float]) -> flo
 
 
 FAINTEST = 1e-9
-"""A spread below this share of the distance between two answers comes from voices of no weight to speak of."""
+"""A spread below this fraction of the distance between two answers counts as 0."""
 
 
 def weighted_spread(predictions: Sequence[Value | None], weights: Sequence[float]) -> float:
-    """Weighted standard deviation of numeric predictions, in the target's unit: 0 exactly when they are unanimous.
+    """Weighted standard deviation of numeric predictions, in the target's unit: 0 exactly when unanimous.
 
-    Particles of weight zero have no voice, and a spread that is FAINTEST beside the distance between two voices is 0:
-    practically all of the weight says the same. Infinity when all abstain.
+    Particles of weight 0 are ignored. A spread below FAINTEST times the range of the answers counts as 0: practically
+    all of the weight is on one answer. Infinity when all abstain. predictions, weights: (K,).
     """
     voices = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None and w > 0]
     mean = weighted_mean(predictions, weights)
@@ -55,7 +54,7 @@ def weighted_spread(predictions: Sequence[Value | None], weights: Sequence[float
 def weighted_interval(
     predictions: Sequence[Value | None], weights: Sequence[float], *, mass: float = 0.9
 ) -> tuple[float, float] | None:
-    """Central interval that holds `mass` of the weight of those that answered; None when all abstain."""
+    """Central interval with `mass` of the weight of the particles that answered; None when all abstain."""
     pairs = sorted((float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None and w > 0)
     total = sum(w for _, w in pairs)
     if not pairs:

@@ -1,4 +1,4 @@
-"""What one more answer would tell of the hypotheses: expected information, in bits, and weights after the answer.
+"""Expected information gain of one more label, in bits, and the weights after it.
 
 Each hypothesis predicts as the run's likelihood says (Eq. 5 or 6). The mutual information of answer and hypothesis is
 I = H[sum_k w_k p_k] - sum_k w_k H[p_k]. Source: Lindley, On a measure of the information provided by an experiment
@@ -29,7 +29,7 @@ def entropy(shares: npt.ArrayLike) -> Floats:
 def label_laws(votes: Sequence[Value | None], labels: Sequence[str], likelihood: Likelihood) -> Floats:
     """(K, C) p(y = c | x, theta_k): the likelihood of each label, rescaled to sum to 1.
 
-    votes: (K,). The rescaling matters where every wrong label has the whole of epsilon, which sums to more than 1.
+    votes: (K,). The rescaling matters if each wrong label has mass epsilon (Eq. 6), which sums to more than 1.
     An abstention makes every label equally likely.
     """
     p = np.exp(np.column_stack([likelihood.terms(votes, [label] * len(votes)) for label in labels]))
@@ -39,7 +39,7 @@ def label_laws(votes: Sequence[Value | None], labels: Sequence[str], likelihood:
 def label_information(
     votes: Sequence[Value | None], weights: Sequence[float], labels: Sequence[str], likelihood: Likelihood
 ) -> float:
-    """Expected information of the true label, in bits: 0 where all say the same, at most log2 C and at most H(weights).
+    """Expected information of the true label, in bits: 0 if unanimous, at most log2 C and at most H(weights).
 
     votes, weights: (K,), the weights summing to 1.
     """
@@ -53,7 +53,7 @@ def number_information(predictions: Sequence[Value | None], weights: Sequence[fl
     """Expected information of the true number, in bits, under Gaussian noise of variance `tau` about each prediction.
 
     At most 1/2 log2(1 + Var_w / tau), since no law of that variance has more entropy than a Gaussian, and at most
-    H(weights). An abstention tells nothing: its weight counts for no information. predictions, weights: (K,).
+    H(weights). The weight of an abstention carries no information. predictions, weights: (K,).
     """
     answered = [(float(f), float(w)) for f, w in zip(predictions, weights, strict=True) if f is not None and w > 0]
     total = sum(w for _, w in answered)
@@ -78,7 +78,7 @@ def _mixture_information(means: Floats, weights: Floats, *, tau: float) -> float
 
 @cache
 def _quadrature() -> tuple[Floats, Floats]:
-    """Points z and their shares of a standard normal law."""
+    """Nodes z and weights of Gauss-Hermite quadrature under the standard normal law."""
     nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
     return nodes, masses / math.sqrt(2 * math.pi)
 
@@ -86,9 +86,9 @@ def _quadrature() -> tuple[Floats, Floats]:
 def weights_after(
     votes: Sequence[Value | None], weights: Sequence[float], answer: Value, likelihood: Likelihood
 ) -> Floats:
-    """(K,) the weights once the true answer is known, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
+    """(K,) weights after the true answer, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
 
-    By the run's own likelihood, in which an abstention is wrong whatever the answer. votes, weights: (K,).
+    The likelihood is the run's own, in which an abstention is wrong whatever the answer. votes, weights: (K,).
     """
     with np.errstate(divide="ignore"):
         log_w = np.log(np.asarray(weights, dtype=np.float64))
@@ -96,5 +96,5 @@ def weights_after(
 
 
 def _is_unanimous(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
-    """Whether every particle with weight gives the same answer, or none any."""
+    """Whether all particles with weight give the same answer, or all abstain."""
     return len({vote for vote, weight in zip(votes, weights, strict=True) if weight > 0}) < 2

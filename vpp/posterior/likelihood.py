@@ -1,4 +1,4 @@
-"""How well predictions explain targets (Eq. 5 and 6). Natural logarithms; an abstention is None."""
+"""Likelihoods of targets given predictions (Eq. 5 and 6). Natural logarithms; an abstention is None."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Likelihood(Protocol):
-    """log p(y | x, theta), a term a row."""
+    """log p(y | x, theta), one term a row."""
 
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
         """(M,) log-likelihood of each row."""
@@ -22,12 +22,12 @@ class Likelihood(Protocol):
 
     @property
     def usual_term(self) -> float:
-        """Mean log-likelihood of a row where the hypothesis is true and the noise is as supposed."""
+        """Expected term of a row if the hypothesis is true and the noise is as modelled."""
         ...
 
     @property
     def largest_term(self) -> float:
-        """The most that a row's log-likelihood can be, whatever the answer."""
+        """Largest possible term of a row, over all answers."""
         ...
 
 
@@ -38,14 +38,14 @@ class GaussianLikelihood:
     tau: float
     """Sensitivity to errors, in squared units of the target."""
     abstention_error: float
-    """The error an abstention counts as: the range of the training targets."""
+    """Error of an abstention: the range of the training targets."""
 
     def __post_init__(self) -> None:
         if not self.tau > 0:
             raise ValueError(f"tau is {self.tau}: it must be positive")
 
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
-        """(M,) terms of Eq. 5; a prediction too far off for floating point counts as -inf, never NaN."""
+        """(M,) terms of Eq. 5; an error whose square overflows gives -inf, never NaN."""
         errors = regression_errors(predictions, targets, abstention_error=self.abstention_error)
         with np.errstate(over="ignore"):
             # log p(y | x, theta) = -(y - f(x; theta))^2 / (2 tau)                   (Eq. 5)
@@ -53,12 +53,12 @@ class GaussianLikelihood:
 
     @property
     def usual_term(self) -> float:
-        """A squared error of tau."""
+        """Term of a squared error of tau."""
         return -0.5
 
     @property
     def largest_term(self) -> float:
-        """No error."""
+        """Term of a prediction without error."""
         return 0.0
 
 
@@ -69,7 +69,7 @@ class ZeroOneLikelihood:
     epsilon: float
     """Mass of a wrong answer, in (0, 1)."""
     n_shares: int = 1
-    """Wrong labels that share it: 1 gives each the whole, as Eq. 6; C - 1 makes the masses of C labels sum to 1."""
+    """Number of wrong labels that share epsilon: 1 gives each all of it, as in Eq. 6; C - 1 makes C labels sum to 1."""
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
@@ -84,12 +84,12 @@ class ZeroOneLikelihood:
 
     @property
     def usual_term(self) -> float:
-        """A share epsilon of wrong answers."""
+        """Mean term if a fraction epsilon of the answers is wrong."""
         return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
 
     @property
     def largest_term(self) -> float:
-        """A right answer's, or a wrong one's where epsilon is large."""
+        """Term of a right answer, or of a wrong one if epsilon is large."""
         return max(self._right, self._wrong)
 
     @property
@@ -102,7 +102,7 @@ class ZeroOneLikelihood:
 
 
 def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> npt.NDArray[np.bool_]:
-    """(M,) whether each label is the target; an abstention is wrong."""
+    """(M,) whether each prediction equals its target; an abstention is wrong."""
     pairs = zip(predictions, targets, strict=True)
     return np.array([p is not None and p == y for p, y in pairs], dtype=bool)
 
@@ -123,7 +123,7 @@ def regression_errors(
 def settled_errors(
     predictions: Sequence[Value | None], targets: Sequence[Value | None], *, abstention_error: float
 ) -> Floats:
-    """(M,) as `regression_errors`, without rounding errors: means equally far off are so to the bit."""
+    """(M,) `regression_errors` without rounding errors: predictions equally far off have equal errors, to the bit."""
     errors = regression_errors(predictions, targets, abstention_error=abstention_error)
     largest = [max(abs(float(value or 0.0)) for value in pair) for pair in zip(predictions, targets, strict=True)]
     return np.array([settled(float(error), of=of) for error, of in zip(errors, largest, strict=True)])
@@ -132,9 +132,9 @@ def settled_errors(
 def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:
     """tau from the data: (1.4826 MAD of the errors)^2, at least (0.01 IQR of the targets)^2, never 0.
 
-    Where the IQR is 0, so that most targets are one value, the range stands for it; and where the MAD is 0 too, the
-    mean square of the errors for its square: a MAD sees nothing of the few rows that differ. Where all targets are
-    equal, 1 % of their magnitude is the floor.
+    If the IQR is 0, because most targets are one value, the range replaces it. If the MAD is 0 too, the mean square of
+    the errors replaces its square: a MAD ignores the few rows that differ. If all targets are equal, the floor is 1 %
+    of their magnitude.
 
     errors: (M,) of the best initial particle on the first batch. targets: (N,) of the training rows.
     """
@@ -147,7 +147,7 @@ def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:
 
 
 def least_tau(targets: npt.ArrayLike) -> float:
-    """What a tau from the data never falls below. targets: (N,) of the training rows."""
+    """Smallest tau that `auto_tau` returns. targets: (N,) of the training rows."""
     y = np.asarray(targets, dtype=np.float64)
     return _squared(0.01 * (_quartile_range(y) or float(np.ptp(y)) or float(np.max(np.abs(y)))) or 1e-6)
 
@@ -158,5 +158,5 @@ def _quartile_range(targets: npt.ArrayLike) -> float:
 
 
 def _squared(scale: float) -> float:
-    """Between these bounds the square is a positive float."""
+    """Square of the scale, clipped so that it is a positive finite float."""
     return min(max(scale, 1e-150), 1e150) ** 2

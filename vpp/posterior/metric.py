@@ -1,7 +1,7 @@
-"""How far answers are from targets: shares of right labels, and errors of numbers (Eq. 1), with standard errors.
+"""Metrics: accuracy and recall of labels, errors of numbers (Eq. 1), with standard errors.
 
-A standard error tells how much a figure would vary over other rows of the same kind. It is None where the rows cannot
-tell: with one row, or one of a label.
+A standard error estimates how much a metric would vary over other rows of the same kind. It is None if the rows are too
+few for an estimate: one row, or one of a label.
 """
 
 import math
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A figure made from rows."""
+    """A metric with its standard error."""
 
     value: float
     standard_error: float | None = None
@@ -28,7 +28,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRows:
-    """The rows of one label."""
+    """Rows whose true label is one and the same."""
 
     label: Value
     n: int
@@ -36,49 +36,52 @@ class LabelRows:
 
     @property
     def recall(self) -> float:
-        """Share of them that was told right."""
+        """Fraction of them that was answered right."""
         return self.n_correct / self.n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFigures:
-    """Of answers to rows with labels."""
+    """Metrics of answers to rows with labels."""
 
     accuracy: Estimate
     balanced: Estimate
-    """Mean over the labels that the rows have of the share told right."""
+    """Mean recall over the labels that occur."""
     by_label: tuple[LabelRows, ...]
-    """In sort order."""
+    """Rows by label, in sort order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberFigures:
-    """Of answers to rows with numbers."""
+    """Metrics of answers to rows with numbers."""
 
     mse: Estimate
-    """In squared units of the target."""
+    """Mean squared error, in squared units of the target."""
     mae: Estimate
-    """In the target's unit."""
+    """Mean absolute error, in the target's unit."""
     r2: Estimate | None
-    """1 less the squared errors over those of the rows' own mean; None where all targets are equal."""
+    """Coefficient of determination, 1 at best; None if all targets are equal."""
 
 
 def accuracy(answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
-    """Share of right labels, a fraction; an abstention is wrong. answers, targets: (N,), N at least 1."""
+    """Fraction of right labels; an abstention is wrong. answers, targets: (N,), N at least 1."""
     return float(np.mean(correct(answers, targets)))
 
 
 def mean_squared_error(
     answers: Sequence[Value | None], targets: Sequence[Value | None], *, abstention_error: float
 ) -> float:
-    """In squared units of the target; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
+    """Mean squared error, in squared units of the target; an abstention is `abstention_error` off.
+
+    answers, targets: (N,), N at least 1.
+    """
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
     with np.errstate(over="ignore"):
         return float(np.mean(np.square(errors)))
 
 
 def label_figures(answers: Sequence[Value | None], targets: Sequence[Value]) -> LabelFigures:
-    """An abstention is wrong. answers, targets: (N,), N at least 1."""
+    """Metrics of labels; an abstention is wrong. answers, targets: (N,), N at least 1."""
     right = correct(answers, targets).tolist()
     n, hits = Counter(targets), Counter(target for target, hit in zip(targets, right, strict=True) if hit)
     by_label = tuple(
@@ -104,7 +107,7 @@ def _balanced(by_label: Sequence[LabelRows]) -> Estimate:
 def number_figures(
     answers: Sequence[Value | None], targets: Sequence[Value], *, abstention_error: float
 ) -> NumberFigures:
-    """An abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
+    """Metrics of numbers; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
     with np.errstate(over="ignore", invalid="ignore"):
         return NumberFigures(
@@ -115,14 +118,14 @@ def number_figures(
 
 
 def _mean(values: Floats) -> Estimate:
-    """With its standard error: the sample standard deviation (ddof = 1) over the root of N."""
+    """Mean, with the sample standard deviation (ddof = 1) over the root of N as its standard error."""
     n = len(values)
     spread = float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else None
     return Estimate(value=float(np.mean(values)), standard_error=spread)
 
 
 def _r2(errors: Floats, targets: Floats) -> Estimate | None:
-    """With the jackknife's standard error: each row left out once. None where one row makes half of the spread."""
+    """R^2 with the jackknife's standard error (each row left out once), None if one row makes half of the spread."""
     n, unit = len(targets), float(np.ptp(targets))
     if unit == 0 or not math.isfinite(unit):
         return None

@@ -12,24 +12,27 @@ class PairedDifference:
     """One predictor's losses minus another's, row by row."""
 
     n: int
-    """Rows, at least 1."""
+    """Number of rows, at least 1."""
     mean: float
-    """Below 0 is better; NaN where both have infinite losses."""
+    """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
     standard_error: float | None
-    """Of `mean`: the sample standard deviation (ddof = 1) of the differences over the root of n; None for one row."""
+    """Standard error of `mean`: the standard deviation (ddof = 1) of the differences over sqrt(n); None if n is 1."""
     better: int
-    """Rows of a smaller loss."""
+    """Number of rows with a smaller loss."""
     worse: int
-    """Rows of a larger loss."""
+    """Number of rows with a larger loss."""
 
     @property
     def p(self) -> float:
-        """Of the sign test, between 0 and 1."""
+        """p-value of the sign test."""
         return sign_test(self.better, self.worse)
 
 
 def paired_difference(losses: Sequence[float], others: Sequence[float]) -> PairedDifference:
-    """losses, others: (N,) of the same rows in the same order, N at least 1; infinity allowed. Raises ValueError."""
+    """Compare two predictors on the same rows. Raises ValueError if the lengths differ or are 0.
+
+    losses, others: (N,) in the same order of rows; infinity allowed.
+    """
     a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or a.size == 0:
         raise ValueError(f"{a.size} losses beside {b.size}: give one a row, of the same rows")
@@ -43,7 +46,7 @@ def paired_difference(losses: Sequence[float], others: Sequence[float]) -> Paire
 
 
 def sign_test(better: int, worse: int) -> float:
-    """How often an even coin splits `better + worse` tosses at least as unevenly; exact, two-sided, 1 for none."""
+    """Exact two-sided p-value of the sign test; 1 without any difference."""
     n, few = better + worse, min(better, worse)
     # p = min(1, 2 sum_{i <= few} C(n, i) / 2^n)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))

@@ -1,4 +1,4 @@
-"""Predicting with all particles (Eq. 7 and 8)."""
+"""Bayesian model averaging: predictions of all particles combined (Eq. 7 and 8)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,15 @@ Value = str | float
 """A label, or a number."""
 
 TIE = 1e-9
-"""Vote shares closer than this are tied."""
+"""Vote shares within this distance of the largest are tied."""
 EXACT = 12
-"""Significant digits of a number that rounding errors of a weighted mean leave alone."""
+"""Significant digits that rounding errors of a weighted mean do not reach."""
 
 
 def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict[Value, float]:
-    """Weight behind each label, heaviest first, equal ones in sort order; abstentions carry none (Eq. 8).
+    """Weight of each label, the heaviest first, equal ones in sort order; abstentions are ignored (Eq. 8).
 
-    votes, weights: (K,). The shares sum to the weight of those that answered.
+    votes, weights: (K,). The shares sum to the weight of the particles that answered.
     """
     shares: dict[Value, float] = {}
     for vote, weight in zip(votes, weights, strict=True):
@@ -27,7 +27,7 @@ def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict
 def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
     """The label with the most weight (Eq. 8); None when all abstain.
 
-    Within 1e-9, labels are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
+    Labels within 1e-9 of it are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
     """
     if not shares:
         return None
@@ -40,15 +40,15 @@ def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
 def average(
     votes: Sequence[Value | None], weights: Sequence[float], *, is_label: bool, draw: float = 0.0
 ) -> Value | None:
-    """The averaged prediction of one row (Eq. 7 or 8). votes, weights: (K,); `draw` in [0, 1) decides a tied vote."""
+    """Averaged prediction for one row (Eq. 7 or 8). votes, weights: (K,); `draw` in [0, 1) breaks a tie."""
     return winner(vote_shares(votes, weights), draw=draw) if is_label else weighted_mean(votes, weights)
 
 
 def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float]) -> float | None:
-    """sum_k w_k f(x*; theta_k) over those that answered, their weights rescaled to 1 (Eq. 7); None when all abstain.
+    """sum_k w_k f(x*; theta_k) over the particles that answered, weights rescaled to 1 (Eq. 7); None when all abstain.
 
-    Where those that answered hold no weight at all, they count equally. Never outside the answers by a rounding error:
-    the mean of equal numbers is that number.
+    If the particles that answered have weight 0, they count equally. The result is clipped to the range of the answers,
+    so that the mean of equal numbers is that number. predictions, weights: (K,).
     """
     answered = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None]
     if not answered:
@@ -61,7 +61,7 @@ def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float])
 
 
 def settled(value: float, *, of: float) -> float:
-    """Return a difference of numbers as large as `of` without the digits that are rounding errors of theirs."""
+    """Round a difference of numbers as large as `of` to the digits that are not rounding errors."""
     if of == 0 or not math.isfinite(of) or not math.isfinite(value):
         return value
     return round(value, EXACT - 1 - math.floor(math.log10(abs(of))))

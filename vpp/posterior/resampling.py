@@ -1,4 +1,4 @@
-"""Systematic resampling (Section 3.3): one uniform number places K equally spaced pointers on the weights."""
+"""Systematic resampling (Section 3.3; Algorithm 2, line 9): K equally spaced pointers on the cumulative weights."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = 
     """Ancestors of the new population, in ascending order; particle k gets floor or ceil of size w_k copies.
 
     weights: (K,) non-negative, normalised here; a negative, NaN or zero total raises ValueError.
-    u: the one uniform number in [0, 1). size: of the new population, K where it is not given.
+    u: uniform number in [0, 1), the offset of all pointers. size: number of new particles, by default K.
     Returns (size,) indices into the old population.
     """
     w = np.asarray(weights, dtype=np.float64)
@@ -20,7 +20,7 @@ def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = 
     if not 0 <= u < 1:
         raise ValueError(f"u is {u}: it must be in [0, 1)")
     cumulative = np.cumsum(w / total)
-    # A running sum can end below 1, a pointer can round up to 1: the last particle that has weight takes the rest.
+    # A cumulative sum can end below 1, and a pointer can round up to 1: the last particle with weight takes the rest.
     cumulative[np.flatnonzero(w)[-1] :] = np.inf
     n = w.size if size is None else size
     pointers = (np.arange(n) + u) / n

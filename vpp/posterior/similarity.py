@@ -1,9 +1,8 @@
-"""How nearly ideas agree, and how few explanations that leaves.
+"""Similarity of hypotheses by their answers, and complete-linkage clustering.
 
-Similarities lie between 0 and 1. Two ideas that answer labels are as similar as the share of rows on which they answer
-alike; two that answer numbers are 1 less the root mean squared difference of their answers, in units of the target's
-range. In both, two abstentions are alike, and one abstention is as far from any answer as can be: for numbers the
-whole range, which is also what an abstention is off by when it is scored.
+Similarities lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1 minus the
+root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an abstention and
+an answer differ by the most that is possible, for numbers the full range, as when an abstention is scored.
 
 Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
@@ -22,7 +21,7 @@ Votes = Sequence[Value | None]
 
 
 def share_alike(answers: Sequence[Votes]) -> Floats:
-    """(n, n) share of rows on which two answer the same label. answers: n of N labels each, N at least 1."""
+    """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
     known = {
         label: code for code, label in enumerate(sorted({str(a) for votes in answers for a in votes if a is not None}))
     }
@@ -31,21 +30,24 @@ def share_alike(answers: Sequence[Votes]) -> Floats:
 
 
 def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> Floats:
-    """(n, n) in the target's unit. answers: n of N numbers each, N at least 1. span: what one abstention counts as."""
+    """(n, n) differences in the target's unit. answers: n of N numbers each, N at least 1.
+
+    span: the difference between an abstention and an answer.
+    """
     f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
     silent = np.isnan(f)
-    found = np.empty((len(f), len(f)))
+    differences = np.empty((len(f), len(f)))
     for i, own in enumerate(f):
         with np.errstate(over="ignore", invalid="ignore"):
             apart = np.where(silent | silent[i], span, f - own)
             apart[silent & silent[i]] = 0.0
             # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
-            found[i] = np.sqrt(np.mean(np.square(apart), axis=1))
-    return found
+            differences[i] = np.sqrt(np.mean(np.square(apart), axis=1))
+    return differences
 
 
 def closeness(differences: Floats, *, span: float) -> Floats:
-    """1 less the difference over `span`, at least 0; without a span, 1 where there is no difference and 0 elsewhere."""
+    """1 - difference / span, at least 0; with a span of 0, 1 for no difference and else 0."""
     if span <= 0:
         return np.asarray(differences == 0, dtype=np.float64)
     with np.errstate(over="ignore"):
@@ -54,16 +56,16 @@ def closeness(differences: Floats, *, span: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merger:
-    """Two groups become one."""
+    """A merger of two groups."""
 
     members: tuple[int, ...]
-    """Of both, in the order in which they are best drawn: like beside like."""
+    """Members of both groups, similar ones side by side."""
     similarity: float
-    """Of the least similar pair among them."""
+    """Similarity of the least similar pair across the two groups."""
 
 
 def mergers(similarity: Floats) -> tuple[Merger, ...]:
-    """n - 1 mergers, the most similar groups first (complete linkage); of equal ones, those that come first.
+    """n - 1 mergers by complete linkage, the most similar groups first; among equals, the lowest indices first.
 
     similarity: (n, n) symmetric.
     """
@@ -83,19 +85,19 @@ def mergers(similarity: Floats) -> tuple[Merger, ...]:
 
 
 def _side_by_side(first: tuple[int, ...], second: tuple[int, ...], similarity: Floats) -> tuple[int, ...]:
-    """Turned so that the most similar ends meet; `first` stays as it is where that is no worse."""
+    """The two groups, each reversed if need be so that the most similar ends meet; `first` is kept in a tie."""
     ways = [(x, y) for x in (first, first[::-1]) for y in (second, second[::-1])]
     left, right = max(ways, key=lambda way: similarity[way[0][-1], way[1][0]])
     return left + right
 
 
 def order(made: Sequence[Merger]) -> tuple[int, ...]:
-    """All members, like beside like; every group of every threshold stands together. One alone has no merger."""
+    """All members, similar ones side by side: at every threshold the members of a group are adjacent."""
     return made[-1].members if made else (0,)
 
 
 def groups_at(made: Sequence[Merger], *, threshold: float) -> tuple[tuple[int, ...], ...]:
-    """Members by group, in `order`: any two of a group are at least `threshold` similar, of no two groups joined so."""
+    """Members by group, in `order`; any two members of a group are at least `threshold` similar."""
     ordered = order(made)
     group = {member: -1 - member for member in ordered}
     for number, merger in enumerate(made):

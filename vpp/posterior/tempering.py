@@ -13,7 +13,7 @@ import numpy.typing as npt
 from vpp.posterior.weights import Floats, ess, normalise
 
 HALVINGS = 60
-"""Bisection steps: an exponent is found to the last bit of a float."""
+"""Bisection steps, enough to reach the last bit of a float."""
 
 
 def carried_log_weights(
@@ -27,13 +27,13 @@ def carried_log_weights(
     if np.isnan(ll).any() or np.isposinf(ll).any():
         raise ValueError("a log-likelihood is NaN or +inf: weights are undefined")
     if exponent == previous:
-        return log_w.copy()  # 0 times -inf is no number
+        return log_w.copy()  # 0 times -inf is NaN
     # w_t = w_{t-1} p(D | theta)^(phi_t - phi_{t-1})
     return log_w + (exponent - previous) * ll
 
 
 def log_mean_weight(log_weights: npt.ArrayLike) -> float:
-    """log (1/K) sum_k w_k: what the weights add to the evidence. log_weights: (K,) natural log; all -inf gives -inf."""
+    """log (1/K) sum_k w_k, the factor of the evidence. log_weights: (K,) natural log; all -inf gives -inf."""
     log_w = np.asarray(log_weights, dtype=np.float64)
     peak = float(log_w.max())
     if math.isinf(peak):
@@ -44,10 +44,10 @@ def log_mean_weight(log_weights: npt.ArrayLike) -> float:
 def next_exponent(
     log_weights: npt.ArrayLike, log_lik: npt.ArrayLike, *, previous: float, ceiling: float, target: float
 ) -> float:
-    """The largest exponent up to `ceiling` at which the ESS of the carried weights is at least `target`.
+    """Largest exponent up to `ceiling` at which the ESS of the carried weights is at least `target`.
 
-    log_weights, log_lik: (K,) natural log. target: an ESS, between 1 and K. Always above `previous`, unless that is
-    the ceiling: where no step keeps the ESS, the smallest that bisection can make.
+    If no larger exponent keeps the ESS, the smallest step that bisection can make. Always above `previous`, unless that
+    is the ceiling. log_weights, log_lik: (K,) natural log. target: an ESS, between 1 and K.
     """
 
     def enough(exponent: float) -> bool:

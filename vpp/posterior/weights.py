@@ -21,9 +21,10 @@ def tempered_log_weights(log_lik: npt.ArrayLike, *, beta: float) -> Floats:
 
 
 def normalise(log_weights: npt.ArrayLike) -> Floats:
-    """Weights that sum to 1. log_weights: (K,), any constant may be added. All -inf gives equal weights:
+    """(K,) weights that sum to 1, from log-weights with any constant added.
 
-    no particle explains the data, so none is preferred. NaN or +inf raises ValueError. Returns (K,).
+    If all are -inf, no particle explains the data, and the weights are equal. log_weights: (K,); NaN or +inf raises
+    ValueError.
     """
     log_w = np.asarray(log_weights, dtype=np.float64)
     if log_w.ndim != 1 or log_w.size == 0:
@@ -40,7 +41,7 @@ def normalise(log_weights: npt.ArrayLike) -> Floats:
 def ess(weights: npt.ArrayLike) -> float:
     """Effective sample size 1 / sum_k w_k^2 (Section 3.3), between 1 and K. weights: (K,) summing to 1.
 
-    M equal voices give M to the bit, so that an ESS of just K/2 is not below it (choice 23).
+    M equal weights beside zeros give exactly M, so that an ESS of K/2 is not below K/2 (choice 23).
     """
     w = np.asarray(weights, dtype=np.float64)
     w = w / w.max()
