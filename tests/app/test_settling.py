@@ -136,7 +136,7 @@ def test_a_number_that_is_none_is_refused_in_place(section: Any, tmp_path: Path)
     if not truths(app):
         app.toggle[0].set_value(True).run()
     truths(app)[0].set_value("many").run()
-    assert "&#x27;many&#x27; is no number" in shown(app)
+    assert "&#x27;many&#x27; is not a number" in shown(app)
     assert CONTINUE not in [b.key for b in app.button]
     truths(app)[0].set_value("7.5").run()
     assert CONTINUE in [b.key for b in app.button]
