@@ -442,7 +442,7 @@ MUTANTS = (
     Mutant(
         "chains wait for one another",
         "inference/ahead.py",
-        "problem.steps - 1 if config.is_free else step",
+        "problem.steps - 1 if config.may_run_ahead else step",
         "step",
         AHEAD,
     ),

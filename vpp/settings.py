@@ -148,10 +148,10 @@ class Config:
         return self.method == "mh" or (self.method == "smc" and self.mutate == "filtered") or self.is_telescoping
 
     @property
-    def is_free(self) -> bool:
-        """Whether a slot may be ahead of the others: not where K changes between steps, nor where rows share requests,
+    def may_run_ahead(self) -> bool:
+        """Whether a particle may be ahead of the others.
 
-        as which rows do would depend on timing.
+        False if K changes between steps, or if rows share requests: which rows do would depend on timing.
         """
         return not self.particles_max and self.points_per_call == 1
 

@@ -22,7 +22,7 @@ from vpp.data.dataset import Row
 from vpp.events import INITIAL_STEP
 from vpp.inference.chain import Chain, chains
 from vpp.inference.plan import may_be_prefetched
-from vpp.inference.population import Outcome, Population, Told, in_order
+from vpp.inference.population import Outcome, Population, Yielded, in_order
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
 from vpp.usage import Account
@@ -46,7 +46,7 @@ def next_rows(problem: Problem, config: Config, step: int) -> tuple[Row, ...]:
     Empty where they must not be asked about ahead: at the last step, where K may change, and where rows share requests.
     """
     is_last = step + 1 == problem.steps
-    return () if is_last or not config.is_free else problem.scored_rows(config, step + 1)
+    return () if is_last or not config.may_run_ahead else problem.scored_rows(config, step + 1)
 
 
 class Tasks:
@@ -160,10 +160,10 @@ class Chains:
 
     async def step(
         self, problem: Problem, config: Config, population: Population, *, step: int
-    ) -> AsyncGenerator[Told, None]:
+    ) -> AsyncGenerator[Yielded, None]:
         """Move every chain once. Yield each event as it happens, and last the population after the step."""
         if step > self._begun_to:
-            self._begun_to = problem.steps - 1 if config.is_free else step
+            self._begun_to = problem.steps - 1 if config.may_run_ahead else step
             for chain in chains(problem, config, population, step=step):
                 self._ahead.begin(self._run(chain, last=self._begun_to))
         self._accounts[step].settle()

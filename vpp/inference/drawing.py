@@ -9,7 +9,7 @@ import numpy as np
 from vpp.data.dataset import Row
 from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
-from vpp.inference.population import Outcome, Particle, Population, Told
+from vpp.inference.population import Outcome, Particle, Population, Yielded
 from vpp.inference.rounds import Round, together
 from vpp.posterior.likelihood import auto_tau, regression_errors
 from vpp.problem import Prediction, Problem, Proposal
@@ -22,7 +22,7 @@ PRIOR_DRAWS = 8
 
 async def first_population(
     problem: Problem, config: Config, population: Population, *, step: int
-) -> AsyncGenerator[Told, None]:
+) -> AsyncGenerator[Yielded, None]:
     """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature (choice 9). Yield events, then them.
 
     VML begins with theta_init itself. A run that continues an earlier one begins with its hypotheses.

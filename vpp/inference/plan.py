@@ -118,7 +118,7 @@ def growth_rounds(config: Config) -> int:
 
 def may_be_prefetched(config: Config) -> bool:
     """Whether a chain may guess its next forward pass before its accept step has decided."""
-    return config.method == "mh" and config.scored_on != "train" and config.is_free
+    return config.method == "mh" and config.scored_on != "train" and config.may_run_ahead
 
 
 def _guessed(config: Config, steps: int, n_train: int) -> int:
@@ -130,7 +130,7 @@ def _guessed(config: Config, steps: int, n_train: int) -> int:
 
 def waits_for_looks(config: Config) -> bool:
     """Whether an evaluation along the way takes a round of its own; else the next step's calls run beside it."""
-    return config.is_telescoping or not config.is_free
+    return config.is_telescoping or not config.may_run_ahead
 
 
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:

@@ -101,7 +101,7 @@ class Outcome:
     events: tuple[Event, ...]
 
 
-Told = Event | Population
+Yielded = Event | Population
 """What a phase yields: events as they happen, and last the population after it."""
 
 

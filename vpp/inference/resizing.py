@@ -10,7 +10,7 @@ from dataclasses import replace
 from vpp.events import Resampled
 from vpp.inference.drawing import draws
 from vpp.inference.plan import PATIENCE, affordable_size
-from vpp.inference.population import Particle, Population, Told
+from vpp.inference.population import Particle, Population, Yielded
 from vpp.inference.rounds import Round
 from vpp.posterior.resampling import systematic_resample
 from vpp.posterior.tempering import log_mean_weight
@@ -20,7 +20,9 @@ from vpp.randomness import call_seed, rng
 from vpp.settings import Config
 
 
-async def resize(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+async def resize(
+    problem: Problem, config: Config, population: Population, *, step: int
+) -> AsyncGenerator[Yielded, None]:
     """Count how long the population has been few or agreed; after PATIENCE steps change K. The last step keeps K.
 
     Yield each event as it happens, and last the population.

@@ -10,7 +10,7 @@ from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered,
 from vpp.inference.ahead import Ahead, Chains
 from vpp.inference.drawing import first_population
 from vpp.inference.evaluation import evaluate_now
-from vpp.inference.population import NOBODY, Population, Told
+from vpp.inference.population import NOBODY, Population, Yielded
 from vpp.inference.resizing import resize
 from vpp.problem import Problem
 from vpp.settings import Config
@@ -21,7 +21,7 @@ class Phase(Protocol):
 
     def __call__(
         self, problem: Problem, config: Config, population: Population, *, step: int
-    ) -> AsyncGenerator[Told, None]: ...
+    ) -> AsyncGenerator[Yielded, None]: ...
 
 
 async def sample(problem: Problem, config: Config, *, resume_from: Population | None = None) -> AsyncIterator[Event]:
@@ -55,7 +55,9 @@ def _move(config: Config, ahead: Ahead) -> Phase:
     return Chains(ahead, metropolis_hastings.move if config.method == "mh" else vml.revise).step
 
 
-async def finish(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+async def finish(
+    problem: Problem, config: Config, population: Population, *, step: int
+) -> AsyncGenerator[Yielded, None]:
     """Yield the event that records the population."""
     batch = () if step == INITIAL_STEP else problem.batch(step)
     yield population.finished(batch=tuple(row.id for row in batch))

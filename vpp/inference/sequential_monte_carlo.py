@@ -7,7 +7,7 @@ from vpp.events import Resampled, Reweighted
 from vpp.inference.ahead import Ahead
 from vpp.inference.chain import chains
 from vpp.inference.mutating import mutation
-from vpp.inference.population import Particle, Population, Told, log_likelihoods
+from vpp.inference.population import Particle, Population, Yielded, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
 from vpp.posterior.resampling import systematic_resample
@@ -19,7 +19,7 @@ from vpp.settings import Config
 
 async def step(
     problem: Problem, config: Config, population: Population, *, step: int, ahead: Ahead
-) -> AsyncGenerator[Told, None]:
+) -> AsyncGenerator[Yielded, None]:
     """Lines 3 to 14 of Algorithm 2. Yield each event as it happens, and last the population after the step."""
     # line 3: D_buffer, the last B rows seen
     buffer = problem.scored_rows(config, step)

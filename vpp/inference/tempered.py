@@ -13,7 +13,7 @@ import numpy as np
 from vpp.events import Reweighted
 from vpp.inference.chain import chains
 from vpp.inference.mutating import mutation
-from vpp.inference.population import Particle, Population, Told, log_likelihoods
+from vpp.inference.population import Particle, Population, Yielded, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import resample
@@ -23,7 +23,7 @@ from vpp.problem import Problem
 from vpp.settings import Config
 
 
-async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Told, None]:
+async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Yielded, None]:
     """Reweight to the next target, resample where the ESS is low, mutate on the target.
 
     Yield each event as it happens, and last the population after the step. Comments name the lines of Algorithm 2.
