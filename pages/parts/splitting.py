@@ -11,7 +11,7 @@ from pages.parts.reading import read
 from vpp.data.dataset import Dataset
 from vpp.data.grid import shown_name
 from vpp.data.parting import split_hints
-from vpp.data.split import RANDOM, RuleKind, SplitRule
+from vpp.data.split_rule import RANDOM, RuleKind, SplitRule
 from vpp.data.table import Table
 from vpp.wording import markup
 from vpp.wording.splitting import rows_sentence, unlabelled_sentence

@@ -4,7 +4,7 @@ import pytest
 
 from vpp.data.build import build_dataset
 from vpp.data.parting import split_hints
-from vpp.data.split import SplitRule
+from vpp.data.split_rule import SplitRule
 from vpp.data.table import Table
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split import SplitRule
+from vpp.data.split_rule import SplitRule
 from vpp.data.table import Table
 from vpp.errors import InputError
 

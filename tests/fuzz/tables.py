@@ -13,7 +13,7 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import DELIMITER_NAMES, Dataset, Kind, ReadAs
 from vpp.data.labelling import candidate_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split import SplitRule
+from vpp.data.split_rule import SplitRule
 from vpp.data.table import Table, with_kinds
 from vpp.data.target import guess_note, target_guess
 from vpp.errors import DataError, InputError

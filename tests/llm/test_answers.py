@@ -286,7 +286,7 @@ def test_labels_of_words_that_are_not_alike_are_read_back_in_every_form(named: l
         (("a", "a "), "the labels 'a' and 'a ' look the same in a prompt"),
         (("x\ny", "x\\ny"), None),
         (("x" * 2001, "x" * 2002), "look the same in a prompt"),
-        (("</think>", "a"), "the label '</think>' reads as the mark of a model's thoughts"),
+        (("</think>", "a"), "the label '</think>' reads as a mark of a model's thinking"),
         (("yes", "Yes", "1", "1.0"), None),
     ],
 )

@@ -84,7 +84,7 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
     directory = inspected.labels(tmp_path).directory
     with pytest.raises(DataError, match="'maybe' is not a label: give one of no, yes"):
         continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
-    with pytest.raises(DataError, match="row 2 of the run already"):
+    with pytest.raises(DataError, match="answered row 1 repeats row 2 of the run"):
         continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])
 
 

@@ -23,7 +23,6 @@ from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, Prices
 from vpp.settings import Config, preset
 from vpp.wording.model_file import model_file_words
@@ -65,6 +64,8 @@ def run(options: Namespace) -> int:
 
 def continue_(options: Namespace) -> int:
     """Prepare a run from another's particles and newly labelled rows, and work on it to its end."""
+    from vpp.runs.reader import RunReader  # a run needs none
+
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(earlier)

@@ -9,7 +9,8 @@ import numpy as np
 from vpp.data.dataset import Dataset, Provenance, Row, Task
 from vpp.data.inputs import choose_inputs, require_columns
 from vpp.data.parting import Examples, Parted, coverage_notes, part, repeat_notes, split_hints
-from vpp.data.split import RANDOM, Sizes, SplitRule
+from vpp.data.split import Sizes
+from vpp.data.split_rule import RANDOM, SplitRule
 from vpp.data.table import Table, read_like
 from vpp.data.target import MAX_CLASSES, check_numbers, check_readable, label_notes, resolve_task, sort_labels
 from vpp.errors import DataError, InputError

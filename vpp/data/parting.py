@@ -13,7 +13,8 @@ from vpp.data.dataset import Column, Row, Task
 from vpp.data.inputs import unlabelled_rows
 from vpp.data.kinds import find_form, is_integer, is_number
 from vpp.data.lines import quoted
-from vpp.data.split import RANDOM, SPLIT, Sizes, Split, SplitRule, group_split, stratified_split, time_split
+from vpp.data.split import SPLIT, Sizes, Split, group_split, stratified_split, time_split
+from vpp.data.split_rule import RANDOM, SplitRule
 from vpp.data.table import Table
 from vpp.data.target import target_value
 from vpp.errors import DataError

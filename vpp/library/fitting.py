@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vpp.cli import system
 from vpp.data.build import build_dataset
 from vpp.data.dataset import DETECT, ReadAs
-from vpp.data.split import SplitRule
+from vpp.data.split_rule import SplitRule
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
