@@ -22,10 +22,10 @@ def run_dir(desk: Desk, served: Model) -> Path:
 
 
 def test_a_table_is_predicted_with_its_progress_and_with_reasons(desk: Desk, run_dir: Path) -> None:
-    told = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv", "--reasons")
-    assert told.code == 0, told.err
-    assert told.out == "5 rows predicted by 4 particles: out.csv\n"
-    lines = told.err.splitlines()
+    outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv", "--reasons")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out == "5 rows predicted by 4 particles: out.csv\n"
+    lines = outcome.err.splitlines()
     assert [line.split(" answers")[0] for line in lines] == [f"{n} of 20" for n in range(2, 21, 2)]
     first, *_ = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
     # a = 4: EVEN and ODD say yes (0.4 + 0.1), BIG says no (0.3), and PAIR, which the demo model cannot read, no (0.2).
@@ -38,25 +38,25 @@ def test_stopped_it_writes_nothing_and_says_so(desk: Desk, served: Model, run_di
     running = desk.start("predict", run_dir, "new.csv", "-o", "out.csv")
     wait_until(lambda: served.is_holding, "half of the questions are answered")
     running.signal(signal.SIGINT)
-    told = running.finish()
-    assert told.code == 130
-    assert told.err.endswith("stopped: out.csv was not written; this run has no cache\n")
+    outcome = running.finish()
+    assert outcome.code == 130
+    assert outcome.err.endswith("stopped: out.csv was not written; this run has no cache\n")
     assert not (desk.folder / "out.csv").exists()
 
 
 def test_refused_it_writes_nothing(desk: Desk, served: Model, run_dir: Path) -> None:
     served.refusal = refusal(401, "no such key")
-    told = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
-    assert (told.code, "no such key" in told.complaint) == (3, True)
+    outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
+    assert (outcome.code, "no such key" in outcome.complaint) == (3, True)
     assert not (desk.folder / "out.csv").exists()
 
 
 @pytest.mark.parametrize("command", [("predict", "-o", "out.csv"), ("continue",)])
-def test_what_a_damaged_journal_lost_is_told_before_its_particles_are_used(
+def test_damage_of_a_journal_is_reported_before_its_particles_are_used(
     command: tuple[str, ...], desk: Desk, run_dir: Path
 ) -> None:
     with (run_dir / "events.jsonl").open("r+b") as file:
         file.write(b"?")
     name, *options = command
-    told = desk.vpp(name, run_dir, "new.csv", *options)
-    assert told.err.startswith(f"note: {run_dir}/events.jsonl: line 1 cannot be read")
+    outcome = desk.vpp(name, run_dir, "new.csv", *options)
+    assert outcome.err.startswith(f"note: {run_dir}/events.jsonl: line 1 cannot be read")
