@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.inputs import Field
+from vpp.data.labelling import Field
 from vpp.inspection.votes import Vote
 from vpp.wording.markup import Metric, caption, table
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, listed, number, percent, target_text
