@@ -64,12 +64,13 @@ def inference_data(reader: RunReader) -> "InferenceData":
         **_of_training_rows(snapshot, dataset),
         **_of_test_rows(snapshot, dataset),
     }
-    data: InferenceData = arviz.from_dict(
+    made = arviz.from_dict(
         **groups,
         coords={"row": _ids(dataset.train), "test_row": _ids(dataset.test)},
         dims={name: ["row"] for name in ("y", "row_id")} | {name: ["test_row"] for name in TEST_NAMES},
     )
-    data.add_groups(_resampled(data))
+    made.add_groups(_resampled(made))
+    data: InferenceData = made
     for name in data.groups():
         data[name].attrs.update(_attrs(snapshot, dataset))
     return data
