@@ -7,7 +7,8 @@ import streamlit as st
 
 from pages.parts import frame, person
 from vpp.data.dataset import Column, Row
-from vpp.data.inputs import Field, input_fields, other_columns, typed_row, unlabelled_rows
+from vpp.data.labelling import Field, input_fields, typed_row
+from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html

@@ -9,7 +9,7 @@ from tests.asked import told_labels, told_numbers
 from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Row
-from vpp.data.inputs import input_fields
+from vpp.data.labelling import input_fields
 from vpp.drawing import answering
 from vpp.drawing.answering import (
     answers_html,

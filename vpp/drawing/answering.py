@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Row
-from vpp.data.inputs import Field
 from vpp.data.kinds import is_number
+from vpp.data.labelling import Field
 from vpp.drawing.cards import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.votes import Vote
