@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.data.lines import one_line
 from vpp.llm.forms import Style, learner_form, numbered_object_form
 from vpp.llm.patterns import EXPLANATION, NUMBER, QUOTED, Pattern, one_of, sequence
 from vpp.llm.prompts import after_labels, answer_kind
