@@ -11,7 +11,7 @@ from tests.fuzz.choices import TEXTS, Choices
 from tests.fuzz.promises import promise
 from tests.reporting.builders import NUMBERS, YES_NO
 from vpp.errors import InputError
-from vpp.llm import wire as protocol
+from vpp.llm import protocol
 from vpp.llm.answers import (
     EXPLANATION_LIMIT,
     Parsed,
