@@ -24,8 +24,8 @@ from vpp.llm.budget import NO_CAP, Cap, Price
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.protocol import Messages, read_completion
 from vpp.llm.templates import Template
-from vpp.llm.wire import Messages, read_completion
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (

@@ -172,7 +172,7 @@ def carrier_of(asked: Structure) -> Carrier:
 
 
 def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Options of the request (names of `vpp.llm.fields.SPELLING`) that carry a structure."""
+    """Options of the request (names of `vpp.llm.protocol.SPELLING`) that carry a structure."""
     if not asked:
         return {}
     if "grammar" in asked:
