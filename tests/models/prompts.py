@@ -17,6 +17,8 @@ from typing import Any
 from tests.models.rules import ROWS, TABLES, Rule, Table
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table as Csv
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
@@ -99,7 +101,12 @@ class LearnerFigures:
 def dataset_of(table: Table, rule: Rule, n: int, *, seed: int = 0) -> Dataset:
     """The table with the rule's outputs as its target and `n` rows for training, drawn by `seed`."""
     csv = Csv.read(table.csv(rule, n + max(8, n // 4), seed=seed).encode(), name=table.name)
-    return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.2)
+    return build_dataset(
+        csv,
+        target=table.target,
+        columns=ColumnChoice(task="classification"),
+        split=SplitPlan(seed=0, train_size=n, test_fraction=0.2),
+    )
 
 
 async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, structured: str) -> LearnerFigures:

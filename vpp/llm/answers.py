@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from vpp.data.lines import cut_thinking, cut_turns
+from vpp.data.answers import cut_thinking, cut_turns
 from vpp.llm.asserted import asserted_label, is_truth_word, mentioned_labels
 from vpp.llm.values import Bounds, Unreadable, label_in, number_in
 

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from vpp.cancellation import cancel
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.carriers import Carriers, honoured
@@ -343,7 +345,12 @@ def _burst_told(
 def toy() -> Dataset:
     """Six rows of a made-up animal for training, two for tests."""
     table = Table.read(TOY, name="made up")
-    return build_dataset(table, target="animal", task="classification", seed=0, train_size=6, test_size=2)
+    return build_dataset(
+        table,
+        target="animal",
+        columns=ColumnChoice(task="classification"),
+        split=SplitPlan(seed=0, train_size=6, test_size=2),
+    )
 
 
 def _templates(endpoint: Endpoint) -> str:

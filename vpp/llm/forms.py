@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.data.lines import one_line
 from vpp.llm.rendering import render_labels, units
 
 Style = Literal["text", "brief", "json", "json_brief", "shown"]

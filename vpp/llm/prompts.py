@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
-from vpp.data.lines import one_line
 from vpp.llm.conversation import answer, question
 from vpp.llm.forms import optimizer_form, outputs_of, prior_form
 from vpp.llm.guards import Guard

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from vpp.data.answers import shown_label
 from vpp.data.kinds import is_number
-from vpp.data.labels import shown_label
 from vpp.llm.conversation import REFUSED
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 

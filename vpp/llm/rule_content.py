@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from vpp.data.labels import match_label
+from vpp.data.answers import match_label
 from vpp.llm.table_words import COMPUTED, FUNCTION_WORDS, INPUT_NOUNS, TableWords, are_alike, words
 
 # --- labels that a rule gives ---------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.data.lines import one_line
 from vpp.llm.forms import Style, after_labels, answer_kind, learner_form, numbered_object_form
 
 Carrier = Literal["structured_outputs", "grammar", "json_schema"]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from vpp.data.lines import cut_thinking
+from vpp.data.answers import cut_thinking
 
 TEXT_LIMIT = 200_000
 """Characters of an answer that are kept."""
