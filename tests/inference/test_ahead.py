@@ -20,8 +20,8 @@ from vpp.inference.plan import plan
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.llm.wire import Completion
 from vpp.usage import Account
 
 from . import scripted, virtual_time

@@ -13,14 +13,13 @@ from vpp.data.dataset import Dataset
 from vpp.errors import InputError, PromptTooLong
 from vpp.llm.context import ModelLimits, check_fit, most_that_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 
-from .stub import Reply, Request, as_json, chat, script, serving
+from .stub import Reply, Request, as_json, chat, endpoint_at, script, serving
 from .tables import PARITY, row, table
 
 RULE = "The label is 1 if the sum is even."
@@ -61,7 +60,7 @@ def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple
 
     async def scene() -> tuple[Any, list[str], Counters]:
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            endpoint = endpoint_at(stub.base_url, counters=Counters())
             limits = ModelLimits(context_length=context_length, max_tokens=64)
             optimizer = LlmOptimizer(endpoint, prompts(), limits, counters=endpoint.counters)
             proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
@@ -119,7 +118,7 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             return reply if reply.status == 400 else chat("Output: 1")
 
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            endpoint = endpoint_at(stub.base_url, counters=Counters())
             learner = LlmLearner(endpoint, ASKED, LearnerOptions(seed=1, max_tokens=64), counters=endpoint.counters)
             with pytest.raises(PromptTooLong, match="does not fit"):
                 await learner.predict(RULE * 9, PARITY.train[:1])

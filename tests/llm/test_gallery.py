@@ -14,9 +14,9 @@ from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, R
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.protocol import Message
 from vpp.llm.rendering import render_input
 from vpp.llm.templates import LENGTH_LIMIT, Template, check_templates, gallery_text, name_of, shipped
-from vpp.llm.wire import Message
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY

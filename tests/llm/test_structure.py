@@ -9,6 +9,7 @@ from vpp.llm.forms import Style
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import (
     CARRIERS,
     FREE_TEXT,
@@ -23,7 +24,6 @@ from vpp.llm.structure import (
     structured_answers,
 )
 from vpp.llm.templates import shipped
-from vpp.llm.wire import Completion, Messages
 
 from .tables import LINE, PARITY, row, table
 

@@ -17,7 +17,7 @@ from tests.models.prompts import dataset_of
 from tests.models.rules import TABLES
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
@@ -35,7 +35,8 @@ def product(options: argparse.Namespace, dataset: Dataset, hypothesis: str) -> R
 
     async def asked(rows: Sequence[Row]) -> int:
         endpoint = Endpoint(
-            base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900
+            Server(base_url=options.base_url, model=options.model),
+            limits=Limits(concurrency=options.concurrency, timeout_s=900),
         )
         learner = LlmLearner(
             endpoint,

@@ -23,13 +23,13 @@ from vpp.data.table import Table as Csv
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import CARRIERS, Structure, structured_answers
 from vpp.llm.templates import shipped
-from vpp.llm.wire import Completion, Messages
 from vpp.problem import Prediction, Proposal
 
 BATCH = 10
@@ -212,7 +212,8 @@ def percent(part: int, whole: int) -> str:
 async def measure(options: argparse.Namespace) -> None:
     """Prints a table row for each set of templates, and what each rule came to."""
     endpoint = Endpoint(
-        base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
+        Server(base_url=options.base_url, model=options.model),
+        limits=Limits(concurrency=options.concurrency, timeout_s=900, max_attempts=2),
     )
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")

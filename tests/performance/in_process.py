@@ -22,10 +22,10 @@ from vpp.inference.population import Particle, Population
 from vpp.llm.counters import Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.rendering import render_input, units
 from vpp.llm.structure import Structure
 from vpp.llm.templates import shipped
-from vpp.llm.wire import Completion, Messages
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
 

@@ -25,7 +25,7 @@ from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.wire import Messages, read_completion
+from vpp.llm.protocol import Messages, read_completion
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from vpp.data.dataset import Row
 from vpp.errors import InputError
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts
+from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.llm.wire import Messages
 from vpp.problem import Prediction
 
 MESSAGE_TOKENS = 8

@@ -13,9 +13,9 @@ from vpp.llm.conversation import ASKS, Chat, complaint, complaint_about_some, no
 from vpp.llm.counters import Counters
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Completion, Message
 from vpp.llm.shared_answers import SharedAnswers
 from vpp.llm.values import Bounds
-from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
 from vpp.usage import tell
 

@@ -11,7 +11,7 @@ from vpp.llm.context import ModelLimits, most_that_fit
 from vpp.llm.conversation import ASKS, Chat, asked_anew, cut_off_words
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
-from vpp.llm.wire import Completion, Message
+from vpp.llm.protocol import Completion, Message
 from vpp.problem import Exchange, Prediction, Proposal
 
 THOUGHTS_LIMIT = 2_000

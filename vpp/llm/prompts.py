@@ -9,6 +9,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.llm.conversation import answer, question
 from vpp.llm.forms import optimizer_form, outputs_of, prior_form
 from vpp.llm.guards import Guard
+from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
     render_columns,
     render_input,
@@ -24,7 +25,6 @@ from vpp.llm.rendering import (
 )
 from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
 from vpp.llm.templates import Template, keep_inside_fence
-from vpp.llm.wire import Message
 from vpp.problem import Exchange, Prediction
 
 NO_RULE = "none yet"

@@ -220,7 +220,7 @@ def carrier_of(asked: Structure) -> Carrier:
 
 
 def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Return the request options that carry a structure, named as in `vpp.llm.fields.SPELLING`."""
+    """Return the request options that carry a structure, named as in `vpp.llm.protocol.SPELLING`."""
     if not asked:
         return {}
     if "grammar" in asked:

@@ -14,8 +14,8 @@ from vpp.inference.plan import OPTIMIZER, Plan, step_calls
 from vpp.llm.budget import Price
 from vpp.llm.context import prompt_tokens
 from vpp.llm.prompts import OptimizerPrompts
+from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.llm.wire import Messages
 from vpp.problem import Exchange, Prediction
 from vpp.runs.prefetching import plan_of
 from vpp.runs.session import learner_prompts, optimizer_prompts
