@@ -25,8 +25,8 @@ from vpp.inspection.slots import (
 from vpp.posterior.metric import mean_squared_error
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.room import shown_words
 from vpp.wording.words import after_rows, number, particles, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
@@ -336,7 +336,7 @@ class CardMaker:
             return ()
         asked, asks = self._asked(view, slot), self._asks_for(slot)
         if proposed.why in ("taken", "unchanged"):
-            notes = shown_words(proposed, len(view.finished.batch) if view.finished else None)
+            notes = cut_words(proposed, len(view.finished.batch) if view.finished else None)
             title = "what the optimizer was asked and answered"
             return (Fold(name="asked", mark="", title=title, notes=notes, raw=asked, slot=asks),)
         notes = self._notes(view, slot)
@@ -353,7 +353,7 @@ class CardMaker:
         origin = tuple(words for _, words in _afresh(proposed))
         return (
             *origin,
-            *shown_words(proposed, len(view.finished.batch) if view.finished else None),
+            *cut_words(proposed, len(view.finished.batch) if view.finished else None),
             *self._contradicting(view, slot),
             *self._arithmetic(proposed, view.proposals_scored.get(slot)),
             *_reason(proposed),

@@ -12,7 +12,7 @@ from vpp.reporting.markdown import Section, report
 from vpp.reporting.report_figures import ReportFigure, report_figures
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import scrolling
-from vpp.wording.tokens import css
+from vpp.wording.theme import css
 
 COLOURS = ("ink", "ink-3", "paper", "sunk", "rule", "edge")
 STYLE = (

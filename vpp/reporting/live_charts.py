@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from vpp.drawing.figures import Figure
 from vpp.wording.markup import table, text
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 """What a page with live charts may do: run and style what it holds, and fetch nothing."""
