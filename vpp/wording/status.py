@@ -5,8 +5,8 @@ from math import ceil
 
 from vpp.gguf.header import Header
 from vpp.gguf.plan import Plan, gigabytes
-from vpp.llm.refusals import KEY_REFUSED
-from vpp.llm.wire import RETRY_AFTER_LIMIT_S
+from vpp.llm.errors import KEY_REFUSED
+from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
 from vpp.runs.view import RunView
 from vpp.usage import Usage
