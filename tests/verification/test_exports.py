@@ -131,7 +131,7 @@ def test_lines_too_few_or_too_many_and_broken_files_are_faults(
     assert told in fault_line(fault)
     lines = list(verification_lines(found, run="run"))
     assert lines[-1].startswith(
-        f"The journal is consistent, but {name} differs from it: `python -m vpp report run` writes"
+        f"The journal is consistent, but {name} differs from it: `python -m vpp report run`"
     )
 
 
