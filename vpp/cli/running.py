@@ -12,13 +12,14 @@ from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import answered_rows
+from vpp.data.roles import ColumnChoice, guess_note, target_guess
+from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
-from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
-from vpp.llm.gallery import check_templates, gallery_text
+from vpp.llm.templates import check_templates, gallery_text
 from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
@@ -110,16 +111,16 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     dataset = build_dataset(
         table,
         target=target,
-        task=options.task,
-        inputs=options.inputs,
-        exclude=options.exclude,
-        seed=config.seed,
-        train_size=options.train_size,
-        test_size=options.test_size,
-        test_fraction=options.test_fraction,
         test_table=test,
-        split=options.split,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
+        columns=ColumnChoice(task=options.task, inputs=options.inputs, exclude=options.exclude),
+        split=SplitPlan(
+            seed=config.seed,
+            train_size=options.train_size,
+            test_size=options.test_size,
+            test_fraction=options.test_fraction,
+            rule=options.split,
+        ),
     )
     return dataset, format_text(table.reading)
 
