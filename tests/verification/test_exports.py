@@ -130,9 +130,7 @@ def test_lines_too_few_or_too_many_and_broken_files_are_faults(
     (fault,) = found.faults
     assert told in fault_line(fault)
     lines = list(verification_lines(found, run="run"))
-    assert lines[-1].startswith(
-        f"The journal is consistent, but {name} differs from it: `python -m vpp report run`"
-    )
+    assert lines[-1].startswith(f"The journal is consistent, but {name} differs from it: `python -m vpp report run`")
 
 
 def test_what_an_older_program_did_not_write_is_not_checked(sound: RunDirectory, tmp_path: Path) -> None:
