@@ -5,6 +5,7 @@ from functools import cache
 from pages.parts.tables import EXAMPLES
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.runs.preparation import Preparation
 from vpp.runs.shipped import EXAMPLE
@@ -25,7 +26,7 @@ def _penguins() -> Table:
 
 
 def _dataset(seed: int) -> Dataset:
-    return build_dataset(_penguins(), target="species", seed=seed)
+    return build_dataset(_penguins(), target="species", split=SplitPlan(seed=seed))
 
 
 def prepare_live() -> Preparation:

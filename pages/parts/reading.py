@@ -5,8 +5,7 @@ from typing import Any
 import streamlit as st
 
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, ReadAs
-from vpp.data.reading import Reading
-from vpp.data.table import Table
+from vpp.data.table import Reading, Table
 from vpp.data.text import ENCODING_NAMES, encoding_name
 from vpp.errors import DataError
 from vpp.wording import markup

@@ -4,15 +4,15 @@ import sys
 from collections.abc import Callable
 
 from pages.parts.frame import OpenRun
+from vpp.drawing.cache import DrawingCache
 from vpp.drawing.figures import Figure
-from vpp.drawing.kept import Kept
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 
 MOST_BYTES = 32 * 2**20
 """Of all drawings of all runs; a run of 50 particles has about 0.5 MB of them at a step."""
-_KEPT = Kept(MOST_BYTES)
+_KEPT = DrawingCache(MOST_BYTES)
 
 
 def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:

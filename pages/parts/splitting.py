@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.parts.keeping import TEST_FILE
 from pages.parts.reading import read
-from vpp.data.dataset import Dataset
+from vpp.data.build import split_hints
+from vpp.data.dataset import RANDOM, Dataset, RuleKind, SplitRule
 from vpp.data.grid import shown_name
-from vpp.data.parting import split_hints
-from vpp.data.split_rule import RANDOM, RuleKind, SplitRule
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.wording import markup
 from vpp.wording.splitting import rows_sentence, unlabelled_sentence
@@ -38,10 +38,9 @@ class Splitting:
     hints: tuple[str, ...] = ()
     """What the columns hint at where rows are drawn by chance, a sentence each, as shown beside the split."""
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """As `build_dataset` takes them."""
-        return {"split": self.rule, "test_table": self.test_table, **self.sizes}
+    def plan(self, seed: int) -> SplitPlan:
+        """As `build_dataset` takes it."""
+        return SplitPlan(rule=self.rule, seed=seed, **self.sizes)
 
 
 def choose_split(table: Table, target: str) -> Splitting:
