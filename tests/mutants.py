@@ -55,7 +55,7 @@ ORDER = "tests/inference/test_order_and_resume.py"
 AHEAD = "tests/inference/test_ahead.py"
 EARLY = "tests/inference/test_early_rejection.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
-WINDOW = "tests/llm/test_window.py"
+WINDOW = "tests/llm/test_limits.py"
 CHARTS = "tests/drawing/test_calibration_figures.py"
 
 MUTANTS = (
@@ -521,29 +521,29 @@ MUTANTS = (
     ),
     Mutant(
         "a pledge is not told of",
-        "llm/learner.py",
+        "llm/shared_answers.py",
         "ahead.account.settle()",
         "ahead.account.drop()",
         AHEAD,
     ),
     Mutant(
         "needed, and dropped by another",
-        "llm/learner.py",
-        "not self._ahead[key].claims and key not in self._asking",
-        "key not in self._asking",
+        "llm/shared_answers.py",
+        "not self._ahead[question].claims and question not in self._requests",
+        "question not in self._requests",
         AHEAD,
     ),
     Mutant(
         "dropped while it may be joined",
-        "llm/learner.py",
-        "not self._ahead[key].claims and key not in self._asking",
-        "not self._ahead[key].claims",
+        "llm/shared_answers.py",
+        "not self._ahead[question].claims and question not in self._requests",
+        "not self._ahead[question].claims",
         AHEAD,
     ),
     Mutant(
         "answers of a lost guess remembered",
-        "llm/learner.py",
-        "            self._memo.pop(key, None)\n",
+        "llm/shared_answers.py",
+        "            self._answers.pop(question, None)\n",
         "",
         AHEAD,
     ),

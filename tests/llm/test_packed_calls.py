@@ -10,6 +10,8 @@ from vpp.errors import EndpointRefused
 from vpp.hypothesis import hypothesis_id
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
 from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script
@@ -67,7 +69,8 @@ def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None
 def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         await learner.predict(RULE, ROWS[:1])
-        assert stub.bodies[0]["messages"] == learner.messages(RULE, ROWS[:1])
+        prompts = LearnerPrompts(dataset=TABLE, template=shipped("learner", "paper"))
+        assert stub.bodies[0]["messages"] == prompts.messages(RULE, ROWS[:1])
         assert "[1]" not in stub.bodies[0]["messages"][0]["content"]
         assert stub.bodies[0]["max_completion_tokens"] == 64
 
@@ -189,9 +192,14 @@ def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
 def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tuple[int, ...]) -> None:
     """The model's answer about a row depends on what else is in its request."""
 
-    async def slowly(request: Request) -> Reply:
+    ended, turn = [], asyncio.Condition()
+
+    async def in_order(request: Request) -> Reply:
         shown = ids(request.body)
-        await asyncio.sleep(0.03 * order[shown[0] // 3])
+        async with turn:
+            await turn.wait_for(lambda: len(ended) == order[shown[0] // 3])
+            ended.append(shown)
+            turn.notify_all()
         return chat(said(*(sum(shown) * at // 3 % 2 for at in shown)))
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
@@ -200,7 +208,7 @@ def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tup
         assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
 
     found: list[tuple[Any, ...]] = []
-    asked(slowly, use)
+    asked(in_order, use)
     expected = [str(sum(pack) * at // 3 % 2) for pack in ((0, 1, 2), (3, 4, 5), (6, 7)) for at in pack]
     assert found == [tuple(expected)]
 

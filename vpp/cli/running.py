@@ -19,16 +19,16 @@ from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
-from vpp.llm.gallery import check_templates, gallery_text
+from vpp.llm.templates import check_templates, gallery_text
 from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec, Prices
 from vpp.settings import Config, preset
-from vpp.wording.model_file import model_file_words
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
+from vpp.wording.status import model_file_words
 
 
 def run(options: Namespace) -> int:
