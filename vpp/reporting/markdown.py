@@ -13,19 +13,22 @@ from vpp.inspection.baselines import Baselines, Name, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label
-from vpp.reporting.markdown_findings import disagreement, doubt_and_error, lineage, near_agreement, posterior
+from vpp.reporting.markdown_findings import (
+    disagreement,
+    doubt_and_error,
+    lineage,
+    near_agreement,
+    posterior,
+    what_was_ruled_out,
+)
 from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
-from vpp.reporting.markdown_ruled_out import what_was_ruled_out
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
 from vpp.wording.brief import Measure, headline, measures
-from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.caveats import caveats, is_demo
+from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
-from vpp.wording.estimates import beside_text
 from vpp.wording.glossary import BY_LABEL
-from vpp.wording.sizes import sizes_text
-from vpp.wording.steps import steps_text
 from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
@@ -90,7 +93,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
         ("The posterior", posterior(snapshot, dataset, ideas)),
-        ("How near the ideas are", near_agreement(ideas, dataset)),
+        ("How near the ideas are", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset)),
@@ -160,13 +163,15 @@ def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     lines = by_label(snapshot.view.evaluated.get("test"), dataset)
     if lines:
         yield "The averaged prediction, label by label:"
-        yield markdown_table(HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=RIGHT)
+        yield markdown_table(
+            LABEL_HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=LABEL_NUMBERS
+        )
 
 
 def _for_scale(simple: Baselines) -> Iterator[str]:
     """Results of simple models on the same rows."""
     yield "For scale, simple models fitted on the same training rows:"
-    rows = [(_SIMPLE[m.name], score_text(m.score), beside_text(m.score), m.about) for m in simple.models]
+    rows = [(_SIMPLE[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
     yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
     if simple.left_out:
         yield markdown_text(left_out_text(simple))

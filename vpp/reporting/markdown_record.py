@@ -5,18 +5,18 @@ from pathlib import PurePath
 
 from vpp.data.dataset import Column, Dataset
 from vpp.data.labelling import n_answered
-from vpp.reporting.markdown_cells import NONE, log_text
+from vpp.drawing.ledger import log_text
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import StepView
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
+from vpp.wording.counts import split_text
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
-from vpp.wording.faults import refused_sentence
 from vpp.wording.options import changed_words
-from vpp.wording.splitting import parted_text
-from vpp.wording.structured import structured_words
+from vpp.wording.servers import structured_words
+from vpp.wording.status import refused_sentence
 from vpp.wording.words import NBSP, counted, fixed, integer, number, seconds
 
 
@@ -40,7 +40,7 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     if answered := n_answered(dataset):
         yield "answered since", integer(answered)
     yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
-    yield "parted", markdown_text(parted_text(dataset))
+    yield "parted", markdown_text(split_text(dataset))
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
     yield "left out", _left_out(dataset)
@@ -183,6 +183,7 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     yield how_to_read(config)
 
 
+NONE = "–"
 _Column = tuple[str, Callable[[StepView], str]]
 
 
