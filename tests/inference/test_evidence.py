@@ -174,16 +174,14 @@ SIZES = pytest.mark.parametrize(("size", "batch_size"), [(3, 3), (2, 2)], ids=["
 
 
 @SIZES
-def test_the_expected_evidence_over_every_random_choice_is_the_truth(size, batch_size, enumerate_all):
+def test_the_expected_evidence_is_the_truth_and_every_expected_weight_is_prior_times_likelihood(
+    size, batch_size, enumerate_all
+):
+    """Over every random choice."""
     every = enumerate_all(size, batch_size=batch_size)
     assert every.expectation(lambda text: 1.0) == pytest.approx(every.truth, rel=1e-12)
     assert every.resampled > 10, "some resample"
     assert every.not_resampled > 10, "some do not"
-
-
-@SIZES
-def test_the_expected_weights_of_every_hypothesis_are_prior_times_likelihood(size, batch_size, enumerate_all):
-    every = enumerate_all(size, batch_size=batch_size)
     for prior, text in zip(every.prior, every.texts, strict=True):
         expected = prior * math.exp(every.log_lik[text])
         assert every.expectation(lambda said, text=text: said == text) == pytest.approx(expected, rel=1e-12)

@@ -88,14 +88,14 @@ def test_an_evaluation_of_an_earlier_population_is_not_used_for_new_texts() -> N
 
 def test_each_idea_knows_how_many_test_rows_it_gets_right() -> None:
     leading, other = merged(ended(on_test()))
-    assert (leading.n_correct_test, leading.n_test) == (3, 3)
-    assert (other.n_correct_test, other.n_test, other.mse_test) == (2, 3, None)
+    assert (leading.test.n_correct, leading.n_test) == (3, 3)
+    assert (other.test.n_correct, other.n_test, other.test.mse) == (2, 3, None)
 
 
 def test_an_abstention_is_wrong_and_counted() -> None:
     answers = {"even": ["yes", None, "no"], "sum is even": ["yes", "no", "no"], "always no": ["no", "no", "no"]}
     idea = next(idea for idea in merged(ended(on_test(answers))) if idea.text == "even")
-    assert (idea.n_correct_test, idea.n_abstained_test) == (2, 1)
+    assert (idea.test.n_correct, idea.test.n_abstained) == (2, 1)
 
 
 def test_numbers_that_differ_by_rounding_alone_are_the_same_answer() -> None:
@@ -107,7 +107,7 @@ def test_numbers_that_differ_by_rounding_alone_are_the_same_answer() -> None:
     ideas = merge_ideas(view, NUMBERS)
     assert ideas is not None
     assert sorted(idea.slots for idea in ideas) == [(0, 1), (2,)]
-    assert ideas.all[0].mse_test == pytest.approx((0.7**2 + 2**2) / 2)
+    assert ideas.all[0].test.mse == pytest.approx((0.7**2 + 2**2) / 2)
 
 
 def test_a_label_is_never_a_number() -> None:
@@ -159,7 +159,7 @@ def test_ideas_of_a_known_run_have_their_rows_and_errors(tmp_path: Path) -> None
     assert ideas.weights == pytest.approx((0.6, 0.3, 0.1))
     scores = [(i.test, i.train) for i in ideas]
     assert [(test.n_correct, train.n_correct) for test, train in scores if test and train] == [(5, 4), (3, 4), (4, 3)]
-    assert [idea.n_abstained_test for idea in ideas] == [0, 0, 1]
+    assert [idea.test.n_abstained for idea in ideas] == [0, 0, 1]
 
 
 def test_the_errors_of_numbers_count_an_abstention_as_the_targets_range(tmp_path: Path) -> None:

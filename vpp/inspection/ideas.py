@@ -67,24 +67,9 @@ class Idea:
         return tuple(wording.weight for wording in self.wordings)
 
     @property
-    def n_correct_test(self) -> int | None:
-        """Correct answers on the test rows; None for regression, and before they are evaluated."""
-        return self.test.n_correct if self.test else None
-
-    @property
     def n_test(self) -> int | None:
         """Evaluated test rows; None before they are evaluated."""
         return self.test.n if self.test else None
-
-    @property
-    def mse_test(self) -> float | None:
-        """Mean squared error on the test rows; None for classification, and before they are evaluated."""
-        return self.test.mse if self.test else None
-
-    @property
-    def n_abstained_test(self) -> int:
-        """Test rows without a readable answer."""
-        return self.test.n_abstained if self.test else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
