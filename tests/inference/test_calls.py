@@ -86,7 +86,7 @@ def test_the_plan_is_what_a_whole_run_takes(method, final_weights):
 
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_the_plan_counts_evaluations_along_the_way(method):
-    config = as_published(method, evaluate_every=3)
+    config = as_published(method, evaluate_every=3, particles=3)
     whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
     learner = whole.calls - whole.optimizer_calls
     expected = {"learner": learner, "optimizer": whole.optimizer_calls, "rounds": whole.rounds}
@@ -95,7 +95,7 @@ def test_the_plan_counts_evaluations_along_the_way(method):
 
 @pytest.mark.parametrize("method", OTHERS)
 def test_the_plan_of_every_other_way_is_what_it_takes_when_every_text_is_new_and_answers_are_kept(method):
-    config = as_published(method, evaluate_every=4)
+    config = as_published(method, evaluate_every=4, particles=3)
     whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
     measured = measure(config, ending=True, memo=True)
     assert measured["optimizer"] == whole.optimizer_calls
@@ -105,12 +105,12 @@ def test_the_plan_of_every_other_way_is_what_it_takes_when_every_text_is_new_and
 
 def test_fixed_rows_are_scored_once_a_text():
     for method in ("mh on all rows", "smc incremental"):
-        config = as_published(method)
+        config = as_published(method, particles=3)
         whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
         # the first batch; every first hypothesis and every proposal on all rows; the test rows; nothing twice
         measured = measure(config, ending=True, memo=True, write=scripted.rewrite_anew)
-        assert measured["learner"] == 10 + 10 * 100 * 21 - 0 + 10 * N_TEST
-        assert whole.calls - whole.optimizer_calls == measured["learner"] + 10 * 100, "the summary's rows are known"
+        assert measured["learner"] == 10 + 3 * 100 * 21 + 3 * N_TEST
+        assert whole.calls - whole.optimizer_calls == measured["learner"] + 3 * 100, "the summary's rows are known"
         assert measured["rounds"] == whole.rounds
 
 
@@ -152,7 +152,7 @@ def test_the_plan_is_no_less_than_a_run_whose_buffer_is_shorter_than_a_batch():
 @pytest.mark.parametrize("n_train", [7, 95, 101])
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_the_plan_is_no_less_than_a_run_with_a_short_last_batch(method, n_train):
-    config = as_published(method, final_weights="rescored")
+    config = as_published(method, final_weights="rescored", particles=3)
     whole = plan(config, n_train=n_train, n_test=N_TEST)
     measured = measure(config, ending=True, n_train=n_train)
     assert measured["learner"] <= whole.calls - whole.optimizer_calls
@@ -161,7 +161,7 @@ def test_the_plan_is_no_less_than_a_run_with_a_short_last_batch(method, n_train)
 
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_tau_from_the_data_costs_no_call_and_no_round_where_answers_are_kept(method):
-    config = as_published(method, epochs=1)
+    config = as_published(method, epochs=1, particles=3)
     given = measure(config, task="regression", memo=True)
     assert measure(replace(config, tau="auto"), task="regression", memo=True) == given
 
