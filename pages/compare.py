@@ -39,7 +39,7 @@ from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 from vpp.wording.words import counted, listed
 
 SHOWS = "sets runs side by side: how well they predict, which ideas they share, and what they cost."
@@ -389,7 +389,7 @@ def draw_points(comparison: Comparison) -> None:
 
 def draw_conditions(comparison: Comparison) -> None:
     """Every option and fact, or only what is not the same."""
-    found = conditions(comparison.runs, used=means_something)
+    found = conditions(comparison.runs, used=has_effect)
     several = len(comparison.runs) > 1
     words = conditions_sentence(found) if several else "Of the one run."
     title = "How they were made" if several else "How it was made"

@@ -19,8 +19,8 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.settings import Environment
 from vpp.wording import markup
-from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
-from vpp.wording.model_file import model_file_words
+from vpp.wording.servers import Verdict, checks_html, verdict, verdict_html
+from vpp.wording.status import model_file_words
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")

@@ -9,7 +9,7 @@ from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.faults import held_words, window_words
+from vpp.wording.status import wait_words, window_words
 from vpp.wording.words import capitalised
 
 
@@ -25,7 +25,7 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.state != "running":
         return ""
     told_of = (
-        capitalised(held_words(snapshot.usage, now=time.time())),
+        capitalised(wait_words(snapshot.usage, now=time.time())),
         window_words(snapshot.usage, snapshot.spec.ceiling),
     )
     narrowed = "".join(markup.caption(words) for words in told_of if words)

@@ -18,7 +18,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.session import load_dataset
 from vpp.runs.shipped import EXAMPLES
 from vpp.runs.store import made_at
-from vpp.wording.listing import Listed, listed, told_apart, unreadable, when_words
+from vpp.wording.listing import Listed, distinguished, listed, unreadable, when_words
 
 AT_ONCE = 60
 """Runs listed, and added by "Show more"; with more than these there is a field to find one by its name."""
@@ -39,7 +39,7 @@ def draw() -> None:
     asked: dict[str, Any] = st.session_state.get("frame.runs", {})
     find, most = str(asked.get("find") or ""), int(asked.get("most") or AT_ONCE)
     found = [directory for directory in directories if find.casefold() in _name(directory).casefold()]
-    rows = told_apart([_listed(directory) for directory in found[:most]])
+    rows = distinguished([_listed(directory) for directory in found[:most]])
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
         "more": min(AT_ONCE, len(found) - len(rows)),

@@ -14,7 +14,7 @@ from vpp.data.grid import shown_name
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.wording import markup
-from vpp.wording.splitting import rows_sentence, unlabelled_sentence
+from vpp.wording.counts import rows_sentence, unlabelled_sentence
 
 CHANCE, GROUP, TIME, FILE = "By chance", "By group", "By time", "A test file"
 KEPT = "new.split_kept"

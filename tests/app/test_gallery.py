@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests import inspected
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 from .conftest import App, Visit, serving
 

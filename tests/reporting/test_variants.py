@@ -94,7 +94,7 @@ def test_where_a_step_judges_its_acceptance_is_told(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if not c.is_filtered])
 def test_where_nothing_is_judged_it_is_told(name: str) -> None:
     reader = sampled_run(name)
-    assert "this method takes every one" in tiles(reader, None)["Rewritten"]
+    assert "No accept/reject step" in tiles(reader, None)["Rewritten"]
     assert "Every changed text is taken: there is no filter." in reported(reader)
 
 

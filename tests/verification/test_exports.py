@@ -130,7 +130,7 @@ def test_lines_too_few_or_too_many_and_broken_files_are_faults(
     (fault,) = found.faults
     assert told in fault_line(fault)
     lines = list(verification_lines(found, run="run"))
-    assert lines[-1].startswith(f"The journal holds, but {name} differs from it: `python -m vpp report run` writes")
+    assert lines[-1].startswith(f"The journal is consistent, but {name} differs from it: `python -m vpp report run`")
 
 
 def test_what_an_older_program_did_not_write_is_not_checked(sound: RunDirectory, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_changed_report_is_told_with_its_line(sound: RunDirectory, tmp_path: P
     place = next(n for n, line in enumerate(lines) if b"squared error" in line)
     changed = b"".join([*lines[:place], b"Mean squared error 0.0\n", *lines[place + 1 :]])
     found = checked(spoiled(sound, tmp_path, "report.md", lambda _: changed))
-    assert any(f"report.md is not what this version writes, from line {place + 1} on" in note for note in notes(found))
+    assert any(f"differs from what this version writes, from line {place + 1} on" in note for note in notes(found))
     assert found.faults == ()
 
 

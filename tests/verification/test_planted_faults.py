@@ -362,7 +362,7 @@ def test_the_command_tells_what_holds_and_what_does_not(
     directory, events = copy_of(runs["filtered"], tmp_path)
     assert main(["verify", str(directory.path)]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[-1].startswith("The journal holds")
+    assert out.splitlines()[-1].startswith("The journal is consistent")
     place = place_of(events, Reweighted)
     events[place] = replace(events[place], ess=1.25)
     write(directory, events)
@@ -370,7 +370,7 @@ def test_the_command_tells_what_holds_and_what_does_not(
     out = capsys.readouterr().out
     step = events[place].step  # type: ignore[union-attr]
     assert f"does not hold: line {place + 1}, step {step}: ess: ess is 1.25, and should be " in out
-    assert out.splitlines()[-1].startswith("The journal does not hold: ")
+    assert out.splitlines()[-1].startswith("The journal is inconsistent: ")
     assert main(["verify", str(directory.path), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is False
@@ -390,7 +390,7 @@ def test_a_line_that_is_missing_or_cannot_be_read_is_told_in_plain_words_before_
     missing = "the line proposed of this particle is missing (it should stand once a particle)"
     assert any(line.endswith(missing) for line in said)
     assert said[-1].startswith("The file is damaged: ")
-    assert "The journal does not hold" in said[-1]
+    assert "The journal is inconsistent" in said[-1]
 
 
 def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -399,10 +399,10 @@ def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[
     whole = directory.journal.read_bytes()
     directory.journal.write_bytes(whole[:-9])
     told = list(verification_lines(verify(directory), run="r"))[-1]
-    assert told.startswith("The journal holds but for its end")
-    assert told.endswith("`python -m vpp resume r` mends that.")
+    assert told.startswith("The journal is consistent, but its last line is cut off")
+    assert told.endswith("`python -m vpp resume r` completes it.")
     directory.journal.write_bytes(whole[: whole[:-1].rfind(b"\n") + 1])
-    assert "The journal does not hold" in list(verification_lines(verify(directory), run="r"))[-1]
+    assert "The journal is inconsistent" in list(verification_lines(verify(directory), run="r"))[-1]
 
 
 def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -411,7 +411,7 @@ def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_
     directory.journal.write_bytes(content[: len(content) // 2])
     told = list(verification_lines(verify(directory), run="r"))
     assert any("lines do not fit: last finished step is 2, and by" in line for line in told), told
-    assert told[-1].endswith("The journal does not hold.")
+    assert told[-1].endswith("The journal is inconsistent.")
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
