@@ -280,7 +280,7 @@ def test_a_run_that_goes_on_can_be_watched_at_any_moment(tmp_path: Path, name: s
     task = "regression" if config.particles_max else "classification"
     journal = sampled(tmp_path, config, task=task).directory.journal
     whole, data = [record.event for record in JournalReader(journal).new_records()], world(task)
-    for length in range(1, len(whole), max(5, len(whole) // 20)):
+    for length in range(1, len(whole), max(5, len(whole) // 12)):
         folder = tmp_path / str(length)
         folder.mkdir()
         watched(builders.run(folder, *whole[:length], data=data, config=config))
