@@ -45,6 +45,10 @@ def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path
     assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in told
     # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
     assert "| Brier score | 0.353 of 2 |" in told
+    # Worked out in tests/inspection/test_points.py.
+    assert "| Area under the risk curve | 0.131 |" in told
+    assert "| Calibration error, 10 bins | 0.267 of 1 |" in told
+    assert "| Log score | 0.762 bits |" in told
 
 
 def test_each_particle_is_told_among_the_others(tmp_path: Path) -> None:
