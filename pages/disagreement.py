@@ -3,8 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, settling, thresholds
-from pages.parts.steady import rows_to_open, steady
+from pages.parts import frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.contrast import point_html, sentences
@@ -30,14 +29,14 @@ ROW = "disagreement.row"
 JUDGED = "Does uncertainty mean error?"
 
 
-def page(run: frame.OpenRun) -> None:
-    """What refreshes while the run is live, then what asks the model."""
-    live = run.snapshot.state in frame.LIVE
-    frame.head(run, "Where the particles disagree")
+def page(run: opening.OpenRun) -> None:
+    """Draw what refreshes while the run is live, then the section that asks the model."""
+    live = run.snapshot.state in opening.LIVE
+    pieces.head(run, "Where the particles disagree")
 
     @st.fragment(run_every=3.0 if live else None)
     def now() -> None:
-        snapshot = frame.fresh(run)
+        snapshot = opening.fresh(run)
         draw(run, snapshot)
         if snapshot.state != run.snapshot.state:
             st.rerun()
@@ -46,14 +45,14 @@ def page(run: frame.OpenRun) -> None:
     settling.draw(run)
 
 
-def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The last evaluation of the test rows."""
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the last evaluation of the test rows."""
     test = snapshot.view.evaluated.get("test")
     if test is None:
         not_asked(run)
         return
     found, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
-    live = snapshot.state in frame.LIVE
+    live = snapshot.state in opening.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     said = markup.saying(dissent.saying(found, test, at=at))
     st.html(markup.block(unread_html(snapshot.view), said, markup.caption(asked)))
@@ -63,9 +62,9 @@ def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
     judged(run, test, found, at)
 
 
-def not_asked(run: frame.OpenRun) -> None:
-    """The page before the test rows are evaluated."""
-    frame.not_yet(
+def not_asked(run: opening.OpenRun) -> None:
+    """Say when the test rows will be evaluated."""
+    opening.not_yet(
         run,
         "The test rows have not been asked yet",
         "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
@@ -73,8 +72,8 @@ def not_asked(run: frame.OpenRun) -> None:
     )
 
 
-def counts(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
-    """The numbers of the page, and the thresholds of their verdicts."""
+def counts(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
+    """Draw the page's numbers, and the thresholds of their interpretation."""
     config = snapshot.spec.config
     if test.metric == "mse":
         beyond, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
@@ -85,8 +84,8 @@ def counts(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[
     thresholds.fold()
 
 
-def matrix(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
-    """Points x particles, some rows at a time."""
+def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
+    """Draw the matrix of points and particles, some rows at a time."""
     size, numeric = len(test.weights), test.metric == "mse"
     st.html(markup.block(markup.heading("Point by point", dissent.order_words(test))))
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
@@ -103,9 +102,9 @@ def matrix(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[
 
 
 def draw_matrix(
-    run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], shown: list[Point], *, alike: bool
+    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], shown: list[Point], *, alike: bool
 ) -> bool:
-    """The points shown, and under one of them what it opens; whether the open one is among them."""
+    """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))
         return False
@@ -121,39 +120,39 @@ def draw_matrix(
     legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
     st.html(markup.block(markup.caption(f"{legend} {merged}".strip())))
-    rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    pieces.rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
     told = f"{len(shown)} of {counted(len(found), 'test row')}. Press a row’s number, or the row, to open it."
     st.html(markup.block(markup.caption(told)))
     return chosen is not None
 
 
 def open_row(row: int) -> None:
-    """Opens a row, or closes it where it is open."""
+    """Open a row, or close the open one."""
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
-def show(run: frame.OpenRun, rows: int) -> None:
-    """So many rows of this run's matrix from now on."""
+def show(run: opening.OpenRun, rows: int) -> None:
+    """Show so many rows of this run's matrix from now on."""
     st.session_state[_most(run)] = rows
 
 
 def columns_chosen(place: DeltaGenerator, size: int) -> str | None:
-    """What a column of the matrix is."""
+    """Ask whether a column is one particle or all with the same answers."""
     return place.segmented_control(
         "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
         required=True, label_visibility="collapsed",
     )  # fmt: skip
 
 
-def _most(run: frame.OpenRun) -> str:
-    """Where a browser session keeps how many rows of this run are shown."""
+def _most(run: opening.OpenRun) -> str:
+    """Session key: how many rows of this run are shown."""
     return f"disagreement.most.{run.directory.id}"
 
 
-def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], *, is_drawn: bool) -> None:
-    """One point, whichever rows the matrix shows; the choices never change, so that a new evaluation keeps it open.
+def opened(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], *, is_drawn: bool) -> None:
+    """Ask for a point to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
 
-    is_drawn: whether it stands in the matrix already.
+    is_drawn: whether the matrix shows it already.
     """
     by_id = {point.row.id: point for point in found}
     left, _ = st.columns([1, 2])
@@ -162,16 +161,16 @@ def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[
         st.html(markup.block(opened_html(run, snapshot, test, by_id[chosen])))
 
 
-def opened_html(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
-    """Inputs, answers and camps of one point."""
+def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
+    """Return one point's inputs, answers and camps as HTML."""
     view = snapshot.view
     sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
     decimals = run.reader.dataset().target_decimals
     return point_html(point, test, run.reader.read_answers().by_pair, sentence, decimals)
 
 
-def particles(run: frame.OpenRun, test: Evaluated) -> None:
-    """A line a particle."""
+def particles(run: opening.OpenRun, test: Evaluated) -> None:
+    """Draw a line for each particle."""
     head, rows = trust.voice_table(voices(test, run.reader.dataset()))
     right = range(1, len(head))
     table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
@@ -180,11 +179,11 @@ def particles(run: frame.OpenRun, test: Evaluated) -> None:
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
     words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
     told = markup.heading("Particle by particle", "on the test rows") + table + markup.caption(words)
-    steady(told, key="disagreement.particles")
+    pieces.steady(told, key="disagreement.particles")
 
 
-def judged(run: frame.OpenRun, test: Evaluated, found: list[Point], at: Thresholds) -> None:
-    """Doubt against error; no curve where every answer is as sure as the next."""
+def judged(run: opening.OpenRun, test: Evaluated, found: list[Point], at: Thresholds) -> None:
+    """Draw uncertainty against error; no curve if all answers are equally sure."""
     why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(found), at=at)
     if why_not:
         st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
@@ -203,24 +202,24 @@ def judged(run: frame.OpenRun, test: Evaluated, found: list[Point], at: Threshol
     first, second = st.columns(2, gap="large")
     if not equal:
         with first:
-            frame.figure(
+            pieces.figure(
                 lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
                 title="Risk against coverage", caption="error if only the most certain rows are answered",
                 key="disagreement.risk",
             )  # fmt: skip
     with first if equal else second:
         if test.metric != "mse":
-            frame.figure(
+            pieces.figure(
                 lambda mode: reliability_figure(vote, mode),
                 title="Reliability", caption="right answers by the vote’s share · numbers: rows",
                 key="disagreement.reliability",
             )  # fmt: skip
         elif not equal:
-            frame.figure(
+            pieces.figure(
                 lambda mode: spread_figure(spread, mode),
                 title="Error by spread", caption="a dot a row", key="disagreement.spread",
             )  # fmt: skip
 
 
 frame.enter()
-page(frame.open_run("Disagreement", "shows the test points on which the sentences differ."))
+page(opening.open_run("Disagreement", "shows the test points on which the sentences differ."))

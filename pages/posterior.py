@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, frame, genealogy, ruled_out
-from pages.parts.steady import steady
+from pages.parts import asking, frame, genealogy, opening, pieces, ruled_out
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
@@ -26,7 +25,7 @@ THRESHOLD = 95  # percent
 
 
 class Made(NamedTuple):
-    """What a journal's state gives, kept until there is more of it."""
+    """The ideas at a state of the journal, made again when it grows."""
 
     of: tuple[str, float | None]
     ideas: Ideas | None
@@ -34,15 +33,15 @@ class Made(NamedTuple):
     support: str
 
 
-def page(run: frame.OpenRun) -> None:
-    """Ideas by weight, how near they are, questions to them, where they came from, and what they outlived."""
-    live = run.snapshot.state in frame.LIVE
+def page(run: opening.OpenRun) -> None:
+    """Draw the ideas, their agreement, questions to them, their genealogy, and the ruled-out texts."""
+    live = run.snapshot.state in opening.LIVE
     is_whole = bool(run.snapshot.view.population)
-    frame.head(run, "What the data left standing")
+    pieces.head(run, "What the data left standing")
 
     @st.fragment(run_every=REFRESH_S if live else None)
     def standing() -> None:
-        snapshot = frame.fresh(run)
+        snapshot = opening.fresh(run)
         if live and (snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole):
             st.rerun()
         draw_standing(run, snapshot)
@@ -76,8 +75,8 @@ def page(run: frame.OpenRun) -> None:
         gone()
 
 
-def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
-    """Made again only where the run has something new."""
+def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
+    """Return the ideas, made again only if the journal has grown."""
     kept = st.session_state.get("posterior.made")
     of = (run.directory.id, snapshot.view.last_at)
     if kept and kept[0] == of:
@@ -90,11 +89,11 @@ def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
     return found
 
 
-def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """As of the last whole step."""
+def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the ideas after the last complete step."""
     _, ideas, _, support = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
-        frame.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
+        opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
     said = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
@@ -104,22 +103,22 @@ def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
     st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))
     shown = choose_wording(ideas)
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
-    live = snapshot.state in frame.LIVE
-    frame.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
+    live = snapshot.state in opening.LIVE
+    pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     draw_labels(run, snapshot)
 
 
-def draw_labels(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The test rows label by label, folded away, where there are more than two labels."""
+def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the results label by label, folded away, if there are more than two labels."""
     lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
     if lines:
         with st.expander("Label by label, on the test rows"):
             st.html(markup.block(markup.table(HEAD, label_cells(lines), right=RIGHT)))
 
 
-def draw_how_near(run: frame.OpenRun) -> None:
-    """Of the ideas as they are now."""
-    snapshot = frame.fresh(run)
+def draw_how_near(run: opening.OpenRun) -> None:
+    """Draw the agreement between the present ideas."""
+    snapshot = opening.fresh(run)
     found = made(run, snapshot)
     if found.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
         return
@@ -127,7 +126,7 @@ def draw_how_near(run: frame.OpenRun) -> None:
 
 
 def choose_wording(ideas: Ideas) -> str:
-    """Which wording stands for an idea said in several ways."""
+    """Ask which wording represents an idea that has several."""
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
     chosen = st.segmented_control(
@@ -142,7 +141,7 @@ def choose_wording(ideas: Ideas) -> str:
 
 
 def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -> None:
-    """The matrix, and how few explanations it leaves at an agreement that a reader chooses."""
+    """Draw the agreement matrix, and the explanations left at an agreement that the reader chooses."""
     title = "How near the ideas are"
     if near is None:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
@@ -166,16 +165,16 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     parts = [markup.CUE, drawn, markup.caption(alt_words(near))]
     if len(groups) < near.n:
         parts += [markup.CUE, groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)]
-    steady("".join(parts), key="posterior.nearness")
+    pieces.steady("".join(parts), key="posterior.nearness")
 
 
-def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
-    """Five runs read in three ways; the evidence of carried weights."""
-    snapshot = frame.fresh(run)
+def at_a_glance(run: opening.OpenRun, config: Config) -> list[str]:
+    """Return the numbers of the five-run ensemble, and the evidence of carried weights."""
+    snapshot = opening.fresh(run)
     five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
     parts = [markup.strip(ensemble_metrics(five))] if five else []
     return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]
 
 
 frame.enter()
-page(frame.open_run("Posterior", "shows which sentences the data support, and which they ruled out."))
+page(opening.open_run("Posterior", "shows which sentences the data support, and which they ruled out."))

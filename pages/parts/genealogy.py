@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import opening, pieces
 from vpp.drawing.ancestry import ancestry_html, n_changes, outcome_sentence
 from vpp.drawing.genealogy import drawing, founders_table, genealogy_caption, genealogy_sentence
 from vpp.errors import InputError
@@ -16,13 +16,11 @@ from vpp.wording import markup
 
 KEY = "posterior.genealogy"
 MOST_CHANGES = 30
-_TREE = st.components.v2.component(
-    "vpp_genealogy", js=(frame.ASSETS / "genealogy.js").read_text(), isolate_styles=False
-)
+_TREE = pieces.component("genealogy")
 
 
 class Made(NamedTuple):
-    """What the whole steps give, kept until there is one more."""
+    """The drawing after the last complete step, made again when there is another."""
 
     of: tuple[object, ...]
     found: Genealogy
@@ -32,13 +30,13 @@ class Made(NamedTuple):
 
 
 def tree(data: dict[str, Any], *, key: str, on_opened: Callable[[], None] = lambda: None) -> None:
-    """The drawing of `vpp.drawing.genealogy.drawing`; `on_opened`: a reader has chosen a particle."""
+    """Draw the tree of `vpp.drawing.genealogy.drawing`; `on_opened` is called when a reader chooses a particle."""
     _TREE(data=data, key=key, on_opened_change=on_opened)
 
 
-def draw(run: frame.OpenRun) -> None:
-    """As of the last whole step; the ancestors of the particle that a reader opened, below."""
-    made = _made(run, frame.fresh(run))
+def draw(run: opening.OpenRun) -> None:
+    """Draw the tree after the last complete step, over the ancestors of the chosen particle."""
+    made = _made(run, opening.fresh(run))
     if made is None:
         return
     found = made.found
@@ -52,8 +50,8 @@ def draw(run: frame.OpenRun) -> None:
         _draw_ancestors(run, made, place)
 
 
-def _made(run: frame.OpenRun, snapshot: Snapshot) -> Made | None:
-    """Made again only where a step has become whole, the final weights were made, or the run's state is another."""
+def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
+    """Return the drawing, made again only after another step, the final weights, or a change of the run's state."""
     view, kept = snapshot.view, st.session_state.get(f"{KEY}.made")
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
     if kept and kept.of == of:
@@ -74,8 +72,8 @@ def _made(run: frame.OpenRun, snapshot: Snapshot) -> Made | None:
     return made
 
 
-def _opened(run: frame.OpenRun, found: Genealogy) -> Place | None:
-    """The particle whose ancestors are shown; None where none is, or a resumed run has taken it back."""
+def _opened(run: opening.OpenRun, found: Genealogy) -> Place | None:
+    """Return the particle whose ancestors are shown; None if none is chosen, or a resumed run has removed it."""
     place: Place | None = st.session_state.get(_key(run))
     if place is None:
         return None
@@ -87,19 +85,19 @@ def _opened(run: frame.OpenRun, found: Genealogy) -> Place | None:
     return place
 
 
-def _key(run: frame.OpenRun) -> str:
+def _key(run: opening.OpenRun) -> str:
     return f"{KEY}.{run.directory.id}"
 
 
-def _open_clicked(run: frame.OpenRun) -> None:
-    """The particle clicked in the drawing: generation and slot."""
+def _open_clicked(run: opening.OpenRun) -> None:
+    """Open the particle that was clicked in the drawing, given as generation:slot."""
     generation, _, slot = str(st.session_state[KEY].opened).partition(":")
     if generation.isdigit() and slot.isdigit():
         st.session_state[_key(run)] = Place(int(generation) + INITIAL_STEP, int(slot))
 
 
-def _choose(run: frame.OpenRun, found: Genealogy, place: Place | None) -> None:
-    """The same without the drawing, for the particles of now: it shows what is open, and is empty for one of before."""
+def _choose(run: opening.OpenRun, found: Genealogy, place: Place | None) -> None:
+    """Ask for one of the present particles, as the drawing does; empty while an earlier one is open."""
     key = f"{KEY}.particle.{run.directory.id}"
     is_now = place is not None and place.step == found.last_step
     st.session_state[key] = place.slot if place is not None and is_now else None
@@ -120,8 +118,8 @@ def _choose(run: frame.OpenRun, found: Genealogy, place: Place | None) -> None:
         )
 
 
-def _draw_ancestors(run: frame.OpenRun, made: Made, place: Place) -> None:
-    """What stays as it is, and apart from it what a run that goes on makes of it, so that an open fold stays open."""
+def _draw_ancestors(run: opening.OpenRun, made: Made, place: Place) -> None:
+    """Draw the ancestors, and apart from them the later fate, which changes while a run goes on."""
     changes = n_changes(made.found, place)
     is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
     everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
@@ -132,7 +130,7 @@ def _draw_ancestors(run: frame.OpenRun, made: Made, place: Place) -> None:
 
 
 def _ancestors(made: Made, place: Place, most: int | None) -> str:
-    """Made again only where another particle is opened or the run has something new."""
+    """Return the ancestors as HTML, made again only for another particle or a changed run."""
     of, kept = (made.of, place, most), st.session_state.get(f"{KEY}.ancestors")
     if kept and kept[0] == of:
         return str(kept[1])

@@ -1,4 +1,4 @@
-"""Thresholds of the verdicts: one set a browser session, the same on every page, kept in the address for a reload."""
+"""Interpretation thresholds: one set a browser session, the same on every page, kept in the address for a reload."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from vpp.wording.words import counted
 
 KEPT, ADDRESS = "thresholds", "thresholds"
 MOVED = "thresholds.moved"
-"""That a field was moved, which changes words all over the page."""
+"""Session key: whether a field was just moved, which changes words all over the page."""
 ABOUT = (
     "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
     "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
@@ -17,7 +17,10 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Those that this tab keeps, else of the address, which is written anew: a click in the navigation empties it."""
+    """Return the thresholds of this session, else of the address, and write them to the address again:
+
+    a click in the navigation empties it.
+    """
     if KEPT not in st.session_state:
         st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[KEPT]
@@ -34,7 +37,7 @@ def _write(at: Thresholds) -> None:
 
 
 def fold() -> None:
-    """A fold in which each is moved, and how many are. The fields are costly: they come as it opens."""
+    """Draw a fold with the fields, and how many are moved. The fields are costly, so they are drawn as it opens."""
 
     @st.fragment
     def part() -> None:
@@ -70,7 +73,7 @@ def _field(movable: Movable, at: Thresholds) -> None:
 
 
 def _typed(movable: Movable, value: float) -> float | int:
-    """Whole numbers are asked for as such; the field's numbers must be of one type."""
+    """Return the value as int or float: a field's numbers must be of one type."""
     return round(value) if movable.is_whole or movable.unit else float(value)
 
 
@@ -84,7 +87,7 @@ def _back() -> None:
 
 
 def _set(at: Thresholds) -> None:
-    """In every field too: a value is brought to its steps, and may take another along."""
+    """Set the thresholds, and every field: a value is rounded to its step, and may move another."""
     st.session_state[KEPT], st.session_state[MOVED] = at, True
     for movable in MOVABLE:
         st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

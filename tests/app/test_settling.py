@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import opening
 from tests import inspected
 from tests.processes import wait_until
 from tests.reporting import builders
@@ -18,8 +18,8 @@ from vpp.runs.reader import RunReader
 
 ROOT = Path(__file__).parents[2]
 SECTION = """
-from pages.parts import frame, settling
-settling.draw(frame.open_run("Disagreement", "shows nothing."))
+from pages.parts import opening, settling
+settling.draw(opening.open_run("Disagreement", "shows nothing."))
 """
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
@@ -85,7 +85,8 @@ def test_labels_are_asked_answered_and_gone_on_from(
     section: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[RunDirectory] = []
-    monkeypatch.setattr(frame, "start", begun.append)
+    monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
+    monkeypatch.setattr(opening, "open_in", lambda *_: None)
     app = ask(section(asked_about(tmp_path, "labels")))
     told = shown(app)
     assert "The true answer to the first of these would tell" in told

@@ -63,7 +63,7 @@ class Matrix:
     """Id of the row that is open, and what stands under it, as HTML."""
 
     def html(self, shown: Sequence[Point]) -> str:
-        """A row a point; it is opened where pages/parts/frame.py draws it with `rows_to_open`."""
+        """A row a point; it is opened where pages/parts/pieces.py draws it with `rows_to_open`."""
         peak = max((column.weight for column in self.columns), default=1) or 1
         columns = "".join(_head(column, peak) for column in self.columns)
         tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"
