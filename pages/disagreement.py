@@ -6,8 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.contrast import point_html, sentences
-from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points

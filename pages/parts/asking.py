@@ -7,9 +7,10 @@ import streamlit as st
 
 from pages.parts import opening, person
 from vpp.data.dataset import Column, Row
-from vpp.data.inputs import Field, input_fields, other_columns, typed_row, unlabelled_rows
+from vpp.data.labelling import Field, input_fields, typed_row
+from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import Table, read_like
-from vpp.drawing import answered_rows
+from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.errors import VppError
 from vpp.inspection.votes import known_row, target_spread, votes_on
@@ -288,11 +289,11 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     found, fields = votes_on(answers, config), input_fields(dataset)
     scale, n_asked = target_spread(dataset), len(job.asking.rows)
-    outside = answered_rows.outside_sentence(fields, found)
+    outside = answering.outside_sentence(fields, found)
     st.html(
         markup.block(
             markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-            markup.strip(answered_rows.metrics(found, n_asked, scale=scale)),
+            markup.strip(answering.table_metrics(found, n_asked, scale=scale)),
             f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
         )
     )
@@ -313,7 +314,7 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     told = markup.caption(first) if len(found) > len(shown) else ""
     st.html(
         markup.block(
-            answered_rows.preview_html(shown, dataset.target_decimals), told, label="predictions of the uploaded rows"
+            answering.preview_html(shown, dataset.target_decimals), told, label="predictions of the uploaded rows"
         )
     )
 

@@ -13,8 +13,8 @@ from pages.parts.prompts import Texts, choose_templates
 from vpp.data.build import build_dataset, choose_split_inputs
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
+from vpp.data.roles import ColumnChoice, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
-from vpp.data.target import guess_note, resolve_task, target_guess
 from vpp.errors import VppError
 from vpp.llm.budget import Cap
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
@@ -142,11 +142,10 @@ def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) ->
     dataset = build_dataset(
         choice.table,
         target=choice.target,
-        task=choice.task,
-        inputs=choice.inputs,
-        seed=config.seed,
         notes=source.notes,
-        **choice.splitting.options,
+        columns=ColumnChoice(task=choice.task, inputs=choice.inputs),
+        split=choice.splitting.plan(config.seed),
+        test_table=choice.splitting.test_table,
     )
     check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}

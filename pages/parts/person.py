@@ -15,7 +15,7 @@ from streamlit.errors import Error as StreamlitError
 from vpp.cli import system
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
-from vpp.llm.allowance import Allowance
+from vpp.llm.budget import Allowance
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import MODEL_FILES, Keys

@@ -103,8 +103,6 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     """Draw a chart with its title, its finding in words, and its numbers as a table.
 
     most_rows: rows that the table may grow to while it is looked at; a table folded at first stays so.
-
-    most_rows: that the table may come to have while it is looked at; what is folded at first stays so.
     """
     # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
     import_module("pandas")

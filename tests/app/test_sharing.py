@@ -9,19 +9,19 @@ import pytest
 from pages.parts import pieces
 from tests.app.drawn import app_over, opened
 from tests.inspected import labels
-from vpp.drawing.kept import Kept
+from vpp.drawing.cache import DrawingCache
 
 
-class Noting(Kept):
+class Noting(DrawingCache):
     """Notes what every drawing that it makes was made from."""
 
     def __init__(self) -> None:
         super().__init__(pieces.MOST_BYTES)
         self.made: Counter[Hashable] = Counter()
 
-    def _keep(self, made_from: Hashable, made: object, size: int) -> None:
-        self.made[made_from] += 1
-        super()._keep(made_from, made, size)
+    def _store(self, key: Hashable, made: object, size: int) -> None:
+        self.made[key] += 1
+        super()._store(key, made, size)
 
 
 @pytest.fixture

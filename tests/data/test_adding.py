@@ -5,11 +5,14 @@ import pytest
 from vpp.data.build import build_dataset
 from vpp.data.labelling import Answered, answered_rows, n_answered, with_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import DataError
 
 LINES = "".join(f"{i / 2},{'pq'[i % 2]},{'ab'[i % 2]}\n" for i in range(20))
-LABELLED = build_dataset(Table.read(f"x,z,y\n{LINES}20,p,\n21,q,\n".encode(), name="t.csv"), target="y", test_size=5)
+LABELLED = build_dataset(
+    Table.read(f"x,z,y\n{LINES}20,p,\n21,q,\n".encode(), name="t.csv"), target="y", split=SplitPlan(test_size=5)
+)
 NUMBERS = build_dataset(
     Table.read(b"x,y\n" + b"".join(b"%d,%d.5\n" % (i, i) for i in range(20)), name="n.csv"), target="y"
 )

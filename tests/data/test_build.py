@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from vpp.data.build import build_dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 
@@ -74,8 +76,13 @@ def test_a_measurement_is_regressed_on_the_rest(iris):
 
 
 def test_the_seed_alone_decides_the_split(iris):
-    assert build_dataset(iris, target="kind", seed=3) == build_dataset(iris, target="kind", seed=3)
-    assert build_dataset(iris, target="kind", seed=3).train != build_dataset(iris, target="kind", seed=4).train
+    assert build_dataset(iris, target="kind", split=SplitPlan(seed=3)) == build_dataset(
+        iris, target="kind", split=SplitPlan(seed=3)
+    )
+    assert (
+        build_dataset(iris, target="kind", split=SplitPlan(seed=3)).train
+        != build_dataset(iris, target="kind", split=SplitPlan(seed=4)).train
+    )
 
 
 def test_the_split_of_a_seed_never_changes(penguins):
@@ -101,7 +108,7 @@ def test_the_split_of_a_seed_never_changes(penguins):
 def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train_size, test_size):
     rows = [(0, "a"), (1, "b"), (0, "a"), (2, "b"), *rows]
     table = read("x,y\n" + "".join(f"{x}.5,{y}\n" for x, y in rows))
-    dataset = build_dataset(table, target="y", seed=seed, train_size=train_size, test_size=test_size)
+    dataset = build_dataset(table, target="y", split=SplitPlan(seed=seed, train_size=train_size, test_size=test_size))
     used = [row.id for row in (*dataset.train, *dataset.test)]
     assert len(set(used)) == len(used)
     assert len(dataset.train) <= train_size
@@ -138,9 +145,9 @@ def test_an_index_stays_where_nothing_else_is_left():
 def test_inputs_asked_for_are_taken_as_they_are_in_file_order():
     rows = "".join(f"{i},2007,{i % 3},{i % 2}\n" for i in range(20))
     table = read("id,year,x,y\n" + rows)
-    dataset = build_dataset(table, target="y", inputs=["x", "year", "id"], exclude=["x"])
+    dataset = build_dataset(table, target="y", columns=ColumnChoice(inputs=["x", "year", "id"], exclude=["x"]))
     assert (dataset.inputs, dataset.provenance.notes) == (("id", "year"), ())
-    assert build_dataset(table, target="y", exclude=["year"]).inputs == ("x",)
+    assert build_dataset(table, target="y", columns=ColumnChoice(exclude=["year"])).inputs == ("x",)
 
 
 def test_notes_come_in_order_the_callers_the_files_ours():
@@ -163,7 +170,7 @@ def test_numeric_labels_keep_their_text_and_sort_as_numbers():
 def test_a_test_file_gives_the_test_rows():
     table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(30)))
     tested = read("y,extra,x\na,0,1.5\n,0,2.5\nb,0,3.5\nc,0,4.5\n", "test.csv")
-    dataset = build_dataset(table, target="y", test_table=tested, train_size=20)
+    dataset = build_dataset(table, target="y", test_table=tested, split=SplitPlan(train_size=20))
     assert {(row.id, row.inputs, row.target) for row in dataset.test} == {
         (30, (("x", "1.5"),), "a"),
         (32, (("x", "3.5"),), "b"),
@@ -177,7 +184,7 @@ def test_a_test_file_gives_the_test_rows():
 
 
 def test_a_test_file_is_sampled_down_to_the_test_size(iris):
-    dataset = build_dataset(iris, target="kind", test_table=iris, test_size=30)
+    dataset = build_dataset(iris, target="kind", test_table=iris, split=SplitPlan(test_size=30))
     assert labels(dataset.test) == {"setosa": 10, "versicolor": 10, "virginica": 10}
     assert labels(dataset.train) == {"setosa": 34, "versicolor": 33, "virginica": 33}
 
@@ -186,22 +193,20 @@ def test_a_test_file_is_sampled_down_to_the_test_size(iris):
     ("options", "said"),
     [
         ({"target": "kinds"}, "some.csv has no column 'kinds': did you mean 'kind'?"),
-        ({"target": "kind", "inputs": ["z"]}, "some.csv has no column 'z': its columns are 'x', 'kind', 'mass'"),
-        ({"target": "kind", "exclude": ["mas"]}, "some.csv has no column 'mas': did you mean 'mass'?"),
-        ({"target": "kind", "inputs": ["kind"]}, "column 'kind' is the target and cannot be an input"),
-        ({"target": "kind", "exclude": ["x", "mass"]}, "some.csv has no input column besides the target 'kind'"),
-        ({"target": "kind", "task": "regression"}, "holds 'a' in row 0, which is not a number"),
-        ({"target": "kind", "min_train": 20}, "20 in some.csv; at least 20 for training and 1 for testing are needed"),
-        ({"target": "kind", "test_table": read("x\n1\n", "t.csv")}, "t.csv lacks 'mass', 'kind', which some.csv has"),
-        ({"target": "kind", "test_table": read("x,mass,kind\n1,2,\n", "t.csv")}, "20 in some.csv and 0 in t.csv"),
+        ({"columns": ColumnChoice(inputs=["z"])}, "some.csv has no column 'z': its columns are 'x', 'kind', 'mass'"),
+        ({"columns": ColumnChoice(exclude=["mas"])}, "some.csv has no column 'mas': did you mean 'mass'?"),
+        ({"columns": ColumnChoice(inputs=["kind"])}, "column 'kind' is the target and cannot be an input"),
+        ({"columns": ColumnChoice(exclude=["x", "mass"])}, "some.csv has no input column besides the target 'kind'"),
+        ({"columns": ColumnChoice(task="regression")}, "holds 'a' in row 0, which is not a number"),
+        ({"test_table": read("x\n1\n", "t.csv")}, "t.csv lacks 'mass', 'kind', which some.csv has"),
+        ({"test_table": read("x,mass,kind\n1,2,\n", "t.csv")}, "20 in some.csv and 0 in t.csv"),
         ({"target": "mass", "test_table": read("x,mass,kind\n1,b,a\n", "t.csv")}, "'mass' of t.csv holds 'b' in row 0"),
-        ({"target": "kind", "train_size": 0}, "train size 0 is too small"),
     ],
 )
 def test_what_cannot_be_built_is_refused_in_one_line(options, said):
     table = read("x,kind,mass\n" + "".join(f"{i % 7},{'ab'[i % 2]},{i}.5\n" for i in range(20)))
     with pytest.raises(InputError) as caught:
-        build_dataset(table, **options)
+        build_dataset(table, **{"target": "kind", **options})
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -10,12 +10,13 @@ from vpp.data.build import MOST_UNLABELLED, build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import candidate_rows, input_key
 from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 
 
 def made(lines: list[str], header: str = "size,count,colour,items,when,y", **options) -> Dataset:
     table = Table.read("\n".join([header, *lines]).encode(), name="t.csv")
-    return build_dataset(table, target="y", **{"test_size": 5, **options})
+    return build_dataset(table, target="y", split=SplitPlan(**{"test_size": 5, **options}))
 
 
 def line(i: int, y: str) -> str:

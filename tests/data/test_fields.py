@@ -6,7 +6,7 @@ import pytest
 
 from tests.reporting.builders import YES_NO
 from vpp.data.dataset import Column, Row
-from vpp.data.inputs import Field, input_fields, typed_row
+from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.errors import DataError
 
 CELLS = (("10", "red"), ("-2.5", None), (None, "blue"), ("9", "red"))

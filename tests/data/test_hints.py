@@ -2,9 +2,9 @@
 
 import pytest
 
-from vpp.data.build import build_dataset
-from vpp.data.parting import split_hints
-from vpp.data.split_rule import SplitRule
+from vpp.data.build import build_dataset, split_hints
+from vpp.data.dataset import SplitRule
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 
 
@@ -47,5 +47,5 @@ def test_dates_hint_at_time_until_a_split_is_chosen():
         "column 'day' was left out: it is different on every row",
         "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",
     )
-    chosen = build_dataset(dated, target="y", split=SplitRule(kind="time", column="day"))
+    chosen = build_dataset(dated, target="y", split=SplitPlan(rule=SplitRule(kind="time", column="day")))
     assert not any("holds dates" in note for note in chosen.provenance.notes)

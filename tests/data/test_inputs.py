@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.data.inputs import unlabelled_rows
+from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table
 from vpp.errors import DataError
 

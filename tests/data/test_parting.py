@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, SplitRule
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split_rule import SplitRule
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import InputError
 
@@ -25,8 +26,9 @@ def days(moments: list[str], column: str = "day") -> Table:
     return read(f"{column},x,y\n" + "".join(f'"{day}",{i % 7}.5,{i}.25\n' for i, day in enumerate(moments)))
 
 
-def split_by(table: Table, rule: str, **options) -> Dataset:
-    return build_dataset(table, target="y", split=SplitRule.read(rule), **options)
+def split_by(table: Table, rule: str, *, inputs=None, test_table=None, **sizes) -> Dataset:
+    plan = SplitPlan(rule=SplitRule.read(rule), **sizes)
+    return build_dataset(table, target="y", columns=ColumnChoice(inputs=inputs), split=plan, test_table=test_table)
 
 
 def parts(dataset: Dataset, table: Table, column: str) -> tuple[set, set]:
@@ -199,7 +201,9 @@ def test_a_label_of_one_row_trains_and_is_said():
 
 def test_training_targets_that_are_all_equal_are_said():
     table = read("x,y\n" + "".join(f"{i}.5,{'9.5' if i == 3 else '0.5'}\n" for i in range(400)))
-    notes = build_dataset(table, target="y", task="regression", train_size=10, seed=1).provenance.notes
+    notes = build_dataset(
+        table, target="y", columns=ColumnChoice(task="regression"), split=SplitPlan(train_size=10, seed=1)
+    ).provenance.notes
     assert "every training row has the target 0.5: there is nothing to learn from them" in notes
 
 
@@ -218,5 +222,5 @@ def test_training_targets_that_are_all_equal_are_said():
 )
 def test_a_rare_label_is_named_with_what_the_commonest_alone_gets_right(n_rare, train, note):
     table = read("x,y\n" + "".join(f"{i * 37 % 101},{'fraud' if i < n_rare else 'ok'}\n" for i in range(100)))
-    notes = build_dataset(table, target="y", train_size=train).provenance.notes
+    notes = build_dataset(table, target="y", split=SplitPlan(train_size=train)).provenance.notes
     assert "".join(each for each in notes if "always predicting" in each).partition(" (Rows and split")[0] == note

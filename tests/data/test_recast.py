@@ -3,7 +3,7 @@
 import pytest
 
 from vpp.data.build import build_dataset
-from vpp.data.inputs import input_fields, typed_row
+from vpp.data.labelling import input_fields, typed_row
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table, read_like, with_kinds
 from vpp.errors import DataError

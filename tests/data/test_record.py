@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row
 from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -65,7 +67,7 @@ def test_any_dataset_comes_back_equal(dataset):
 def dataset() -> Dataset:
     rows = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
     table = Table.read(f"row,note,kind,mass\n{rows}".encode(), name="some.csv")
-    return build_dataset(table, target="kind", exclude=["mass"])
+    return build_dataset(table, target="kind", columns=ColumnChoice(exclude=["mass"]))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_others_read_it_as_csv(dataset):
 
 def test_a_number_that_is_the_target_is_its_shortest_text():
     table = Table.read(b"x,y\n1,2.50\n2,3750\n5,7\n", name="some.csv")
-    content = rows_csv(build_dataset(table, target="y", test_size=1)).decode()
+    content = rows_csv(build_dataset(table, target="y", split=SplitPlan(test_size=1))).decode()
     assert sorted(line.split(",")[3] for line in content.splitlines()[1:]) == ["2.5", "3750", "7"]
 
 

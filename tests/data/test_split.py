@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.split import Sizes, Split, stratified_split
+from vpp.data.split import Split, SplitPlan, stratified_split
 from vpp.errors import InputError
 
 
@@ -83,13 +83,13 @@ def test_classes_come_mixed():
     ("n", "expected"), [(160, (100, 60)), (1000, (100, 60)), (159, (99, 60)), (150, (94, 56)), (8, (5, 3)), (2, (1, 1))]
 )
 def test_few_rows_are_shared_by_the_fraction(n, expected):
-    assert Sizes(train=100, test=60, test_fraction=0.375).within(n) == expected
+    assert SplitPlan().within(n) == expected
 
 
 @settings(deadline=None)
 @given(st.integers(2, 300), st.integers(1, 150), st.integers(1, 150), st.floats(0.01, 0.99))
 def test_sizes_stay_within_the_limits_and_test_something(n, train, test, fraction):
-    n_train, n_test = Sizes(train=train, test=test, test_fraction=fraction).within(n)
+    n_train, n_test = SplitPlan(train_size=train, test_size=test, test_fraction=fraction).within(n)
     assert 0 <= n_train <= train
     assert 1 <= n_test <= test
     assert n_train + n_test <= n
@@ -106,4 +106,4 @@ def test_sizes_stay_within_the_limits_and_test_something(n, train, test, fractio
 )
 def test_impossible_sizes_are_refused(train, test, fraction, said):
     with pytest.raises(InputError, match=said):
-        Sizes(train=train, test=test, test_fraction=fraction)
+        SplitPlan(train_size=train, test_size=test, test_fraction=fraction)

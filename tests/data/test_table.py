@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data import reading
+from vpp.data import table
 from vpp.data.dataset import ReadAs
 from vpp.data.dialect import DELIMITERS
 from vpp.data.table import Table
@@ -192,7 +192,7 @@ def test_what_is_no_table_is_refused_in_one_line(content, said):
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 5)
+    monkeypatch.setattr(table, "MAX_BYTES", 5)
     assert "keep a sample of its rows" in refusal(b"a,b\n1,2\n")
 
 

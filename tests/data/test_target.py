@@ -2,8 +2,8 @@
 
 import pytest
 
+from vpp.data.roles import find_task, guess_note, label_notes, resolve_task, sort_labels, target_guess
 from vpp.data.table import Table, with_kinds
-from vpp.data.target import find_task, guess_note, label_notes, resolve_task, sort_labels, target_guess
 from vpp.errors import DataError, InputError
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from vpp.data.build import build_dataset
+from vpp.data.roles import target_guess
 from vpp.data.table import Table
-from vpp.data.target import target_guess
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.errors import InputError
 

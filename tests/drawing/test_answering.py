@@ -9,8 +9,8 @@ from tests.asked import told_labels, told_numbers
 from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Row
-from vpp.data.inputs import input_fields
-from vpp.drawing import answered_rows
+from vpp.data.labelling import input_fields
+from vpp.drawing import answering
 from vpp.drawing.answering import (
     answers_html,
     asked_caption,
@@ -93,7 +93,7 @@ def test_a_mean_is_rounded_by_the_precision_of_the_training_targets() -> None:
     # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
     assert headline(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0).startswith("I don’t know; about 2.7,")
     assert "2.7" in vote_html(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0)
-    assert "2.7</td>" in answered_rows.preview_html([NUMBER_VOTES[7]], 0)
+    assert "2.7</td>" in answering.preview_html([NUMBER_VOTES[7]], 0)
 
 
 def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
@@ -150,7 +150,7 @@ def test_an_input_beyond_the_training_rows_is_told() -> None:
 
 def test_a_table_is_told_in_numbers() -> None:
     found = list(LABEL_VOTES.values())
-    metrics = {metric.name: (metric.value, metric.scale) for metric in answered_rows.metrics(found, 10)}
+    metrics = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics(found, 10)}
     # Not unanimous: row 7 (no 0.7), row 8 (yes 0.6), row 9 (yes 0.9). Below two thirds: row 8.
     # Bits 0.8813 + 0.9710 + 0.4690 over six rows: 0.3869; abstained 0.1 of six rows: 1.7 %.
     assert {name: (plain(value), scale) for name, (value, scale) in metrics.items()} == {
@@ -160,12 +160,12 @@ def test_a_table_is_told_in_numbers() -> None:
         "Mean vote entropy": ("0.39", "bits"),
         "Abstained": ("2 %", ""),
     }
-    assert answered_rows.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
+    assert answering.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
 
 
 def test_a_preview_shows_rows_as_text() -> None:
     hostile = replace(LABEL_VOTES[9], row=Row(id=9, inputs=(("<i>", "<img>"),), target=None))
-    html = answered_rows.preview_html([hostile])
+    html = answering.preview_html([hostile])
     assert "<i" not in html
     assert "&lt;i&gt;" in html
     assert "&lt;img&gt;" in html
@@ -179,14 +179,14 @@ def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
         "No particle with weight gave a readable answer.",
         "There is no answer to count. What each of them said is in the table.",
     ]
-    assert ">none with weight</td><td>–</td><td>–<" in answered_rows.preview_html([vote])
-    shown = {metric.name: metric.value for metric in answered_rows.metrics([vote], 1, scale=SCALE)}
+    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote])
+    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, scale=SCALE)}
     assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
 
 
 def test_labels_that_nobody_gave_are_labels_all_the_same() -> None:
     vote = one(None, None, weights=(0.5, 0.5))
-    shown = {metric.name: (metric.value, metric.scale) for metric in answered_rows.metrics([vote], 1)}
+    shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1)}
     assert shown["Mean vote entropy"] == ("–", "")
     assert 'class="vote"' not in vote_html(vote, is_weighted=True)
 

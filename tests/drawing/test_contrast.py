@@ -9,7 +9,7 @@ from tests import inspected
 from tests.reporting.builders import SEED, YES_NO, dataset, evaluated, view_of
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.contrast import answer_rows, contrast_html, outcome, point_html, sentences
+from vpp.drawing.matrix import answer_rows, contrast_html, outcome, point_html, sentences
 from vpp.events import Evaluated
 from vpp.inspection.camps import camps
 from vpp.inspection.points import Point, points

@@ -16,13 +16,14 @@ from tests.reporting.builders import (
     view_of,
 )
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.drawing.ancestry import ancestry_html, outcome_sentence
 from vpp.drawing.genealogy import (
+    ancestry_html,
     drawing,
     founders_table,
     genealogy_alt,
     genealogy_caption,
     genealogy_sentence,
+    outcome_sentence,
 )
 from vpp.events import Event, ParticleDrawn
 from vpp.hypothesis import hypothesis_id

@@ -11,7 +11,7 @@ from tests.fuzz.choices import TEXTS, Choices
 from tests.fuzz.promises import promise
 from tests.reporting.builders import NUMBERS, YES_NO
 from vpp.errors import InputError
-from vpp.llm import wire as protocol
+from vpp.llm import protocol
 from vpp.llm.answers import (
     EXPLANATION_LIMIT,
     Parsed,
@@ -21,14 +21,11 @@ from vpp.llm.answers import (
 )
 from vpp.llm.cache import _from_json, _to_json
 from vpp.llm.choices import ROLES
-from vpp.llm.fields import named_fields
 from vpp.llm.gauges import load_words, read_load
-from vpp.llm.rules import RULE_LIMIT, parse_rule
-from vpp.llm.structure import StructuredAnswers, is_kept, structure
-from vpp.llm.templates import SLOTS, Template
-from vpp.llm.wire import (
+from vpp.llm.protocol import (
     TEXT_LIMIT,
     OddReply,
+    named_fields,
     printable,
     read_completion,
     read_models,
@@ -36,6 +33,9 @@ from vpp.llm.wire import (
     server_words,
     short_reason,
 )
+from vpp.llm.rules import RULE_LIMIT, parse_rule
+from vpp.llm.structure import StructuredAnswers, is_kept, structure
+from vpp.llm.templates import SLOTS, Template
 
 LABELS = ("yes", "no", "Yes ", "<img src=x>", "", "1", "1.0", "a" * 300, "Ä\u0308\n", "no answer")
 ANSWERS = Path(__file__).parents[1] / "llm" / "answers.jsonl"

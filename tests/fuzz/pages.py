@@ -3,12 +3,10 @@
 from datetime import datetime
 
 from vpp.drawing import dissent, trust
-from vpp.drawing.ancestry import ancestry_html, outcome_sentence
 from vpp.drawing.band import band_html
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.comparison import standings_html, state_words, verdict
-from vpp.drawing.contrast import point_html, sentences
 from vpp.drawing.deck import deck_html
 from vpp.drawing.differences import conditions_html, cost_html
 from vpp.drawing.figures import (
@@ -19,10 +17,17 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.drawing.genealogy import drawing, founders_table, genealogy_caption, genealogy_sentence
+from vpp.drawing.genealogy import (
+    ancestry_html,
+    drawing,
+    founders_table,
+    genealogy_caption,
+    genealogy_sentence,
+    outcome_sentence,
+)
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.drawing.nearness import verdict as near_verdict
 from vpp.events import INITIAL_STEP, Evaluated

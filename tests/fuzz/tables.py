@@ -10,12 +10,12 @@ from tests.fuzz import stretching
 from tests.fuzz.choices import Choices
 from tests.fuzz.promises import promise
 from vpp.data.build import build_dataset
-from vpp.data.dataset import DELIMITER_NAMES, Dataset, Kind, ReadAs
+from vpp.data.dataset import DELIMITER_NAMES, Dataset, Kind, ReadAs, SplitRule
 from vpp.data.labelling import candidate_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.split_rule import SplitRule
+from vpp.data.roles import guess_note, target_guess
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table, with_kinds
-from vpp.data.target import guess_note, target_guess
 from vpp.errors import DataError, InputError
 from vpp.llm.prompts import render_columns, render_inputs, render_targets, seed_sentence, units
 
@@ -110,7 +110,7 @@ def options(data: bytes) -> None:
     lines = b"a,b,c\n" + b"".join(b"%d,x%d,2020-01-%02d\n" % (i, i % 3, i + 1) for i in range(12))
     try:
         table = with_kinds(Table.read(lines + choices.rest(), name="a.csv", read_as=read_as), kinds)
-        _used(build_dataset(table, target="b", split=rule, test_fraction=fraction, **sizes))
+        _used(build_dataset(table, target="b", split=SplitPlan(rule=rule, test_fraction=fraction, **sizes)))
     except InputError:
         return
 

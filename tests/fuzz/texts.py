@@ -10,9 +10,9 @@ import numpy as np
 from tests.fuzz import stretching
 from tests.fuzz.choices import TEXTS, Choices
 from tests.fuzz.promises import promise
+from vpp.data.answers import cut_thinking, without_invisible
+from vpp.data.answers import one_line as quoted_line
 from vpp.data.kinds import is_number
-from vpp.data.lines import cut_thinking, without_invisible
-from vpp.data.lines import one_line as quoted_line
 from vpp.posterior.similarity import (
     closeness,
     groups_at,

@@ -19,8 +19,8 @@ from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
+from vpp.llm.protocol import Completion
 from vpp.llm.templates import Template
-from vpp.llm.wire import Completion
 from vpp.usage import Account
 
 from . import scripted, virtual_time

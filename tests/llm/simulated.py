@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vpp.llm.window import Call, Window
+from vpp.llm.limits import Call, Window
 
 Latency = Callable[[float, int], float]
 """Seconds an answer takes, of the time and of the calls that the server works on."""
@@ -78,7 +78,7 @@ class World:
             state["over"] = True
             if answered:
                 self.answered += 1
-                self.window.answered(kind, call, self.under_way, self.now)
+                self.window.answered(call, self.under_way, self.now)
             else:
                 self.refused += 1
                 self.window.refused(call, self.now)

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from vpp.llm.endpoint import Endpoint, Limits, Server
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -137,6 +139,15 @@ async def serving(behaviour: Behaviour) -> AsyncIterator[Stub]:
         stub.hang_up()
         await _turns()
         await server.wait_closed()
+
+
+def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
+    """An endpoint whose retries wait for next to nothing; options of its server and limits are given by name."""
+    named = {"backoff_s": 0.001, **options}
+    server, limits = (
+        {name: named.pop(name) for name in kind.__dataclass_fields__ if name in named} for kind in (Server, Limits)
+    )
+    return Endpoint(Server(base_url=base_url, model=model, **server), limits=Limits(**limits), **named)
 
 
 async def _turns() -> None:

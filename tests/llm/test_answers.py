@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from vpp.data.labels import look_alike, shown_label, why_unreadable
-from vpp.data.lines import cut_thinking
+from vpp.data.answers import cut_thinking, look_alike, shown_label, why_unreadable
 from vpp.llm.answers import parse_label, parse_number, parse_pack
 from vpp.llm.rules import RULE_LIMIT, parse_rule
 

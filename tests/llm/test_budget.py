@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.llm.stub import Reply, Request, chat, refusal, script, serving
+from tests.llm.stub import Reply, Request, chat, endpoint_at, refusal, script, serving
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
 from vpp.usage import Usage
 
 DEAR = Price(prompt=100_000.0, completion=1_000_000.0)
@@ -23,10 +22,9 @@ def asked(behave: Any, cap: Cap, scene: Any, *, price: Price = DEAR, **options: 
     async def play() -> None:
         budget = Budget(counters, cap)
         async with serving(behave) as stub:
-            endpoint = Endpoint(
-                base_url=stub.base_url,
-                model="m",
-                backoff_s=0.001,
+            endpoint = endpoint_at(
+                stub.base_url,
+                "m",
                 counters=counters,
                 budget=budget,
                 price=price,
@@ -122,7 +120,7 @@ def test_an_answer_whose_tokens_nobody_counted_is_paid_by_its_length() -> None:
 def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> None:
     counters = Counters()
     counters.add(sent=9, learner=8)
-    counters.pay(1.5)
+    counters.add(cost=1.5)
     counters.restore(Usage(learner=3, sent=4, cost=0.5))
     assert counters.snapshot() == Usage(learner=3)
     assert (counters.sent, counters.cost) == (9, 1.5)

@@ -11,8 +11,8 @@ from diskcache import Cache
 from diskcache.core import MODE_PICKLE
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, ResponseCache, TextDisk, cache_key
-from vpp.llm.wire import Completion
+from vpp.llm.cache import CacheInfo, Database, ResponseCache, TextDisk, cache_key
+from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
 
@@ -68,13 +68,13 @@ def test_an_answer_not_yet_written_is_found(tmp_path: Path) -> None:
 
 def test_simultaneous_look_ups_and_writes_are_one_batch_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[tuple[int, int]] = []
-    serve = ResponseCache._look_up_and_write
+    serve = Database.serve
 
-    def counted(self: ResponseCache, keys: list[str], unwritten: dict[str, Completion]) -> dict[str, Completion]:
+    def counted(self: Database, keys: list[str], unwritten: dict[str, Completion]) -> object:
         batches.append((len(keys), len(unwritten)))
         return serve(self, keys, unwritten)
 
-    monkeypatch.setattr(ResponseCache, "_look_up_and_write", counted)
+    monkeypatch.setattr(Database, "serve", counted)
 
     async def scene() -> None:
         cache = ResponseCache(tmp_path)

@@ -7,10 +7,9 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
-from vpp.llm.endpoint import Endpoint
 from vpp.llm.structure import CARRIERS, FIELDS
 
-from .stub import Behaviour, Reply, Request, chat, refusal, serving
+from .stub import Behaviour, Reply, Request, chat, endpoint_at, refusal, serving
 
 HELD = {"structured_outputs": "KALUMI", "grammar": "TORVEN", "response_format": '{"output": "KALUMI"}'}
 
@@ -29,7 +28,7 @@ def honouring(field: str, *, others: Reply | None = None) -> Behaviour:
 def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
     async def scene() -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="m", max_attempts=1)
+            endpoint = endpoint_at(stub.base_url, "m", max_attempts=1)
             try:
                 return await try_carriers(endpoint), stub.bodies
             finally:

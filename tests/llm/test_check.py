@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from vpp.llm.check import Finding, Trial, check
-from vpp.llm.endpoint import Endpoint
 from vpp.llm.structure import FIELDS
 
-from .stub import Behaviour, Reply, Request, as_json, chat, refusal, serving
+from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_at, refusal, serving
 
 METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
 PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
@@ -53,7 +52,7 @@ def found(
 
     async def scene() -> dict[str, Finding]:
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model=model, api_key=key, max_attempts=1, timeout_s=20)
+            endpoint = endpoint_at(stub.base_url, model, api_key=key, max_attempts=1, timeout_s=20)
             try:
                 return {one.name: one async for one in check(endpoint, trial)}
             finally:

@@ -13,7 +13,6 @@ from vpp.data.dataset import Dataset
 from vpp.errors import InputError, PromptTooLong
 from vpp.llm.context import fits, most_that_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
 from vpp.llm.gallery import shipped
 from vpp.llm.learner import LlmLearner, learner_messages
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
@@ -21,7 +20,7 @@ from vpp.llm.prompts import seed_sentence
 from vpp.llm.room import Room, check_room
 from vpp.problem import Exchange, Prediction
 
-from .stub import Reply, Request, as_json, chat, script, serving
+from .stub import Reply, Request, as_json, chat, endpoint_at, script, serving
 from .tables import PARITY, row, table
 
 RULE = "The label is 1 if the sum is even."
@@ -61,7 +60,7 @@ def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple
 
     async def scene() -> tuple[Any, list[str], Counters]:
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            endpoint = endpoint_at(stub.base_url, counters=Counters())
             optimizer = LlmOptimizer(
                 endpoint, prompts(), max_tokens=64, counters=endpoint.counters, context_length=context_length
             )
@@ -120,7 +119,7 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             return reply if reply.status == 400 else chat("Output: 1")
 
         async with serving(behaviour) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters())
+            endpoint = endpoint_at(stub.base_url, counters=Counters())
             learner = LlmLearner(
                 endpoint, shipped("learner"), PARITY, seed=1, max_tokens=64, counters=endpoint.counters
             )

@@ -3,7 +3,7 @@
 import asyncio
 from itertools import pairwise
 
-from vpp.llm.door import A_TURN, Door
+from vpp.llm.limits import A_TURN, Semaphore
 
 
 async def settle() -> None:
@@ -11,7 +11,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def through(door: Door, name: str, seen: list[str], leave: asyncio.Event) -> None:
+async def through(door: Semaphore, name: str, seen: list[str], leave: asyncio.Event) -> None:
     async with door:
         seen.append(name)
         await leave.wait()
@@ -20,7 +20,7 @@ async def through(door: Door, name: str, seen: list[str], leave: asyncio.Event) 
 def test_who_waits_goes_in_by_turns_and_as_the_door_widens() -> None:
     async def scene() -> None:
         width, seen, leave = 1, [], asyncio.Event()
-        door = Door(lambda: width)
+        door = Semaphore(lambda: width)
         tasks = [asyncio.create_task(through(door, name, seen, leave)) for name in "abcd"]
         await settle()
         assert (seen, door.inside, door.load) == (["a"], 1, 4)
@@ -37,7 +37,7 @@ def test_one_who_gives_up_takes_no_place() -> None:
     async def scene() -> None:
         seen: list[str] = []
         leave = asyncio.Event()
-        door = Door(lambda: 1)
+        door = Semaphore(lambda: 1)
         first, second, third = (asyncio.create_task(through(door, name, seen, leave)) for name in "abc")
         await settle()
         second.cancel()
@@ -58,14 +58,14 @@ def test_a_held_door_lets_nobody_in_until_it_is_opened() -> None:
         seen: list[str] = []
         leave = asyncio.Event()
         leave.set()
-        door = Door(lambda: 2)
+        door = Semaphore(lambda: 2)
         door.hold(1000)
         task = asyncio.create_task(through(door, "a", seen, leave))
         await settle()
         assert seen == []
         door.hold(0)
         assert not task.done()
-        door.open()
+        door.release()
         door.hold(0.001)
         await task
         assert seen == ["a"]
@@ -77,7 +77,7 @@ def test_a_crowd_goes_in_a_turn_of_the_loop_at_a_time_so_that_the_first_are_sent
     async def scene() -> None:
         seen: list[str] = []
         leave = asyncio.Event()
-        door = Door(lambda: 3 * A_TURN)
+        door = Semaphore(lambda: 3 * A_TURN)
         tasks = [asyncio.create_task(through(door, str(number), seen, leave)) for number in range(4 * A_TURN)]
         went_in = []
         while door.inside < 3 * A_TURN:

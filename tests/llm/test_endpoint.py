@@ -12,10 +12,11 @@ import pytest
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import MUTE_ATTEMPTS, Completion, Endpoint
+from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.retries import MUTE_ATTEMPTS
 from vpp.usage import Usage
 
-from .stub import Behaviour, Reply, Request, Stub, as_json, chat, refusal, script, serving
+from .stub import Behaviour, Reply, Request, Stub, as_json, chat, endpoint_at, refusal, script, serving
 
 KEY = "sk-very-secret-0123456789"
 HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "text/html"})
@@ -24,7 +25,7 @@ HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "t
 @asynccontextmanager
 async def asked(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
     async with serving(behaviour) as stub:
-        endpoint = Endpoint(**{"base_url": stub.base_url, "model": "tiny", "backoff_s": 0.001, **options})
+        endpoint = endpoint_at(stub.base_url, **options)
         try:
             yield endpoint, stub
         finally:
@@ -280,7 +281,7 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
     async def scene() -> None:
         async with serving(script(chat())) as stub:
             address = stub.base_url
-        endpoint = Endpoint(base_url=address, model="tiny", max_attempts=2, backoff_s=0.001)
+        endpoint = endpoint_at(address, max_attempts=2)
         with pytest.raises(EndpointUnreachable, match=r"nothing listens at http://127.0.0.1:\d+, .*: is the server up"):
             await ask(endpoint)
         await endpoint.aclose()
@@ -505,8 +506,8 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         asked_for.append(seconds)
         await real(0)
 
-    monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
-    monkeypatch.setattr("vpp.llm.door.Door.hold", lambda *_: None)
+    monkeypatch.setattr("vpp.llm.retries.asyncio.sleep", instant)
+    monkeypatch.setattr("vpp.llm.limits.Semaphore.hold", lambda *_: None)
     return asked_for
 
 
@@ -527,7 +528,7 @@ def test_retry_after_is_honoured_up_to_two_minutes(
 
 def test_back_off_doubles_up_to_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = waits(monkeypatch)
-    monkeypatch.setattr("vpp.llm.endpoint.random.uniform", lambda low, high: high)
+    monkeypatch.setattr("vpp.llm.retries.random.uniform", lambda low, high: high)
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         with pytest.raises(EndpointUnreachable):
@@ -587,7 +588,7 @@ def test_no_more_calls_are_under_way_than_allowed() -> None:
 async def let_others_by(stub: Stub) -> None:
     """A few whole calls of somebody else: whatever was to be sent meanwhile has arrived."""
     stub.behaviour = script(chat())
-    other = Endpoint(base_url=stub.base_url, model="other")
+    other = endpoint_at(stub.base_url, "other")
     for _ in range(5):
         await ask(other)
     await other.aclose()
@@ -772,14 +773,14 @@ def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]
 )
 def test_an_address_that_is_none_is_refused_at_once(address: str) -> None:
     with pytest.raises(InputError) as caught:
-        Endpoint(base_url=address, model="tiny")
+        endpoint_at(address)
     assert "pw" not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
 def test_a_key_no_header_can_carry_is_refused_at_once(key: str) -> None:
     with pytest.raises(InputError) as caught:
-        Endpoint(base_url="http://localhost/v1", model="tiny", api_key=key)
+        endpoint_at("http://localhost/v1", api_key=key)
     assert key not in str(caught.value)
 
 
@@ -789,10 +790,10 @@ def test_a_second_event_loop_is_refused() -> None:
 
     async def first() -> tuple[Endpoint, str]:
         async with serving(script(chat())) as stub:
-            endpoint = Endpoint(base_url=stub.base_url, model="tiny", max_attempts=1)
+            endpoint = endpoint_at(stub.base_url, max_attempts=1)
             await ask(endpoint)
             await endpoint.aclose()
-            endpoint._connected()
+            endpoint._transport._connected()
             return endpoint, stub.base_url
 
     endpoint, address = asyncio.run(first())

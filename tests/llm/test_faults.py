@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
-from vpp.llm.endpoint import Endpoint
-from vpp.llm.faults import transport_fault
+from vpp.llm.errors import transport_fault
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"
@@ -27,7 +27,7 @@ def told(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[
     async def scene() -> tuple[str, dict[str, int]]:
         server = await asyncio.start_server(speak, "127.0.0.1", 0)
         url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        endpoint = Endpoint(base_url=url, model="tiny", max_attempts=1, timeout_s=timeout_s)
+        endpoint = endpoint_at(url, max_attempts=1, timeout_s=timeout_s)
         with pytest.raises(EndpointUnreachable) as caught:
             await endpoint.complete([{"role": "user", "content": "x"}], temperature=0, seed=0, max_tokens=5)
         await endpoint.aclose()

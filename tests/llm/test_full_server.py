@@ -8,11 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from vpp.errors import EndpointUnreachable
-from vpp.llm import client, sockets, window
-from vpp.llm import endpoint as module
+from vpp.llm import client, limits, transport
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.patience import Patience
+from vpp.llm.retries import Patience
 
 from .stub import Reply, Request, Stub, as_json, chat, refusal, script
 from .tables import row
@@ -61,7 +60,7 @@ def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch:
         await ask(endpoint)
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (4, "full")
         assert not endpoint.has_room()
-        monkeypatch.setattr(window, "LATELY_S", -1.0)
+        monkeypatch.setattr(limits, "LATELY_S", -1.0)
         await ask(endpoint)
         assert counters.snapshot().narrowed_by == "pace"
 
@@ -69,14 +68,14 @@ def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch:
 
 
 def test_who_may_open_few_files_sends_no_more_calls_than_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = sockets.OTHER_FILES + 3
+    limit = limits.OTHER_FILES + 3
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     counters = Counters()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (3, "files")
-        assert endpoint._window.ceiling == 3
+        assert endpoint._throttle.ceiling == 3
 
     run(script(chat()), use, concurrency=8, counters=counters)
 
@@ -90,7 +89,7 @@ def test_a_wait_that_a_server_asks_for_is_told_until_it_answers() -> None:
         await until(lambda: counters.snapshot().held_until, "a wait is told")
         assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
         waits.cancel()
-        endpoint._door.open()
+        endpoint._throttle.semaphore.release()
         await ask(endpoint)
         assert counters.snapshot().held_until == 0
 
@@ -108,11 +107,11 @@ def test_a_server_that_asks_to_be_let_be_is_sent_no_other_call_until_it_answers_
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
-        await until(lambda: endpoint._door.held_s, "the door is held")
+        await until(lambda: endpoint._throttle.held_until, "the semaphore is held")
         async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)
-            assert (endpoint._door.inside, endpoint._door.load) == (1, 2)
+            assert (endpoint._throttle.semaphore.inside, endpoint._throttle.semaphore.load) == (1, 2)
             free.set()
             await first
             await third
@@ -137,16 +136,16 @@ def test_a_time_out_narrows_the_window_and_a_server_that_is_left_is_told_of_no_m
 
 
 def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CLOSE_S", 0.01)
+    monkeypatch.setattr(transport, "CLOSE_S", 0.01)
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         await ask(endpoint)
-        opened, never = endpoint._client, asyncio.Event()
+        opened, never = endpoint._transport._client, asyncio.Event()
         assert opened is not None
         real = opened.aclose
         monkeypatch.setattr(opened, "aclose", never.wait)
         await endpoint.aclose()
-        assert endpoint._client is None
+        assert endpoint._transport._client is None
         await real()
 
     run(script(chat()), use)
@@ -203,13 +202,14 @@ def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> N
         return as_json({}, 429, retry_after="100000")
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
+        endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
         with pytest.raises(EndpointUnreachable, match=r"HTTP 429: it is overloaded") as raised:
             await ask(endpoint)
         assert raised.value.waited_s == 30
         assert len(stub.requests) == 2
-        assert endpoint._door.held_s == 0
+        assert not endpoint._throttle.held_until
 
-    run(behave, use, patience=Patience(0.01, now=lambda: clock[0]))
+    run(behave, use)
 
 
 def test_an_answer_renews_what_is_granted() -> None:
@@ -221,8 +221,9 @@ def test_an_answer_renews_what_is_granted() -> None:
         return next(replies)
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
+        endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
         await ask(endpoint, "one")
         await ask(endpoint, "two")
         assert len(stub.requests) == 4
 
-    run(behave, use, patience=Patience(0.01, now=lambda: clock[0]))
+    run(behave, use)

@@ -15,9 +15,9 @@ from vpp.llm.gallery import check_templates, gallery_text, name_of, shipped
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input, seed_sentence
+from vpp.llm.protocol import Message
 from vpp.llm.rules import parse_rule
 from vpp.llm.templates import LENGTH_LIMIT, Template
-from vpp.llm.wire import Message
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY

@@ -10,12 +10,12 @@ import pytest
 
 from vpp.errors import EndpointRefused, InputError
 from vpp.llm.address import checked_address, literal
-from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.endpoint import Completion
 from vpp.llm.gate import Gate, Kind, kind_of, named
 from vpp.llm.gauges import page_beside
 from vpp.settings import Environment
 
-from .stub import Reply, Stub, chat, script, serving
+from .stub import Reply, Stub, chat, endpoint_at, script, serving
 
 OWN = Gate()
 SHARED = Gate(is_shared=True)
@@ -79,7 +79,7 @@ REFUSED_WHERE_SHARED = ("http://127.0.0.1:8000/v1", "http://[::1]/v1", "http://1
 @pytest.mark.parametrize("base_url", REFUSED_EVERYWHERE)
 def test_link_local_and_metadata_addresses_are_refused_unless_named(base_url: str) -> None:
     with pytest.raises(InputError, match=r"metadata address.*(VPP_ALLOWED_ENDPOINTS=|write 127\.0\.0\.1)"):
-        Endpoint(base_url=base_url, model="m")
+        endpoint_at(base_url, "m")
     Gate(named=(base_url,)).check(base_url)
 
 
@@ -223,7 +223,7 @@ def played(scene: Scene, reply: Reply | None = None) -> Any:
 
 
 async def ask(base_url: str, gate: Gate) -> Completion:
-    endpoint = Endpoint(base_url=base_url, model="m", api_key="sk-secret-0123", gate=gate, backoff_s=0.001)
+    endpoint = endpoint_at(base_url, "m", api_key="sk-secret-0123", gate=gate)
     try:
         return await endpoint.complete([], temperature=0, seed=0, max_tokens=9)
     finally:
@@ -326,7 +326,7 @@ def test_where_a_redirect_leads_is_told_without_the_key_or_not_at_all(location: 
 
 def test_no_cookie_is_kept() -> None:
     async def scene(stub: Stub) -> None:
-        endpoint = Endpoint(base_url=stub.base_url, model="m")
+        endpoint = endpoint_at(stub.base_url, "m")
         for number in range(2):
             await endpoint.complete([], temperature=0, seed=number, max_tokens=9)
         await endpoint.aclose()

@@ -20,7 +20,7 @@ from vpp.llm.templates import Template
 from vpp.problem import Exchange, Learner, Optimizer, Prediction
 from vpp.usage import Usage
 
-from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script, serving
+from .stub import Behaviour, Reply, Request, Stub, chat, endpoint_at, refusal, script, serving
 from .tables import LINE, PARITY, row, table
 
 RULE = "The label is 1 if the sum is even."
@@ -30,9 +30,7 @@ SEED_TEXT = seed_sentence(PARITY, "The sum matters")
 @asynccontextmanager
 async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
     async with serving(behaviour) as stub:
-        endpoint = Endpoint(
-            **{"base_url": stub.base_url, "model": "tiny", "backoff_s": 0.001, "counters": Counters(), **options}
-        )
+        endpoint = endpoint_at(stub.base_url, **options)
         try:
             yield endpoint, stub
         finally:
@@ -117,7 +115,7 @@ def test_predictions_come_in_the_order_of_the_rows() -> None:
 def test_roles_are_what_a_sampler_asks_for() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         as_learner: Learner = learner
-        as_optimizer: Optimizer = optimizer_at(Endpoint(base_url=stub.base_url, model="tiny"))
+        as_optimizer: Optimizer = optimizer_at(endpoint_at(stub.base_url))
         assert as_learner
         assert as_optimizer
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from vpp.llm.single_flight import SingleFlight
+from vpp.llm.cache import SingleFlight
 
 
 class Work:

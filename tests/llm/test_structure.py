@@ -8,6 +8,7 @@ from vpp.llm.counters import Counters
 from vpp.llm.forms import Style
 from vpp.llm.learner import LlmLearner
 from vpp.llm.patterns import NUMBER
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import (
     CARRIERS,
     FREE_TEXT,
@@ -21,7 +22,6 @@ from vpp.llm.structure import (
     structured_answers,
 )
 from vpp.llm.templates import Template
-from vpp.llm.wire import Completion, Messages
 
 from .tables import LINE, PARITY, row, table
 

@@ -14,7 +14,7 @@ from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction, Proposal
 
-from .stub import Reply, chat, script, serving
+from .stub import Reply, chat, endpoint_at, script, serving
 from .tables import PARITY
 
 RULE = "The label is 1 if the sum is even."
@@ -59,7 +59,7 @@ def proposed(reply: Reply) -> Proposal:
 
 async def served(ask: Any, *replies: Reply) -> Any:
     async with serving(script(*replies)) as stub:
-        endpoint = Endpoint(base_url=stub.base_url, model="tiny", counters=Counters(), backoff_s=0.001)
+        endpoint = endpoint_at(stub.base_url, counters=Counters())
         try:
             return await ask(endpoint)
         finally:

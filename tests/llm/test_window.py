@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.llm.simulated import Latency, World
-from vpp.llm.window import COHORT, KNEE_FLOOR, LATELY_S, Cohort, Shrunk, Window
+from vpp.llm.limits import COHORT, KNEE_FLOOR, LATELY_S, Cohort, Shrunk, Window
 
 
 def steady(seconds: float) -> Latency:
@@ -96,7 +96,7 @@ def test_latencies_alone_never_shrink_it_to_a_crawl() -> None:
         calls = [window.begin("learner", load, now) for load in range(1, COHORT + 1)]
         now += 3.0**turn
         for call in calls:
-            window.answered("learner", call, COHORT, now)
+            window.answered(call, COHORT, now)
         now += 1.0
     assert window.limit >= KNEE_FLOOR
 
@@ -139,5 +139,5 @@ def test_shrinking_was_in_vain_where_clearly_fewer_calls_take_nearly_as_long() -
 def test_a_cohorts_median_counts_the_calls_that_are_still_under_way_as_the_slowest() -> None:
     """24 of 32 calls are answered, after 24, 23, … 1 s: the median of all 32 is 17 s."""
     cohort = Cohort(began=0.0, begun=COHORT, latencies=[float(seconds) for seconds in range(24, 0, -1)])
-    assert cohort.is_told
+    assert cohort.has_median
     assert cohort.median_s == 17.0

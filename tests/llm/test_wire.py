@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.llm.fields import named_fields
-from vpp.llm.wire import (
+from vpp.llm.protocol import (
     REASONING_LIMIT,
     SECRET_LENGTH,
     TEXT_LIMIT,
     OddReply,
+    named_fields,
     read_completion,
     read_models,
     retry_after_s,

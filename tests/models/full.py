@@ -17,7 +17,7 @@ from tests.models.prompts import dataset_of
 from tests.models.rules import TABLES
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.gallery import shipped
 from vpp.llm.learner import LlmLearner, learner_messages
 from vpp.llm.prompts import seed_sentence
@@ -35,7 +35,8 @@ def product(options: argparse.Namespace, dataset: Dataset, hypothesis: str) -> R
 
     async def asked(rows: Sequence[Row]) -> int:
         endpoint = Endpoint(
-            base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900
+            Server(base_url=options.base_url, model=options.model),
+            limits=Limits(concurrency=options.concurrency, timeout_s=900),
         )
         learner = LlmLearner(endpoint, TEMPLATE, dataset, seed=0, max_tokens=ANSWER_TOKENS, counters=Counters())
         try:

@@ -17,16 +17,18 @@ from typing import Any
 from tests.models.rules import ROWS, TABLES, Rule, Table
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table as Csv
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.gallery import shipped
 from vpp.llm.learner import LlmLearner
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import CARRIERS, Structure, structured_answers
-from vpp.llm.wire import Completion, Messages
 from vpp.problem import Prediction, Proposal
 
 BATCH = 10
@@ -98,7 +100,12 @@ class LearnerFigures:
 def dataset_of(table: Table, rule: Rule, n: int, *, seed: int = 0) -> Dataset:
     """The table with the rule's outputs as its target and `n` rows for training, drawn by `seed`."""
     csv = Csv.read(table.csv(rule, n + max(8, n // 4), seed=seed).encode(), name=table.name)
-    return build_dataset(csv, target=table.target, task="classification", seed=0, train_size=n, test_fraction=0.2)
+    return build_dataset(
+        csv,
+        target=table.target,
+        columns=ColumnChoice(task="classification"),
+        split=SplitPlan(seed=0, train_size=n, test_fraction=0.2),
+    )
 
 
 async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, structured: str) -> LearnerFigures:
@@ -203,7 +210,8 @@ def percent(part: int, whole: int) -> str:
 async def measure(options: argparse.Namespace) -> None:
     """Prints a table row for each set of templates, and what each rule came to."""
     endpoint = Endpoint(
-        base_url=options.base_url, model=options.model, concurrency=options.concurrency, timeout_s=900, max_attempts=2
+        Server(base_url=options.base_url, model=options.model),
+        limits=Limits(concurrency=options.concurrency, timeout_s=900, max_attempts=2),
     )
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")

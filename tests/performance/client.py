@@ -13,12 +13,12 @@ import openai
 from tests.performance.figures import Figure
 from tests.performance.stub import served
 from vpp.llm.cache import ResponseCache
-from vpp.llm.endpoint import Endpoint
-from vpp.llm.window import USUAL_AT_ONCE
+from vpp.llm.endpoint import Endpoint, Server
+from vpp.llm.limits import DEFAULT_CONCURRENCY
 
 IN_FLIGHT = 400
 QUEUED, CAPACITY = 1_000, 64
-WINDOW = USUAL_AT_ONCE
+WINDOW = DEFAULT_CONCURRENCY
 """The endpoint's own, the default of `--concurrency`."""
 LATENCY_S = 0.3
 MAX_TOKENS = 512
@@ -115,8 +115,8 @@ async def cost(base_url: str, *, times: int, rounds: int, in_flight: int) -> dic
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         cache = ResponseCache(Path(folder))
-        bare = Endpoint(base_url=base_url, model="stub", concurrency=WINDOW)
-        cached = Endpoint(base_url=base_url, model="stub", concurrency=WINDOW, cache=cache)
+        bare = Endpoint(Server(base_url=base_url, model="stub"))
+        cached = Endpoint(Server(base_url=base_url, model="stub"), cache=cache)
         client = sdk(base_url, in_flight)
         stack.callback(cache.close)
         for close in (bare.aclose, cached.aclose, client.close):
@@ -135,7 +135,7 @@ async def per_second(call: Call, numbers: Numbers, *, calls: int) -> float:
 async def queue(base_url: str, *, times: int, calls: int) -> dict[str, list[float]]:
     """All at once through the endpoint, which leaves the waiting to the server; the SDK behind a semaphore of 64."""
     numbers, room = Numbers(), asyncio.Semaphore(CAPACITY)
-    endpoint = Endpoint(base_url=base_url, model="stub", concurrency=WINDOW)
+    endpoint = Endpoint(Server(base_url=base_url, model="stub"))
     client = sdk(base_url, CAPACITY)
     direct = sdks(client)
 
@@ -193,7 +193,7 @@ def queue_figures(*, times: int, calls: int = QUEUED) -> list[Figure]:
 
 async def refusing(base_url: str, *, calls: int) -> float:
     """Calls a second through the endpoint where the server refuses what is too many."""
-    endpoint = Endpoint(base_url=base_url, model="stub", concurrency=WINDOW)
+    endpoint = Endpoint(Server(base_url=base_url, model="stub"))
     try:
         return await per_second(ours(endpoint), Numbers(), calls=calls)
     finally:

@@ -23,8 +23,8 @@ from vpp.llm.counters import Counters
 from vpp.llm.gallery import shipped
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import render_input, seed_sentence, units
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import Structure
-from vpp.llm.wire import Completion, Messages
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import TASKS, generate
 
@@ -54,7 +55,9 @@ def _made(name: str, about: str, target: Draw, *, n_train: int = TRAIN) -> tuple
 def _split(rows: list[Row], n_train: int, seed: int) -> Dataset:
     """The first rows for training, the others for testing."""
     train, test = (Table.read(_csv(part), name="made") for part in (rows[:n_train], rows[n_train:]))
-    return build_dataset(train, target="outcome", seed=seed, train_size=n_train, test_size=TEST, test_table=test)
+    return build_dataset(
+        train, target="outcome", test_table=test, split=SplitPlan(seed=seed, train_size=n_train, test_size=TEST)
+    )
 
 
 def _csv(rows: list[Row]) -> bytes:
@@ -102,7 +105,9 @@ def _turned(draw: Callable[[Row], str], labels: tuple[str, ...], share: float) -
 def _task(name: str) -> tuple[str, Kind]:
     def make(seed: int) -> Dataset:
         table = Table.read(generate(name, seed=seed, train_size=TRAIN, test_size=TEST), name=name)
-        return build_dataset(table, target=TASKS[name].target, seed=seed, train_size=TRAIN, test_size=TEST)
+        return build_dataset(
+            table, target=TASKS[name].target, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST)
+        )
 
     return name, Kind(about=f"The paper's task {name}.", make=make)
 
@@ -110,7 +115,7 @@ def _task(name: str) -> tuple[str, Kind]:
 def _example(name: str, target: str) -> tuple[str, Kind]:
     def make(seed: int) -> Dataset:
         table = Table.read((EXAMPLES / f"{name}.csv").read_bytes(), name=name)
-        return build_dataset(table, target=target, seed=seed, train_size=TRAIN, test_size=TEST)
+        return build_dataset(table, target=target, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST))
 
     return name, Kind(about=f"The shipped example {name}.", make=make)
 
@@ -119,7 +124,7 @@ def _admission(name: str) -> tuple[str, Kind]:
     def make(seed: int) -> Dataset:
         train, test = (Table.read((RULES / f"{name}_{part}.csv").read_bytes(), name=part) for part in ("train", "test"))
         return build_dataset(
-            train, target=train.names[-1], seed=seed, train_size=TRAIN, test_size=TEST, test_table=test
+            train, target=train.names[-1], test_table=test, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST)
         )
 
     return name, Kind(about="A table of HypoBench's admission rules.", make=make)

@@ -22,6 +22,7 @@ from tests.processes import (
 )
 from vpp.cli.progress import Progress
 from vpp.data.build import build_dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.events import RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
@@ -267,7 +268,7 @@ def prepare(desk: Desk, served: Model) -> RunDirectory:
     """The run that `desk.run` starts, on disk only."""
     table = Table.read(PENGUINS.read_bytes(), name=PENGUINS.name)
     return Preparation(
-        dataset=build_dataset(table, target="species", train_size=30, test_size=10),
+        dataset=build_dataset(table, target="species", split=SplitPlan(train_size=30, test_size=10)),
         config=Config(particles=3, epochs=1),
         endpoint=EndpointSpec(base_url=served.base_url, model="demo", cache=False),
     ).create(desk.runs, run_dir=desk.folder / "run")

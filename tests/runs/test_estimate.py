@@ -13,6 +13,7 @@ from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.demo import chat
 from vpp.events import ParticleDrawn, Proposed
@@ -23,8 +24,8 @@ from vpp.llm.budget import NO_CAP, Cap, Price
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.protocol import Messages, read_completion
 from vpp.llm.templates import Template
-from vpp.llm.wire import Messages, read_completion
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
@@ -227,6 +228,8 @@ def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:
     data = build_dataset(
-        Table.read(PENGUINS.read_bytes(), name=PENGUINS.name), target="species", train_size=30, test_size=10
+        Table.read(PENGUINS.read_bytes(), name=PENGUINS.name),
+        target="species",
+        split=SplitPlan(train_size=30, test_size=10),
     )
     return spec(Config(method=method, particles=3, epochs=1), data=data), data

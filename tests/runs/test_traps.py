@@ -18,7 +18,7 @@ from vpp import files
 from vpp.errors import DiskRefused, RunError
 from vpp.files import LARGEST_JSON, read_json
 from vpp.gguf.folder import LARGEST_NOTE, ServerFolder
-from vpp.llm.allowance import Allowance
+from vpp.llm.budget import Allowance
 from vpp.runs import directory as directories
 from vpp.runs.directory import RunDirectory, is_locked, slot_lock
 from vpp.runs.disk import load_ballast

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm.stub import Stub, chat, script, serving
+from tests.llm.stub import Stub, chat, endpoint_at, script, serving
 from tests.processes import Desk, Model, wait_until
 from vpp.errors import EndpointRefused, InputError, RunError
-from vpp.llm.allowance import BLOCK, Allowance
-from vpp.llm.budget import Budget
+from vpp.llm.budget import BLOCK, Allowance, Budget
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch
 from vpp.runs.session import Keys
@@ -144,9 +142,9 @@ def test_a_count_that_cannot_be_read_is_spent_for_its_day(
 ) -> None:
     allowance = Allowance(file=tmp_path / ".calls", per_day=5)
     allowance.file.write_bytes(kept)
-    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-10")
+    monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-10")
     assert (allowance.take(), allowance.is_spent) == (0, True)
-    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-11")
+    monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-11")
     assert allowance.take() == 5
 
 
@@ -159,7 +157,7 @@ def test_a_count_whose_writing_is_refused_is_what_it_was(tmp_path: Path, monkeyp
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("vpp.llm.allowance.FileIO", type("Full", (FileIO,), {"write": full}))
+        patch.setattr("vpp.llm.budget.FileIO", type("Full", (FileIO,), {"write": full}))
         with pytest.raises(OSError, match="No space"):
             allowance.take(1)
     assert allowance.file.read_bytes() == kept
@@ -167,9 +165,9 @@ def test_a_count_whose_writing_is_refused_is_what_it_was(tmp_path: Path, monkeyp
 
 def test_a_new_day_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowance = Allowance(file=tmp_path / ".calls", per_day=5)
-    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-10")
+    monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-10")
     assert (allowance.take(5), allowance.is_spent) == (5, True)
-    monkeypatch.setattr("vpp.llm.allowance._today", lambda: "2026-01-11")
+    monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-11")
     assert not allowance.is_spent
 
 
@@ -179,7 +177,7 @@ def test_no_call_leaves_beyond_a_days_calls_and_what_was_not_sent_is_given_back(
     async def ask(stub: Stub, calls: int) -> None:
         counters = Counters()
         budget = Budget(counters, allowance=allowance)
-        endpoint = Endpoint(base_url=stub.base_url, model="m", counters=counters, budget=budget)
+        endpoint = endpoint_at(stub.base_url, "m", counters=counters, budget=budget)
         try:
             for _ in range(calls):
                 await endpoint.complete([], temperature=0, seed=0, max_tokens=9)

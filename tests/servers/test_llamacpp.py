@@ -14,7 +14,7 @@ from tests.servers.whole import finished, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number, parse_pack
 from vpp.llm.carriers import honoured, try_carriers
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.learner import learner_messages
 from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure
 from vpp.llm.templates import Template
@@ -30,7 +30,9 @@ def asked(served: Served, call: Callable[[Endpoint], Any]) -> Any:
     """The result of a call of an endpoint of its own."""
 
     async def scene() -> Any:
-        endpoint = Endpoint(base_url=served.base_url, model=served.model, max_attempts=1, timeout_s=120)
+        endpoint = Endpoint(
+            Server(base_url=served.base_url, model=served.model), limits=Limits(max_attempts=1, timeout_s=120)
+        )
         try:
             return await call(endpoint)
         finally:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.processes import PENGUINS, TARGET, Desk, Outcome
 from tests.servers.served import Served
-from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.endpoint import Completion, Endpoint, Limits, Server
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 
@@ -41,7 +41,9 @@ def ask(served: Served, text: str, *, seed: int = 0, temperature: float = 0.0, m
     """One answer, from a client of its own; a failed attempt is not repeated."""
 
     async def answered() -> Completion:
-        endpoint = Endpoint(base_url=served.base_url, model=served.model, max_attempts=1, timeout_s=120)
+        endpoint = Endpoint(
+            Server(base_url=served.base_url, model=served.model), limits=Limits(max_attempts=1, timeout_s=120)
+        )
         try:
             message = {"role": "user", "content": text}
             return await endpoint.complete([message], temperature=temperature, seed=seed, max_tokens=max_tokens)

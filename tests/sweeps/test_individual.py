@@ -7,6 +7,7 @@ import pytest
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
 from vpp.events import Evaluated
@@ -15,7 +16,7 @@ from vpp.runs.summary import own_metrics, picked
 
 def dataset(task: str, target: str) -> Dataset:
     table = Table.read(generate(task, train_size=6, test_size=4), name="t.csv")
-    return build_dataset(table, target=target, train_size=6, test_size=4, test_fraction=0.4)
+    return build_dataset(table, target=target, split=SplitPlan(train_size=6, test_size=4, test_fraction=0.4))
 
 
 def evaluated(data: Dataset, *predictions: tuple[Any, ...]) -> Evaluated:

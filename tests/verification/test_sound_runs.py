@@ -10,6 +10,7 @@ from tests.inference.test_resizing import keep, right
 from tests.processes import ROOT, model
 from tests.verification.kept import GROWING, SHRINKING, kept_run, write
 from vpp.data.build import build_dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinished, RunPaused, RunResumed, StepFinished
@@ -133,7 +134,7 @@ DEMO = {
 
 def test_runs_of_a_worker_on_the_demo_model_hold(tmp_path: Path) -> None:
     table = Table.read(generate("linear", train_size=20, test_size=6), name="linear.csv")
-    dataset = build_dataset(table, target=table.columns[-1].name, train_size=20)
+    dataset = build_dataset(table, target=table.columns[-1].name, split=SplitPlan(train_size=20))
     with model() as served:
         for name, options in DEMO.items():
             config = Config(**{"particles": 3, "batch_size": 10, "epochs": 2, **options})  # type: ignore[arg-type]

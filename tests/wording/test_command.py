@@ -12,6 +12,7 @@ from vpp.cli.parser import build_parser
 from vpp.cli.running import _templates
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ReadAs
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
@@ -232,7 +233,7 @@ def test_a_file_that_looks_like_an_option_stays_a_file() -> None:
 def generated(n_train: int, n_test: int, note: str) -> RunSpec:
     """A run on 160 rows of a task, with this note of where they are from."""
     table = Table.read(generate("linear", seed=7), name="linear.csv")
-    data = build_dataset(table, target="y", train_size=n_train, test_size=n_test, notes=(note,))
+    data = build_dataset(table, target="y", notes=(note,), split=SplitPlan(train_size=n_train, test_size=n_test))
     return spec(dataset=dataset_spec(data))
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from vpp.bench.variants import VARIANTS
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, find_info, generate
 from vpp.inference.plan import plan
@@ -67,12 +69,9 @@ def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
     return build_dataset(
         Table.read(content, name=f"{cell.task}.csv"),
         target=info.target,
-        task=info.task,
-        inputs=info.inputs,
-        seed=cell.seed,
-        train_size=sizes.train,
-        test_size=sizes.test,
         notes=(describe(cell.task, seed=cell.seed),),
+        columns=ColumnChoice(task=info.task, inputs=info.inputs),
+        split=SplitPlan(seed=cell.seed, train_size=sizes.train, test_size=sizes.test),
     )
 
 

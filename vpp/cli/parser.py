@@ -6,8 +6,7 @@ from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
-from vpp.data.dataset import Kind
-from vpp.data.split_rule import RANDOM, SHAPES, SplitRule
+from vpp.data.dataset import RANDOM, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, PREFETCH, STRUCTURED, TEMPLATES, current_name
 from vpp.settings import Config, Preset, choices, option_docs

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, write_bytes
-from vpp.data.inputs import other_columns, unlabelled_rows
+from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import read_like
 from vpp.data.tasks import generate
 from vpp.errors import InputError

@@ -12,8 +12,9 @@ from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import answered_rows
+from vpp.data.roles import ColumnChoice, guess_note, target_guess
+from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
-from vpp.data.target import guess_note, target_guess
 from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP, Price
@@ -110,16 +111,16 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     dataset = build_dataset(
         table,
         target=target,
-        task=options.task,
-        inputs=options.inputs,
-        exclude=options.exclude,
-        seed=config.seed,
-        train_size=options.train_size,
-        test_size=options.test_size,
-        test_fraction=options.test_fraction,
         test_table=test,
-        split=options.split,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
+        columns=ColumnChoice(task=options.task, inputs=options.inputs, exclude=options.exclude),
+        split=SplitPlan(
+            seed=config.seed,
+            train_size=options.train_size,
+            test_size=options.test_size,
+            test_fraction=options.test_fraction,
+            rule=options.split,
+        ),
     )
     return dataset, format_text(table.reading)
 

@@ -7,8 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
-from vpp.data.reading import MAX_BYTES, Reading
-from vpp.data.table import Table
+from vpp.data.table import MAX_BYTES, Reading, Table
 from vpp.data.text import encoding_name
 from vpp.errors import InputError
 from vpp.files import read_at_most

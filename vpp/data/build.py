@@ -1,67 +1,68 @@
 """Build a dataset from a table: target, task, inputs and split, with notes on each decision."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
-from vpp.data.dataset import Dataset, Provenance, Row, Task
-from vpp.data.inputs import choose_inputs, require_columns
-from vpp.data.parting import Examples, Parted, coverage_notes, part, repeat_notes, split_hints
-from vpp.data.split import Sizes
-from vpp.data.split_rule import RANDOM, SplitRule
+from vpp.data.answers import quoted
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
+from vpp.data.kinds import is_integer
+from vpp.data.roles import (
+    MAX_CLASSES,
+    ColumnChoice,
+    check_numbers,
+    check_readable,
+    choose_inputs,
+    label_notes,
+    require_columns,
+    resolve_task,
+    sort_labels,
+)
+from vpp.data.split import Examples, Parted, SplitPlan, counted, part
 from vpp.data.table import Table, read_like
-from vpp.data.target import MAX_CLASSES, check_numbers, check_readable, label_notes, resolve_task, sort_labels
 from vpp.errors import DataError, InputError
 
 UNLABELLED = 103
 """Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
 MOST_UNLABELLED = 1_000
 """Most rows without a target in a dataset."""
+DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
+"""The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
 
 def build_dataset(
     table: Table,
     *,
     target: str,
-    task: Task | Literal["auto"] = "auto",
-    inputs: Sequence[str] | None = None,
-    exclude: Collection[str] = (),
-    seed: int = 0,
-    train_size: int = 100,
-    test_size: int = 60,
-    test_fraction: float = 0.375,
+    columns: ColumnChoice = DETECTED,
+    split: SplitPlan = BY_CHANCE,
     test_table: Table | None = None,
-    split: SplitRule = RANDOM,
-    name: str | None = None,
-    min_train: int = 1,
     notes: Sequence[str] = (),
 ) -> Dataset:
     """Draw training and test rows by seed, and keep rows without a target for labelling.
 
-    inputs: None takes every column except the target, `exclude`, constants, identifiers and the column of `split`.
-    test_fraction: share of test rows if the table has fewer than train_size + test_size rows.
     test_table: source of the test rows, whose ids follow the table's; needs the same inputs and target.
-    split: rule of the split; rows without a value in its column are left out. min_train: least training rows.
-    notes: put before the notes made here. Raises InputError for a size out of range, else DataError.
+    notes: put before the notes made here. Raises DataError for unsuitable columns and too few rows.
     """
-    sizes = Sizes(train=train_size, test=test_size, test_fraction=test_fraction)
-    _check_rule(split, table, target=target, test_table=test_table)
-    resolved = resolve_task(table, target, task)
-    chosen, left_out = choose_split_inputs(table, split, target=target, inputs=inputs, exclude=exclude)
-    examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=split.column)
+    rule = split.rule
+    _check_rule(rule, table, target=target, test_table=test_table)
+    resolved = resolve_task(table, target, columns.task)
+    chosen, left_out = choose_split_inputs(table, rule, target=target, inputs=columns.inputs, exclude=columns.exclude)
+    examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=rule.column)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
-    parted = part(files, sizes, split, min_train=min_train, seed=seed)
-    unlabelled, draw_notes = _unlabelled(files, seed=seed)
+    parted = part(files, split)
+    unlabelled, draw_notes = _unlabelled(files, seed=split.seed)
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
-    hints = split_hints(table, target) if split == RANDOM and test_table is None else ()
+    hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
     covered = coverage_notes(parted, classes, n_left=n_left)
     own_notes = (*parted.notes, *hints, *covered, *label_notes(classes), *draw_notes, *repeat_notes(files))
     return Dataset(
-        name=name or table.file.rpartition("/")[2].removesuffix(".csv"),
+        name=table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
         task=resolved,
         columns=table.columns,
@@ -69,7 +70,7 @@ def build_dataset(
         classes=classes,
         train=parted.train,
         test=parted.test,
-        provenance=_provenance(files, parted, split, sizes, (*notes, *table.notes, *left_out, *own_notes)),
+        provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
         unlabelled=unlabelled,
     )
 
@@ -131,9 +132,7 @@ def _unlabelled(files: Sequence[Examples], *, seed: int) -> tuple[tuple[Row, ...
     return tuple(rows[i] for i in drawn), (note,)
 
 
-def _provenance(
-    files: Sequence[Examples], parted: Parted, split: SplitRule, sizes: Sizes, notes: tuple[str, ...]
-) -> Provenance:
+def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, notes: tuple[str, ...]) -> Provenance:
     table = files[0].table
     n_rows = sum(file.table.n_rows for file in files)
     n_labelled = sum(len(file.labelled) for file in files)
@@ -146,11 +145,11 @@ def _provenance(
         n_rows=n_rows,
         n_unlabelled=n_rows - n_labelled,
         n_left_out=n_labelled - len(parted.train) - len(parted.test),
-        split="file" if len(files) > 1 else split.text,
+        split="file" if len(files) > 1 else split.rule.text,
         test_file=files[1].table.file if len(files) > 1 else "",
-        train_size=sizes.train,
-        test_size=sizes.test,
-        test_fraction=sizes.test_fraction,
+        train_size=split.train_size,
+        test_size=split.test_size,
+        test_fraction=split.test_fraction,
         notes=notes + tuple(note for file in files[1:] for note in _test_file_notes(file)),
     )
 
@@ -158,3 +157,116 @@ def _provenance(
 def _test_file_notes(file: Examples) -> tuple[str, ...]:
     source = f"test rows come from {file.table.file} (SHA-256 {file.table.sha256}), with ids from {file.first_id}"
     return (source, *file.table.notes)
+
+
+RARE_SHARE = 0.1
+RARE_ROWS = 5
+"""A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
+NAMED = 5
+"""Most labels that a note lists; the rest are counted."""
+
+
+def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) -> Iterator[str]:
+    """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
+
+    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in neither part.
+    """
+    trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
+    if not labels and len(trained) == 1:
+        yield f"every training row has the target {parted.train[0].target}: there is nothing to learn from them"
+    unseen = [label for label in labels if label not in trained]
+    if unseen:
+        n = sum(tested[label] for label in unseen)
+        rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
+        yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
+    if labels and (rare := _rare(Counter(str(row.target) for row in parted.train))):
+        yield rare + ("; take more rows (Rows and split; --train-size)" if n_left else "")
+    untested = [label for label in labels if label in trained and label not in tested]
+    if untested:
+        yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
+
+
+def _rare(trained: Counter[str]) -> str:
+    """Accuracy of always predicting the commonest label, as a note, if another label is rare; else empty."""
+    total = trained.total()
+    (common, most), *_, (rare, n) = [*trained.most_common(), *trained.most_common()[-1:]]
+    if not (n < RARE_ROWS or n < RARE_SHARE * total) or 2 * n > most:
+        return ""
+    few = f"label {quoted(rare)} has {n:,} of {counted(total, 'training row')}"
+    return f"{few}: always predicting {quoted(common)} would be right on {round(100 * most / total)}\u00a0%"
+
+
+def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:
+    """Note the rows of the test file that are in the training file too."""
+    if len(files) < 2:
+        return
+    known = set(_word_for_word(files[0]))
+    again = sum(row in known for row in _word_for_word(files[1]))
+    if again:
+        row = "row" if again == 1 else "rows"
+        was = "is" if again == 1 else "are"
+        total = len(files[1].targets)
+        yield (
+            f"{again:,} {row} of the {total:,} of {files[1].table.file} {was} identical to a row of "
+            f"{files[0].table.file}: rows used for training and testing make the test too optimistic"
+        )
+
+
+def _word_for_word(file: Examples) -> Iterator[tuple[str | None, ...]]:
+    return zip(*(file.cells(name) for name in (*file.inputs, file.target)), strict=True)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    shown = ", ".join(map(quoted, labels[:NAMED]))
+    more = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
+    return f"the label {shown}" if len(labels) == 1 else f"one of the labels {shown}{more}"
+
+
+FEWEST_GROUPS = 3
+FEWEST_CODES = 10
+"""Least values of a group column that is recognised by its codes alone; fewer are ordinary labels."""
+_GROUP_NAME = re.compile(
+    r"(.*[^a-z])?(id|uuid|guid|patient|subject|participant|proband|person|customer|client|user|author|player|pupil|"
+    r"student|school|household|family|hospital|clinic|site|shop|store|device|machine|sensor|batch|session|animal)"
+    r"([ _-]?(id|code|key|no|nr|number))?|.*[a-z](Id|ID)",
+    re.IGNORECASE,
+)
+_GROUP_CODE = re.compile(r"(?=.*\d)[\w./#:+@-]+|[\w.+-]+@[\w.-]+")
+
+
+def split_hints(table: Table, target: str) -> tuple[str, ...]:
+    """Suggest a split by the likeliest column of groups and by the first column of dates, a sentence each."""
+    others = [column for column in table.columns if column.name != target]
+    return (*_of_groups(table, others), *_of_time(others))
+
+
+def _of_groups(table: Table, columns: Sequence[Column]) -> Iterator[str]:
+    named = [column for column in columns if _repeats(column, table) and _are_groups(column, table)]
+    for column in sorted(named, key=lambda column: _GROUP_NAME.fullmatch(column.name) is None)[:1]:
+        yield (
+            f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
+            f"together, split by group (--split group:{column.name})"
+        )
+
+
+def _of_time(columns: Sequence[Column]) -> Iterator[str]:
+    dated = [column.name for column in columns if column.kind == "date" and column.n_distinct > 1]
+    for name in dated[:1]:
+        later = f"to predict later rows from earlier ones, split by time (--split time:{name})"
+        yield f"column {name!r} holds dates: {later}"
+
+
+def _repeats(column: Column, table: Table) -> bool:
+    """True if a value has at least two rows on average."""
+    return column.n_distinct >= FEWEST_GROUPS and 2 * column.n_distinct <= table.n_rows - column.n_missing
+
+
+def _are_groups(column: Column, table: Table) -> bool:
+    """True for integers or words under the name of a group, and for codes that are not integers."""
+    if column.kind not in ("number", "category", "text"):
+        return False
+    present = {cell for cell in table.cells(column.name) if cell is not None}
+    if _GROUP_NAME.fullmatch(column.name):
+        return column.kind != "number" or all(map(is_integer, present))
+    is_code = column.kind != "number" and len(present) >= FEWEST_CODES
+    return is_code and all(map(_GROUP_CODE.fullmatch, present))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from vpp.data.answers import quoted
 from vpp.data.dataset import Column, Kind, Notation
 from vpp.data.kinds import (
     DateForm,
@@ -18,7 +19,6 @@ from vpp.data.kinds import (
     is_sequence,
     labels_among,
 )
-from vpp.data.lines import quoted
 from vpp.data.numbers import (
     Cells,
     certain_decimal,

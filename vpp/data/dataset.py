@@ -1,4 +1,7 @@
-"""Datasets: rows with ids that never change, a target, training and test rows, and the options of reading a file."""
+"""Datasets: rows with ids that never change, a target, training and test rows; options of reading and splitting a file.
+
+Imports no numpy, so that help texts stay fast.
+"""
 
 import codecs
 from dataclasses import asdict, dataclass
@@ -192,7 +195,52 @@ class Dataset:
         return max((_decimals(float(row.target)) for row in self.train if row.target is not None), default=0)
 
 
+def target_value(cell: str, task: Task) -> Value:
+    """Read a target cell: a number for regression, else the label."""
+    return float(cell) if task == "regression" else cell
+
+
 def _decimals(value: float) -> int:
     """Decimals of a number: 0 for 3.0 and 1e22, 9 for 1e-9."""
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+RuleKind = Literal["random", "group", "time"]
+SHAPES = "random, group:COLUMN or time:COLUMN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRule:
+    """Rule of a split: by chance, by the groups of a column, or by the times of a column."""
+
+    kind: RuleKind = "random"
+    column: str = ""
+    """Column with the groups or times; empty for a random split. An input only if the user asks for it."""
+
+    @classmethod
+    def read(cls, text: str) -> "SplitRule":
+        """Parse `random`, `group:COLUMN` or `time:COLUMN`. Raises InputError for other text."""
+        kind, _, column = text.partition(":")
+        if text == "random":
+            return cls()
+        if kind == "group" and column:
+            return cls(kind="group", column=column)
+        if kind == "time" and column:
+            return cls(kind="time", column=column)
+        raise InputError(f"split {text!r} is unknown: give {SHAPES}")
+
+    @property
+    def text(self) -> str:
+        """The rule as `read` parses it."""
+        return f"{self.kind}:{self.column}" if self.column else self.kind
+
+    @property
+    def why_no_input(self) -> str:
+        """Reason, as a clause, why its column is not an input by default."""
+        if self.kind == "group":
+            return "the split is by its groups, and new rows belong to new groups"
+        return "the split is by its times, and new rows have later times"
+
+
+RANDOM = SplitRule()

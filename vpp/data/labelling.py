@@ -1,4 +1,4 @@
-"""Rows to label next, and labelled rows added to the training rows of a dataset."""
+"""Rows from a person: rows to label next, labelled rows added to a dataset, rows typed into a form."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -9,10 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.dataset import Dataset, Kind, Row, Value
-from vpp.data.inputs import require_columns
+from vpp.data.columns import read_cell
+from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value
 from vpp.data.kinds import clean_cell, is_number
-from vpp.data.numbers import read_number
+from vpp.data.numbers import read_number, write_number
+from vpp.data.roles import require_columns
 from vpp.data.table import Table, read_like
 from vpp.errors import DataError
 
@@ -201,3 +202,85 @@ def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
         if key in known:
             raise DataError(f"answered row {place} repeats {known[key]}: leave it out, since each row counts once")
         known[key] = f"answered row {place}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
+
+    name: str
+    kind: Kind
+    example: str | None
+    """First present cell of the training rows."""
+    low: str | None = None
+    """Smallest number; None for other kinds and empty columns."""
+    high: str | None = None
+    """Largest number; None for other kinds and empty columns."""
+    values: tuple[str, ...] = ()
+    """Sorted values of a category; empty for other kinds."""
+    notation: Notation | None = None
+    """Format of the file's numbers; None if plain."""
+    kept_words: tuple[str, ...] = ()
+    """Labels that mean a missing cell in other columns."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of the numbers; empty if none."""
+        return self.notation.unit if self.notation else ""
+
+    def written(self, cell: str) -> str:
+        """Format a cell as a user types it: numbers with the file's decimal mark."""
+        return write_number(cell, self.notation) if self.kind == "number" and is_number(cell) else cell
+
+    def is_outside(self, cell: str | None) -> bool:
+        """True for an extrapolation: a number outside the training range, or an unseen category.
+
+        False for missing cells, sequences, dates and texts.
+        """
+        if cell is None:
+            return False
+        if self.kind == "number" and self.low is not None and self.high is not None:
+            return not (is_number(cell) and float(self.low) <= float(cell) <= float(self.high))
+        return self.kind == "category" and cell not in self.values
+
+
+def input_fields(dataset: Dataset) -> tuple[Field, ...]:
+    """Return a field for each input column, in order."""
+    known = {column.name: column for column in dataset.columns}
+    seen = zip(*(row.inputs for row in dataset.train), strict=True)
+    return tuple(_field(known[cells[0][0]], [cell for _, cell in cells]) for cells in seen)
+
+
+def _field(column: Column, cells: Sequence[str | None]) -> Field:
+    present = [cell for cell in cells if cell is not None]
+    numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
+    return Field(
+        name=column.name,
+        kind=column.kind,
+        notation=column.notation,
+        kept_words=column.kept_words,
+        example=present[0] if present else None,
+        low=min(numbers, key=float, default=None),
+        high=max(numbers, key=float, default=None),
+        values=tuple(sorted(set(present))) if column.kind == "category" else (),
+    )
+
+
+def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
+    """Read the row typed into a form; an empty cell, or a word such as NA, is missing.
+
+    Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
+    if every cell is missing.
+    """
+    read = [None if cell is None else _typed(field, cell) for field, cell in zip(fields, cells, strict=True)]
+    for field, cell in zip(fields, read, strict=True):
+        if field.kind == "number" and cell is not None and not is_number(cell):
+            example = f", such as {field.written(field.example)}" if field.example else ""
+            raise DataError(f"{field.name!r} takes a number{example}, not {cell[:40]!r}")
+    if all(cell is None for cell in read):
+        raise DataError("every field is empty: fill in at least one")
+    return Row(id=0, inputs=tuple((f.name, cell) for f, cell in zip(fields, read, strict=True)), target=None)
+
+
+def _typed(field: Field, cell: str) -> str | None:
+    return read_cell(cell, kind=field.kind, notation=field.notation, kept_words=field.kept_words)

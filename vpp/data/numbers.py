@@ -2,13 +2,12 @@
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from vpp.data.answers import quoted
 from vpp.data.dataset import Notation
 from vpp.data.kinds import is_number
-from vpp.data.lines import quoted, without_invisible
 
 Cells = tuple[str | None, ...]
 Marks = tuple[str, str]
@@ -237,65 +236,3 @@ def _plain(part: _Part, marks: Marks) -> str:
     digits = whole.translate(_WITHOUT[grouping]) or "0"
     fraction = f".{decimals}" if decimals else ""
     return f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
-
-
-_SIGN_CHARACTERS = str.maketrans({**dict.fromkeys("−–‒﹣－", "-"), "٫": ".", "٬": ",", "⁠": None})
-_SUPERSCRIPT = re.compile(r"(?<=\d)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_SUBSCRIPT = re.compile(r"(?<=\d)[₊₋₀-₉]+")
-_SIGN_APART = re.compile(r"(?<=^[+-])\s+(?=[\d.])")
-_GROUPED = re.compile(r"(?<=\d)[,_' ’](?=\d)")
-_FIRST_GROUP = r"[+-]?[1-9]\d{0,2}"
-_THOUSANDS = re.compile(
-    rf"{_FIRST_GROUP}(?P<mark>[,_' ’])\d{{3}}(?:(?P=mark)\d{{3}})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII
-)
-_LAKHS = re.compile(r"[+-]?[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
-_EITHER_WAY = re.compile(rf"({_FIRST_GROUP}),(\d{{3}})\.?", re.ASCII)
-_POINT_GROUPS = re.compile(rf"{_FIRST_GROUP}(?:\.\d{{3}}){{2,}}", re.ASCII)
-_DECIMAL_COMMA = re.compile(
-    rf"{_FIRST_GROUP}(?P<mark>[. '’])\d{{3}}(?:(?P=mark)\d{{3}})*,(?:\d{{1,2}}|\d{{4,}})", re.ASCII
-)
-_POWER = re.compile(r"(?<!\s)\s*(?:×|x|\*|·|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_BARE_POWER = re.compile(r"^([+-]?)10\s?(?:\^|\*\*)\s?\{?([+-]?\d{1,6})\}?$", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_LONGEST = 400
-"""Most characters of an answer's number."""
-
-
-def read_float(text: str) -> float | None:
-    """Read a number from a model's answer: 1,234.5, 1.2e-5, 1.2 × 10⁻⁵, −3, ٣٫٥, 1.234,56.
-
-    Return inf for inf, nan and numbers beyond the range of floats; None for other text. A comma before three digits
-    separates thousands (3,141 is 3141), except after a group that thousands cannot begin with (0,500). A decimal comma
-    is read only if the number has another mark for its thousands (1.234,56); 0,5 gives None.
-    """
-    plain = _ascii_number(text)
-    if _THOUSANDS.fullmatch(plain) or _LAKHS.fullmatch(plain):
-        plain = _GROUPED.sub("", plain)
-    elif _POINT_GROUPS.fullmatch(plain):
-        plain = plain.replace(".", "")
-    elif _DECIMAL_COMMA.fullmatch(plain):
-        whole, _, decimals = plain.rpartition(",")
-        plain = f"{re.sub(r'[^0-9+-]', '', whole)}.{decimals}"
-    if _DECIMAL.fullmatch(plain):
-        return float(plain)
-    return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
-
-
-def read_decimal_comma(text: str) -> float | None:
-    """Read `3,141` as 3.141; None for other shapes."""
-    groups = _EITHER_WAY.fullmatch(_ascii_number(text))
-    return float(f"{groups[1]}.{groups[2]}") if groups else None
-
-
-def compatible(text: str) -> str:
-    """Normalise `text` (NFKC), with powers and indices after a digit spelled out: 10² becomes 10^2."""
-    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0], text)
-    return unicodedata.normalize("NFKC", _SUBSCRIPT.sub(lambda index: "_{" + index[0] + "}", raised))
-
-
-def _ascii_number(text: str) -> str:
-    """Rewrite digits, signs and powers of ten in ASCII."""
-    narrow = compatible(without_invisible(text[:_LONGEST])).replace("{,}", ",").replace("\\,", " ")
-    digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
-    signed = _SIGN_APART.sub("", digits.translate(_SIGN_CHARACTERS).strip())
-    return _POWER.sub(r"e\1", _BARE_POWER.sub(r"\g<1>1e\2", signed)).strip()

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, Task, Value
-from vpp.data.target import target_value
+from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, Task, Value, target_value
 from vpp.errors import DataError
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')

@@ -1,29 +1,39 @@
 """Split rows into training and test rows: by chance (stratified), by group, or by time."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from vpp.errors import InputError
+from vpp.data.answers import quoted
+from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
+from vpp.data.kinds import find_form, is_number
+from vpp.data.roles import unlabelled_rows
+from vpp.data.table import Table
+from vpp.errors import DataError, InputError
 
 SPLIT = 101
 """Purpose number of a split's random stream: SeedSequence(seed, spawn_key=(SPLIT, file))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
-    """Most rows of each part. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
+class SplitPlan:
+    """Rule, sizes and seed of a split. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
 
-    train: int
-    test: int
-    test_fraction: float
-    """Share of test rows if there are fewer than train + test rows."""
+    rule: SplitRule = RANDOM
+    """Rows without a value in its column are left out."""
+    train_size: int = 100
+    """Most training rows."""
+    test_size: int = 60
+    test_fraction: float = 0.375
+    """Share of test rows if there are fewer than train_size + test_size rows."""
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, size in (("train size", self.train), ("test size", self.test)):
+        for name, size in (("train size", self.train_size), ("test size", self.test_size)):
             if size < 1:
                 raise InputError(f"{name} {size} is too small: give at least 1")
         if not 0 < self.test_fraction < 1:
@@ -31,10 +41,10 @@ class Sizes:
 
     def within(self, n: int) -> tuple[int, int]:
         """Return (training, test) rows of n: both sizes if n suffices, else the test fraction, at least 1 test row."""
-        if n >= self.train + self.test:
-            return self.train, self.test
-        test = min(self.test, max(1, round(n * self.test_fraction)))
-        return min(self.train, n - test), test
+        if n >= self.train_size + self.test_size:
+            return self.train_size, self.test_size
+        test = min(self.test_size, max(1, round(n * self.test_fraction)))
+        return min(self.train_size, n - test), test
 
     def test_share(self, n: int) -> float:
         """Share of test rows among the rows taken from n."""
@@ -67,29 +77,29 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
     return Split(train=taken, test=_take(others, strata, wanted_test))
 
 
-def group_split(groups: Sequence[str], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
-    """Assign whole groups to training or testing, then draw at most `sizes` rows of each side, stratified.
+def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
+    """Assign whole groups to training or testing, then draw at most the plan's rows of each side, stratified.
 
     Groups are visited in random order; one is added to the test side if that brings it nearer to its share of rows.
     groups, strata: (n,) with at least two groups. Each side has at least one group.
     """
-    aim = len(groups) * sizes.test_share(len(groups))
+    aim = len(groups) * plan.test_share(len(groups))
     tested = _nearest_to(aim, Counter(groups), rng)
     sides = (
         [i for i, group in enumerate(groups) if group not in tested],
         [i for i, group in enumerate(groups) if group in tested],
     )
-    return Split(train=_draw(sides[0], strata, sizes.train, rng), test=_draw(sides[1], strata, sizes.test, rng))
+    return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.test_size, rng))
 
 
-def time_split(times: Sequence[Any], strata: Sequence[str], *, sizes: Sizes, rng: np.random.Generator) -> Split:
+def time_split(times: Sequence[Any], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
     """Take the latest rows for testing, in order; draw the training rows from the earlier ones, stratified.
 
     times: (n,) of one ordered type, n >= 2; ties are ordered by position.
     """
-    _, n_test = sizes.within(len(times))
+    _, n_test = plan.within(len(times))
     order = sorted(range(len(times)), key=lambda i: (times[i], i))
-    return Split(train=_draw(order[:-n_test], strata, sizes.train, rng), test=tuple(order[-n_test:]))
+    return Split(train=_draw(order[:-n_test], strata, plan.train_size, rng), test=tuple(order[-n_test:]))
 
 
 def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
@@ -141,3 +151,194 @@ def _take(order: Sequence[int], strata: Sequence[str], wanted: Mapping[str, int]
             left[strata[i]] -= 1
             taken.append(i)
     return tuple(taken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """Labelled rows of a table: those with a value in the target column and, if given, in the `needed` column."""
+
+    table: Table
+    inputs: tuple[str, ...]
+    target: str
+    task: Task
+    first_id: int = 0
+    """Id of the file's first row."""
+    needed: str = ""
+    """Column that must have a value too; empty if none."""
+
+    @cached_property
+    def labelled(self) -> list[tuple[int, str]]:
+        """(position in the file, target cell) of each row with a target."""
+        return [(i, cell) for i, cell in enumerate(self.table.cells(self.target)) if cell is not None]
+
+    @cached_property
+    def targets(self) -> list[tuple[int, str]]:
+        """`labelled` rows with a value in the needed column."""
+        if not self.needed:
+            return self.labelled
+        cells = self.table.cells(self.needed)
+        return [(i, cell) for i, cell in self.labelled if cells[i] is not None]
+
+    @property
+    def n_without(self) -> int:
+        """Number of rows with a target but without the needed value."""
+        return len(self.labelled) - len(self.targets)
+
+    @cached_property
+    def strata(self) -> list[str]:
+        """Label of each of `targets`; all equal for regression."""
+        return [cell if self.task == "classification" else "" for _, cell in self.targets]
+
+    @property
+    def labels(self) -> set[str]:
+        """Labels of all rows with a target; one empty label for regression."""
+        return {cell if self.task == "classification" else "" for _, cell in self.labelled}
+
+    @property
+    def unlabelled(self) -> tuple[Row, ...]:
+        """Rows without a target but with any input, in file order."""
+        rows = unlabelled_rows(self.table, self.inputs, self.target)
+        filled = (row for row in rows if any(cell is not None for _, cell in row.inputs))
+        return tuple(replace(row, id=self.first_id + row.id) for row in filled)
+
+    def cells(self, column: str) -> list[str | None]:
+        """Cells of a column, one for each of `targets`."""
+        cells = self.table.cells(column)
+        return [cells[i] for i, _ in self.targets]
+
+    def rows(self, picked: Sequence[int]) -> tuple[Row, ...]:
+        """Rows at these positions of `targets`."""
+        columns = [(name, self.table.cells(name)) for name in self.inputs]
+        return tuple(
+            Row(
+                id=self.first_id + i,
+                inputs=tuple((name, cells[i]) for name, cells in columns),
+                target=target_value(cell, self.task),
+            )
+            for i, cell in (self.targets[k] for k in picked)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parted:
+    """Training and test rows."""
+
+    train: tuple[Row, ...]
+    test: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    """Notes on the split, a sentence each."""
+
+
+def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
+    """Split one file by the plan's rule, or draw training rows from the first file and test rows from the second.
+
+    Raises DataError if there are too few rows, or if the rule's column cannot split them.
+    """
+    if plan.rule == RANDOM:
+        train, test = _drawn(files, plan)
+        return Parted(train=train, test=test)
+    file = files[0]
+    _check_enough(files, n_train=len(file.targets) - 1, n_test=min(1, len(file.targets)))
+    by_rule = _by_group if plan.rule.kind == "group" else _by_time
+    split, notes = by_rule(file, plan)
+    _check_enough(files, n_train=len(split.train), n_test=len(split.test))
+    return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=(*notes, *_without(file)))
+
+
+def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    wanted = _wanted([len(file.targets) for file in files], plan)
+    _check_enough(files, n_train=wanted[0][0], n_test=wanted[-1][1])
+    splits = [
+        stratified_split(file.strata, train=train, test=test, rng=_rng(plan.seed, part))
+        for part, (file, (train, test)) in enumerate(zip(files, wanted, strict=True))
+    ]
+    return files[0].rows(splits[0].train), files[-1].rows(splits[-1].test)
+
+
+def _wanted(n_labelled: Sequence[int], plan: SplitPlan) -> list[tuple[int, int]]:
+    """(training, test) rows to draw from each file."""
+    if len(n_labelled) == 1:
+        return [plan.within(n_labelled[0])]
+    n_train, n_test = n_labelled
+    return [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.test_size))]
+
+
+def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> None:
+    if n_train < 1 or n_test < 1:
+        counts = " and ".join(f"{len(file.targets)} in {file.table.file}" for file in files)
+        needed = f" and {files[0].needed!r}" if files[0].needed else ""
+        raise DataError(
+            f"too few rows have a value in {files[0].target!r}{needed}: {counts}; at least 1 for "
+            "training and 1 for testing are needed: add rows or fill in the target"
+        )
+
+
+def _rng(seed: int, part: int) -> np.random.Generator:
+    """Random stream of a file's split (0: first file, 1: test file)."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, part)))
+
+
+def _by_group(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
+    column = plan.rule.column
+    groups = [cell or "" for cell in file.cells(column)]
+    if len(set(groups)) < 2:
+        raise DataError(
+            f"column {column!r} of {file.table.file} has a single group among the rows with a target: split by another "
+            "column, or by chance"
+        )
+    split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
+    train, test = ({groups[i] for i in part} for part in (split.train, split.test))
+    largest = Counter(groups).most_common(1)[0]
+    notes = [f"split by {column!r}: {counted(len(train), 'group')} for training, {len(test):,} for testing, no overlap"]
+    if len(set(groups)) == len(groups):
+        notes.append(f"every row has a different {column!r}, so this split equals a random one")
+    elif 2 * largest[1] > len(groups):
+        share = f"{largest[1]:,} of {len(groups):,} rows"
+        notes.append(f"the group {quoted(largest[0])} has {share}, so the parts are uneven")
+    return split, notes
+
+
+def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
+    column = plan.rule.column
+    cells = [cell or "" for cell in file.cells(column)]
+    times = _times(file, column, cells)
+    if len(set(times)) < 2:
+        raise DataError(
+            f"column {column!r} of {file.table.file} has a single time among the rows with a target: split by another "
+            "column, or by chance"
+        )
+    split = time_split(times, file.strata, plan=plan, rng=_rng(plan.seed, 0))
+    first = split.test[0]
+    latest = f"{counted(len(split.test), 'row')} from {quoted(cells[first])} on"
+    notes = [f"split by {column!r}: test rows are the latest, {latest}"]
+    tied = sum(time == times[first] for time in times) - sum(times[i] == times[first] for i in split.test)
+    if tied:
+        row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"
+        notes.append(f"{row} the same {column!r} as the first test row; ties were broken by the order in the file")
+    return split, notes
+
+
+def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:
+    """Parse a column of numbers or dates. Raises DataError for other columns."""
+    if all(map(is_number, cells)):
+        return [float(cell) for cell in cells]
+    form = find_form(sorted({cell for cell in file.table.cells(column) if cell is not None}))
+    if form is None:
+        kind = file.table.column(column).kind
+        holds = {"text": "free text", "category": "categories", "sequence": "sequences"}.get(kind, f"{kind}s")
+        raise DataError(
+            f"column {column!r} of {file.table.file} cannot order the rows in time: it holds {holds}; name a column of "
+            "dates in one form, or of numbers"
+        )
+    moments = {cell: form.read(cell) for cell in set(cells)}
+    return [moments[cell] for cell in cells]
+
+
+def _without(file: Examples) -> Iterator[str]:
+    if n := file.n_without:
+        rows = "1 row has" if n == 1 else f"{n:,} rows have"
+        yield f"{rows} a target but no {file.needed!r}: left out"
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,1 +1,1 @@
-"""What pages draw: cards, tables and charts, as escaped HTML and Plotly figures."""
+"""Cards, tables and charts of the pages, as escaped HTML and Plotly figures."""

@@ -1,21 +1,23 @@
-"""What the particles say of a row they were asked about, in words and as HTML."""
+"""Answers to a new row, or to a table of new rows, in words and as HTML."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Row
-from vpp.data.inputs import Field
 from vpp.data.kinds import is_number
+from vpp.data.labelling import Field
 from vpp.drawing.cards import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
-from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, text, votes
+from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
     capitalised,
     counted,
     fixed,
     in_words,
+    integer,
+    listed,
     number,
     percent,
     seconds,
@@ -33,7 +35,7 @@ NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not
 def vote_html(
     vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None, n_classes: int = 2
 ) -> str:
-    """Headline, bar or numbers, how sure, and who dissents.
+    """Headline, bar or numbers, certainty, and the dissenters.
 
     scale, decimals: standard deviation of the training targets, and their decimals.
     """
@@ -68,7 +70,7 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
 
 
 def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
-    """How far the voices agree, with the number that says so and its scale."""
+    """Sentence on how far the particles agree, with the number and its scale."""
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
@@ -85,7 +87,7 @@ def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
 
 
 def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
-    """`The one dissent, particle 9, says 0: “…”`, of the heaviest; of numbers, the lowest and the highest."""
+    """`The one dissent, particle 9, says 0: “…”`, the heaviest; for numbers, the lowest and the highest answer."""
     if vote.is_label:
         return _label_dissent(vote, is_weighted=is_weighted) if vote.dissenters else ""
     if not vote.voices or vote.doubt == 0:
@@ -96,7 +98,7 @@ def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
 
 
 def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
-    """A line a sentence, heaviest first: who holds it, its answer and reason, and the sentence folded away.
+    """Table with a line per sentence, heaviest first: its particles, answer and reason, with the sentence folded away.
 
     texts: (K,). Particles that hold the same sentence gave the same answer.
     """
@@ -164,9 +166,9 @@ def _unanimous(vote: Vote) -> str:
         n = sum(said.value is None for said in vote.said)
         gave = f"{in_words(n)} of {in_words(len(vote.said))}, with {percent(vote.abstained)} of the weight, gave none"
         return f"All that gave a readable answer agree; {gave}."
-    heard = len(vote.voices)
-    which = " that hold weight" if heard < len(vote.said) else ""
-    return f"{'Both' if heard == 2 else f'All {in_words(heard)}'} particles{which} agree."
+    n_voices = len(vote.voices)
+    which = " that hold weight" if n_voices < len(vote.said) else ""
+    return f"{'Both' if n_voices == 2 else f'All {in_words(n_voices)}'} particles{which} agree."
 
 
 def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
@@ -192,7 +194,7 @@ def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
 
 
 def outside_html(fields: Sequence[Field], vote: Vote) -> str:
-    """Which inputs no training row is like; empty where all are."""
+    """Warning about inputs beyond the training rows; empty if there are none."""
     notes = list(outside_notes(fields, vote))
     if not notes:
         return ""
@@ -216,12 +218,12 @@ def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
 
 
 def known_words(row: Row) -> str:
-    """What the data say of a row with these inputs."""
+    """Sentence for inputs that a row of the data has too."""
     return f"Row {row.id} of the data has these inputs; its true value is {value_text(row.target)}."
 
 
 def asked_caption(vote: Vote, step: int | None, view: RunView, took_s: float) -> str:
-    """Which row was asked about, when, and as of which step where the run goes on or has gone on since."""
+    """Caption with the row, the duration, and the step if the run has gone on since."""
     row = f"Asked about {inputs_line(vote.row)}; it took {seconds(took_s)}."
     is_latest = view.last_step == step and vote.weights == view.weights
     if step is None or (view.has_ended and is_latest):
@@ -229,3 +231,100 @@ def asked_caption(vote: Vote, step: int | None, view: RunView, took_s: float) ->
     when = "the first hypotheses" if step < 0 else f"step {step}"
     now = "has ended since" if view.has_ended else f"is at step {view.last_step} now"
     return f"{row} As of {when}.{'' if is_latest else f' The run {now}: ask again.'}"
+
+
+# A table of rows
+
+MOST_INPUTS = 6
+MOST_NAMED = 4
+LONGEST_CELL = 60
+
+
+def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Iterator[Metric]:
+    """Rows answered, rows in doubt, and how far the particles agree."""
+    yield Metric(
+        name="Rows answered", value=integer(len(answers)), scale=f"of {integer(n_asked)}", words="By every particle."
+    )
+    if not answers:
+        return
+    if len(answers[0].said) > 1:
+        doubtful = sum(vote.doubt > 0 for vote in answers)
+        unsure = sum(vote.agreement(scale) == 0 for vote in answers)
+        yield Metric(
+            name="Uncertain rows",
+            value=integer(doubtful),
+            scale=f"of {integer(len(answers))}",
+            words="Rows on which not all voices agree.",
+        )
+        yield Metric(
+            name="I don’t know",
+            value=integer(unsure),
+            scale=f"of {integer(len(answers))}",
+            words="No clear answer: read the vote.",
+        )
+        yield _mean_doubt(answers)
+    abstained = math.fsum(vote.abstained for vote in answers) / len(answers)
+    yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
+
+
+def _mean_doubt(answers: Sequence[Vote]) -> Metric:
+    """Mean over the rows that a particle with weight answered."""
+    is_label = answers[0].is_label
+    name = "Mean vote entropy" if is_label else "Mean spread"
+    finite = [vote.doubt for vote in answers if math.isfinite(vote.doubt)]
+    if not finite:
+        return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
+    mean = math.fsum(finite) / len(finite)
+    if is_label:
+        return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
+    return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
+
+
+def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
+    """Table with a line per row: its first inputs, the outcome, and its certainty.
+
+    answers: at least one. decimals: of the training targets.
+    """
+    own = ("weight behind", "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
+    names = [name for name, _ in answers[0].row.inputs]
+    lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in answers]
+    more = counted(len(names) - MOST_INPUTS, "more input")
+    told = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
+    return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + told
+
+
+def _inputs(vote: Vote) -> list[str]:
+    return ["missing" if cell is None else _short(cell) for _, cell in vote.row.inputs[:MOST_INPUTS]]
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= LONGEST_CELL else f"{cell[: LONGEST_CELL - 1]}…"
+
+
+def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
+    if vote.answer is None:
+        return "no readable answer", "–", "–"
+    if not vote.voices:
+        return "none with weight", "–", "–"
+    if vote.interval:
+        low, high = (target_text(end, decimals) for end in vote.interval)
+        return target_text(float(vote.answer), decimals), number(vote.doubt), f"{low} to {high}"
+    return str(vote.answer), percent(vote.behind), fixed(vote.doubt)
+
+
+def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:
+    """Warning with the number of rows beyond the training rows; empty if there are none."""
+    columns: dict[str, None] = {}
+    rows = 0
+    for vote in answers:
+        named = [name for field, (name, cell) in zip(fields, vote.row.inputs, strict=True) if field.is_outside(cell)]
+        columns.update(dict.fromkeys(named))
+        rows += bool(named)
+    if not rows:
+        return ""
+    names = listed([_short(name) for name in list(columns)[:MOST_NAMED]])
+    hold = "holds" if rows == 1 else "hold"
+    return (
+        f"{capitalised(in_words(rows))} of {in_words(len(answers))} rows {hold} a value beyond the training rows’ "
+        f"({names}{', …' if len(columns) > MOST_NAMED else ''}): the sentences were never tested there."
+    )

@@ -72,6 +72,6 @@ def _label(view: RunView) -> str:
 
 
 def _size_changes(view: RunView) -> str:
-    """Where K grew and shrank; empty where it did not."""
-    told = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
-    return "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in told if steps)
+    """Sentence part with the steps at which K grew and shrank; empty if it never did."""
+    changes = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
+    return "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in changes if steps)

@@ -14,7 +14,7 @@ from vpp.wording.words import counted, fixed, integer, number, percent, wilson
 
 HEIGHT = 280
 TENTHS = tuple(k / 10 for k in range(1, 11))
-"""Coverages told in the table."""
+"""Coverages listed in the table."""
 MOST_ROWS = 60
 """Rows of the table under a scatter."""
 
@@ -62,17 +62,17 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
     half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
     first, last = curve.at(0.5), curve.at(1)
     if is_label:
-        told = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
+        words = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
     else:
-        told = (
+        words = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
         )
-    return f"{told}; {order_verdict(curve)}. Rows of equal certainty count with their mean"
+    return f"{words}; {order_verdict(curve)}. Rows of equal certainty count with their mean"
 
 
-def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
+def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
     """How often the vote is right, by the share that its winner has; the number beside a dot counts its rows."""
-    c, bins = INK[mode], found.bins
+    c, bins = INK[mode], result.bins
     chart = _chart(mode)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
@@ -102,7 +102,7 @@ def reliability_figure(found: VoteReliability, mode: Mode) -> Figure:
     )
     return Figure(
         chart=chart,
-        alt=_reliability_alt(found),
+        alt=_reliability_alt(result),
         head=("the vote’s share", "rows", "mean share", "right", "95 % interval"),
         rows=tuple(_bin_row(each) for each in bins),
     )
@@ -119,26 +119,28 @@ def _bin_row(each: Bin) -> tuple[str, ...]:
     )
 
 
-def _reliability_alt(found: VoteReliability) -> str:
-    n = sum(each.n for each in found.bins)
+def _reliability_alt(result: VoteReliability) -> str:
+    n = sum(each.n for each in result.bins)
     if not n:
         return "Nobody answered any row: there is no share to judge"
-    confidence = sum(each.n * each.confidence for each in found.bins) / n
-    right = sum(each.n_right for each in found.bins) / n
-    left_out = f"; {counted(found.n_all_abstained, 'row')} without an answer left out" if found.n_all_abstained else ""
+    confidence = sum(each.n * each.confidence for each in result.bins) / n
+    right = sum(each.n_right for each in result.bins) / n
+    left_out = (
+        f"; {counted(result.n_all_abstained, 'row')} without an answer left out" if result.n_all_abstained else ""
+    )
     return (
         f"The winner’s share of those that answered is {_percent(confidence)} on average, and it is right on "
-        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(found.calibration_error, 3)}"
+        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
         f"{left_out}. Bars: Wilson, 95 %"
     )
 
 
-def spread_figure(found: SpreadReliability, mode: Mode) -> Figure:
+def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
     """Absolute error by spread, a dot a row."""
     c = INK[mode]
     dots = [
         (row, spread, error)
-        for row, spread, error in zip(found.rows, found.spreads, found.errors, strict=True)
+        for row, spread, error in zip(result.rows, result.spreads, result.errors, strict=True)
         if math.isfinite(spread) and math.isfinite(error)
     ]
     dots.sort(key=lambda dot: (-dot[1], dot[0]))
@@ -155,15 +157,15 @@ def spread_figure(found: SpreadReliability, mode: Mode) -> Figure:
     )
     return Figure(
         chart=chart,
-        alt=_spread_alt(found, n_shown=len(dots)),
+        alt=_spread_alt(result, n_shown=len(dots)),
         head=("row", "spread", "error"),
         rows=tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS]),
     )
 
 
-def _spread_alt(found: SpreadReliability, *, n_shown: int) -> str:
-    rho = "undefined" if found.rank_correlation is None else fixed(found.rank_correlation)
-    left_out = len(found.rows) - n_shown
+def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:
+    rho = "undefined" if result.rank_correlation is None else fixed(result.rank_correlation)
+    left_out = len(result.rows) - n_shown
     silent = f"; {counted(left_out, 'row')} without a finite spread and error left out" if left_out else ""
     table = f"; the table has the {MOST_ROWS} rows of the widest spread" if n_shown > MOST_ROWS else ""
     return f"Error by spread on {counted(n_shown, 'row')}: rank correlation {rho}{silent}{table}"
@@ -184,7 +186,7 @@ def _say(chart: go.Figure, *, x: float, y: float, text: str, color: str, anchor:
 
 
 def _top(values: tuple[float, ...]) -> float:
-    """Of an axis that begins at 0."""
+    """Upper end of an axis that begins at 0."""
     return max((value for value in values if math.isfinite(value)), default=0.0) or 1.0
 
 

@@ -1,7 +1,9 @@
-"""A Plotly figure that is written down, not built: Plotly looks at each property of its own figures as it is set."""
+"""A Plotly figure as plain JSON, without Plotly's slow check of each property, and table rows made at first access."""
 
 from base64 import b64encode
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,66 +11,95 @@ from numpy.typing import NDArray
 
 
 class Chart(go.Figure):  # type: ignore[misc]
-    """Traces and a layout in JSON's terms, sent as they are. `data` and `layout` are Plotly's own objects, built anew.
+    """Traces and a layout as plain JSON. `data` and `layout` build Plotly's own objects on each access.
 
-    Names of properties are nested, never joined by `_`. Nobody changes it any more once it was drawn.
+    Property names are nested, never joined by `_`. Do not change a chart once it is drawn.
     """
 
     def __init__(self, data: list[dict[str, Any]] | None = None, layout: dict[str, Any] | None = None) -> None:
-        self._told: dict[str, Any] = {"data": data or [], "layout": layout or {}}
+        self._json: dict[str, Any] = {"data": data or [], "layout": layout or {}}
 
     def to_dict(self) -> dict[str, Any]:
-        """As Plotly's own."""
-        return self._told
+        """Same form as Plotly's `to_dict`."""
+        return self._json
 
     to_plotly_json = to_dict
 
     @property
     def data(self) -> Any:
-        """The traces. Raises ValueError where Plotly knows no such property."""
-        return go.Figure(self._told).data
+        """Traces as Plotly objects. Raises ValueError for an unknown property."""
+        return go.Figure(self._json).data
 
     @property
     def layout(self) -> Any:
-        """The same of the layout."""
-        return go.Figure(self._told).layout
+        """Layout as a Plotly object. Raises ValueError for an unknown property."""
+        return go.Figure(self._json).layout
 
     def axis(self, name: str) -> dict[str, Any]:
-        """What was set of `xaxis` or `yaxis`."""
-        return cast(dict[str, Any], self._told["layout"].setdefault(name, {}))
+        """Properties set on `xaxis` or `yaxis`."""
+        return cast(dict[str, Any], self._json["layout"].setdefault(name, {}))
 
     def update_xaxes(self, **properties: Any) -> None:
-        """None takes one away."""
+        """Set properties of the x axis; None removes one."""
         self._set("xaxis", properties)
 
     def update_yaxes(self, **properties: Any) -> None:
-        """The same."""
+        """Set properties of the y axis; None removes one."""
         self._set("yaxis", properties)
 
     def add_scatter(self, **properties: Any) -> None:
-        """A line, or points."""
-        self._told["data"].append({"type": "scatter", **properties})
+        """Add a line or points."""
+        self._json["data"].append({"type": "scatter", **properties})
 
     def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
-        """z: (rows, columns), sent as its bytes; nan is an empty cell."""
-        self._told["data"].append({"type": "heatmap", "z": _bytes(z), **properties})
+        """Add a heatmap. z: (rows, columns), sent as bytes; NaN is an empty cell."""
+        self._json["data"].append({"type": "heatmap", "z": _bytes(z), **properties})
 
     def add_annotation(self, **properties: Any) -> None:
-        """Words at a place."""
-        self._told["layout"].setdefault("annotations", []).append(properties)
+        """Add a text at a place."""
+        self._json["layout"].setdefault("annotations", []).append(properties)
 
     def within(self, ranges: dict[str, list[float]]) -> "Chart":
-        """The same chart with other ends of its axes, by their names."""
-        layout = self._told["layout"]
+        """Copy with other axis ranges, by axis name."""
+        layout = self._json["layout"]
         cut = {name: {**layout.get(name, {}), "range": ends} for name, ends in ranges.items()}
-        return Chart(self._told["data"], {**layout, **cut})
+        return Chart(self._json["data"], {**layout, **cut})
 
     def _set(self, name: str, properties: dict[str, Any]) -> None:
         axis = {**self.axis(name), **properties}
-        self._told["layout"][name] = {key: value for key, value in axis.items() if value is not None}
+        self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}
 
 
 def _bytes(z: NDArray[np.float32]) -> dict[str, str]:
-    """An array as Plotly sends its own: a fifth of the bytes, and no cell is looked at."""
-    told = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
-    return {"dtype": "f4", "bdata": told, "shape": f"{z.shape[0]}, {z.shape[1]}"}
+    """Array in Plotly's binary form: a fifth of the bytes of a list, and much faster to write."""
+    data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
+    return {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
+
+
+T = TypeVar("T")
+Cells = tuple[str, ...]
+
+
+class Rows(Sequence[Cells], Generic[T]):
+    """Table rows whose number is known at the start; their cells are made at the first access to any of them."""
+
+    def __init__(self, records: Sequence[T], cells: Callable[[T], Cells]) -> None:
+        """records: one per row. cells: makes the cells of a record."""
+        self._records = records
+        self._cells = cells
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, at: int) -> Cells: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Cells, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Cells | tuple[Cells, ...]:
+        return self._made[at]
+
+    @cached_property
+    def _made(self) -> tuple[Cells, ...]:
+        return tuple(map(self._cells, self._records))

@@ -60,7 +60,7 @@ def state_words(run: Candidate) -> str:
 
 
 def run_words(run: Candidate) -> str:
-    """The line under a run's name: setting, seed, state and id."""
+    """Line under a run's name: setting, seed, state and id."""
     evaluated = run.test
     early = evaluated is not None and evaluated.step != run.view.last_step
     when = f"test rows asked after step {evaluated.step}" if early and evaluated else ""
@@ -68,7 +68,7 @@ def run_words(run: Candidate) -> str:
 
 
 def model_name(model: SimpleModel) -> str:
-    """Of a simple model, with what it always says where it says one thing."""
+    """Name of a simple model; for a constant one, with its answer."""
     if model.name == "constant":
         answer = model.answers[0]
         return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
@@ -76,7 +76,7 @@ def model_name(model: SimpleModel) -> str:
 
 
 def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
-    """How the runs do on the reference's test rows, in a sentence or two without outside text."""
+    """One or two sentences on the runs' results on the reference's test rows; holds no outside text."""
     reference = CODES[comparison.reference]
     base = comparison.standings[comparison.reference]
     if base is None:
@@ -255,8 +255,8 @@ def _beside(own: Standing) -> str:
 
 def _chance(difference: PairedDifference, at: Thresholds) -> str:
     """`no more than chance`, under a p; empty where no row tells the two apart."""
-    told = chance_verdict(difference.p, at=at).removesuffix(" on these rows")
-    return told if difference.better + difference.worse else ""
+    words = chance_verdict(difference.p, at=at).removesuffix(" on these rows")
+    return words if difference.better + difference.worse else ""
 
 
 def named(code: str, name: str, about: str = "") -> str:
@@ -266,14 +266,14 @@ def named(code: str, name: str, about: str = "") -> str:
 
 
 def legend_html(runs: Mapping[int, Candidate]) -> str:
-    """Which letter is which run."""
-    told = {place: f"{run.snapshot.spec.name} · {SHORT[run.config.method]} · {run.id}" for place, run in runs.items()}
-    items = (f"<span>{named(CODES[place], words)}</span>" for place, words in told.items())
+    """Legend of the runs' letters."""
+    words = {place: f"{run.snapshot.spec.name} · {SHORT[run.config.method]} · {run.id}" for place, run in runs.items()}
+    items = (f"<span>{named(CODES[place], words)}</span>" for place, words in words.items())
     return f'<p class="cap letters">{" ".join(items)}</p>'
 
 
 def left_out_text(simple: Baselines) -> str:
-    """Which columns the simple models could not use; empty where they used all. Outside text, to be escaped."""
+    """Columns that the simple models leave out; empty if none. It holds column names, so escape it."""
     if not simple.left_out:
         return ""
     columns = listed([f"{name} ({why})" for name, why in simple.left_out])
@@ -295,8 +295,8 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
         run, own = comparison.runs[place], comparison.standings[place]
         if own is None:
             continue
-        found = {model.name: score_text(model.score) for model in simple(run).models}
-        cells = (range_text(own), *(found.get(name, "–") for name in ("constant", "linear", "tree")))
+        scores = {model.name: score_text(model.score) for model in simple(run).models}
+        cells = (range_text(own), *(scores.get(name, "–") for name in ("constant", "linear", "tree")))
         metric = metric_text(own) if own.score.n_correct is not None else f"MSE {metric_text(own)}"
         rows.append(
             f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
@@ -310,7 +310,7 @@ def _right(words: str) -> str:
 
 
 def elsewhere_sentence(comparison: Comparison) -> str:
-    """Why these runs are not compared row by row."""
+    """Reason why these runs are not compared row by row."""
     reference, letters = CODES[comparison.reference], [CODES[place] for place in comparison.elsewhere]
     has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
     task = comparison.base.dataset.task
@@ -328,10 +328,10 @@ def elsewhere_sentence(comparison: Comparison) -> str:
 # Seeds
 
 
-def spread_html(comparison: Comparison, found: Sequence[Spread]) -> str:
-    """A line a setting: mean ± sample standard deviation over seeds, and each seed's own value."""
+def spread_html(comparison: Comparison, spreads: Sequence[Spread]) -> str:
+    """Table with a line per setting: mean ± sample standard deviation over seeds, and each seed's own value."""
     rows = []
-    for spread in found:
+    for spread in spreads:
         run, own = comparison.runs[spread.places[0]], comparison.standings[spread.places[0]]
         is_label = own is not None and own.score.n_correct is not None
         files = f", {counted(spread.n_files, 'different file')}" if spread.n_files > 1 else ""

@@ -1,4 +1,4 @@
-"""Curves of several runs over their steps in one chart: ink alone, told apart by dash, marker and a letter."""
+"""Curves of several runs over their steps in one chart, distinguished by dash, marker and letter instead of colour."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,11 +65,11 @@ def _accepted(at: StepView) -> Mark | None:
 
 
 def _curves(runs: Mapping[int, Candidate], mark: Callable[[StepView], Mark | None]) -> dict[int, Curve]:
-    """Of the runs that have one."""
-    found = {
-        place: tuple(found for at in run.view.finished_steps if (found := mark(at))) for place, run in runs.items()
+    """Curves of the runs that have one, by place."""
+    curves = {
+        place: tuple(point for at in run.view.finished_steps if (point := mark(at))) for place, run in runs.items()
     }
-    return {place: curve for place, curve in found.items() if curve}
+    return {place: curve for place, curve in curves.items() if curve}
 
 
 def _overlay(
@@ -138,14 +138,14 @@ def _add_letters(chart: go.Figure, curves: Mapping[int, Curve], mode: Mode, refe
 def apart(values: Sequence[float], *, least: float, top: float) -> list[float]:
     """The values, in their own order, moved up so that any two differ by `least`, then down where they pass `top`."""
     order = sorted(range(len(values)), key=lambda i: values[i])
-    found = list(values)
+    moved = list(values)
     for below, above in pairwise(order):
-        found[above] = max(found[above], found[below] + least)
+        moved[above] = max(moved[above], moved[below] + least)
     bound = top
     for i in reversed(order):
-        found[i] = min(found[i], bound)
-        bound = found[i] - least
-    return found
+        moved[i] = min(moved[i], bound)
+        bound = moved[i] - least
+    return moved
 
 
 def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:

@@ -1,4 +1,4 @@
-"""What sets runs apart, as HTML: ideas in common and not, points, cost, and the conditions they were made under."""
+"""Differences between runs, as HTML: ideas in common and not, test rows, cost, and conditions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -42,15 +42,15 @@ def ideas_html(ideas: Sequence[SharedIdea], runs: Mapping[int, Candidate]) -> st
     return f'<div class="ledger shared">{"".join(_idea(idea, runs) for idea in ideas)}</div>'
 
 
-def kind_sentence(ideas: Sequence[SharedIdea], found: SharedIdeas) -> str:
+def kind_sentence(ideas: Sequence[SharedIdea], shared: SharedIdeas) -> str:
     """`2 ideas, 80 % of B's weight and 60 % of C's weight.`"""
-    held = [place for place in found.places if any(place in idea.by_run for idea in ideas)]
-    shares = [f"{percent(_whole(found.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
+    held = [place for place in shared.places if any(place in idea.by_run for idea in ideas)]
+    shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
     return f"{counted(len(ideas), 'idea')}, {listed(shares)}."
 
 
 def _whole(weight: float) -> float:
-    """Without what adding up leaves: 1 for 0.9999999999999999."""
+    """Weight without the rounding error of a sum: 1 for 0.9999999999999999."""
     return 1.0 if weight > 1 - EQUAL else weight
 
 
@@ -70,7 +70,7 @@ def _idea(idea: SharedIdea, runs: Mapping[int, Candidate]) -> str:
 
 
 def _wordings(idea: SharedIdea) -> str:
-    """How often it is said otherwise; a text that two runs share counts in both."""
+    """Caption with the number of wordings per run; a text that two runs share counts in both."""
     said = [(CODES[place], holding.n_texts) for place, holding in idea.by_run.items()]
     if sum(n for _, n in said) == 1:
         return ""
@@ -122,7 +122,7 @@ def _mark(point: DifferingPoint, loss: float) -> str:
 
 
 def points_sentence(n: int, n_rows: int, *, is_label: bool) -> str:
-    """How many, and in which order they stand."""
+    """Sentence with the number of differing rows and their order."""
     if n == 0:
         return f"The runs give the same answer on all {counted(n_rows, 'test row')}."
     order = "by row" if is_label else "widest apart first"
@@ -133,7 +133,7 @@ def points_sentence(n: int, n_rows: int, *, is_label: bool) -> str:
 
 
 def cost_html(runs: Mapping[int, Candidate]) -> str:
-    """What each run took."""
+    """Table of calls, tokens and time per run."""
     head = (
         "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable", "refused",
         "tokens in", "tokens out", "rounds", "time",
@@ -154,13 +154,13 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 # Conditions
 
 
-def conditions_html(found: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
+def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
     """A line a condition, grouped by kind; what is not as in the reference is set bold."""
     head = '<th scope="col">condition</th>' + "".join(
         f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
     )
     body, kind = [], ""
-    for each in found:
+    for each in conditions:
         if each.kind != kind:
             kind = each.kind
             body.append(
@@ -171,20 +171,20 @@ def conditions_html(found: Iterable[Compared], places: Sequence[int], *, referen
 
 
 def _condition(each: Compared, reference: int) -> str:
-    base, unsaid = each.values[reference], "not used" if each.kind == "options" else "not told"
-    shown = [(text(value) or "–" if value is not None else unsaid, value == base) for value in each.values]
+    base, missing = each.values[reference], "not used" if each.kind == "options" else "not told"
+    shown = [(text(value) or "–" if value is not None else missing, value == base) for value in each.values]
     cells = "".join(f"<td>{words if is_same else f'<b>{words}</b>'}</td>" for words, is_same in shown)
     return f'<tr><th scope="row">{text(condition_name(each))}</th>{cells}</tr>'
 
 
 def condition_name(each: Compared) -> str:
-    """As a form has it, for options."""
+    """Name of a condition; for an option, its label in the form."""
     if each.kind == "options":
         return "Prior, in plain words" if each.name == "prior" else name_of(each.name)
     return each.name.replace("_", " ")
 
 
-def conditions_sentence(found: Sequence[Compared]) -> str:
-    """How many differ."""
-    n = sum(each.differs for each in found)
-    return f"{integer(n)} of {counted(len(found), 'condition')} {'differs' if n == 1 else 'differ'}."
+def conditions_sentence(conditions: Sequence[Compared]) -> str:
+    """Sentence with the number of differing conditions."""
+    n = sum(each.differs for each in conditions)
+    return f"{integer(n)} of {counted(len(conditions), 'condition')} {'differs' if n == 1 else 'differ'}."

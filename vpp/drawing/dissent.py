@@ -1,4 +1,4 @@
-"""How far the particles differ, in words and numbers: the head of the Disagreement page and of its matrix."""
+"""Disagreement of the particles in sentences and numbers: the head of the page and of its matrix."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -40,18 +40,18 @@ NOBODY = "Nobody with weight answered any row."
 ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
 
 
-def saying(found: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
-    """What the page shows. found: every point, most uncertain first."""
+def saying(rows: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
+    """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1:
         return ALONE
     if test.metric == "mse":
-        return _widest(found[0])
-    doubtful = [point for point in found if point.is_uncertain]
-    return " ".join((uncertain_sentence(len(doubtful), len(found)), *_by_weight(doubtful, at.well_backed)))
+        return _widest(rows[0])
+    doubtful = [point for point in rows if point.is_uncertain]
+    return " ".join((uncertain_sentence(len(doubtful), len(rows)), *_by_weight(doubtful, at.well_backed)))
 
 
 def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
-    """What the count of voices does not tell."""
+    """Sentences on how much weight is behind the answers of the doubtful rows."""
     n, weak, share = len(doubtful), len(weakly_backed(doubtful, below=below)), percent(below)
     unknown = len(weakly_backed(doubtful, below=CLEAR))
     if n and not weak:
@@ -70,7 +70,7 @@ def _of_them(some: int, n: int) -> str:
 
 
 def _widest(widest: Point) -> str:
-    """For numbers, which hardly ever agree to the digit."""
+    """Sentence on the widest spread: numbers hardly ever agree to the digit."""
     if math.isinf(widest.doubt):
         return f"On row {widest.row.id} nobody with weight gave a readable answer: nothing is known there."
     if widest.doubt == 0:
@@ -79,29 +79,29 @@ def _widest(widest: Point) -> str:
 
 
 def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
-    """Of which step the evaluation is, and when the next comes."""
+    """Sentence on the step of the evaluation, and when the next one comes."""
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
-    told = f"The test rows as answered {when}."
+    evaluated = f"The test rows as answered {when}."
     if not live:
-        return told
+        return evaluated
     now = view.last_step
     at = f" The run is at step {now}." if now is not None and now > test.step else ""
     every = "every step" if config.evaluate_every == 1 else f"every {counted(config.evaluate_every, 'step')}"
     again = f"{every} and at the end" if config.evaluate_every else "at the end"
-    return f"{told}{at} They are asked again {again}; this page follows."
+    return f"{evaluated}{at} They are asked again {again}; this page follows."
 
 
 def order_words(test: Evaluated) -> str:
-    """In which order rows and columns stand."""
+    """Caption on the order of rows and columns."""
     are_equal = max(test.weights) - min(test.weights) < EQUAL
     return f"most uncertain first · {'columns by number: each counts alike' if are_equal else 'columns by weight'}"
 
 
-def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
-    """For labels. found: at least one point."""
-    n, weak = len(found), len(weakly_backed(found, below=at.well_backed))
-    uncertain = sum(point.is_uncertain for point in found)
-    right = sum(not point.is_wrong for point in found)
+def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
+    """Figures for a classification. rows: at least one point."""
+    n, weak = len(rows), len(weakly_backed(rows, below=at.well_backed))
+    uncertain = sum(point.is_uncertain for point in rows)
+    right = sum(not point.is_wrong for point in rows)
     return [
         Metric(
             name="Uncertain points", value=integer(uncertain), scale=f"of {integer(n)}", words=_uncertain(uncertain, n)
@@ -113,30 +113,30 @@ def vote_strip(found: Sequence[Point], test: Evaluated, config: Config, *, at: T
             words=f"{'There' if weak else 'Nowhere'} less than {percent(at.well_backed)} of the weight is behind the "
             f"answer{': read the vote' if weak else ''}.",
         ),
-        _entropy(found),
-        _abstained(found, at),
+        _entropy(rows),
+        _abstained(rows, at),
         Metric(
             name="Vote accuracy",
             value=percent(test.value, 1),
             words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
         ),
-        _balanced(found),
+        _balanced(rows),
     ]
 
 
-def _balanced(found: Sequence[Point]) -> Metric:
-    """The accuracy in which every label counts alike."""
-    figures = label_figures([point.prediction for point in found], _truths(found))
+def _balanced(rows: Sequence[Point]) -> Metric:
+    """Accuracy with equal weight for every label."""
+    figures = label_figures([point.prediction for point in rows], _truths(rows))
     n = counted(len(figures.by_label), "label")
     return Metric(
         name="Balanced accuracy",
         value=percent(figures.balanced.value, 1),
-        words=f"Mean of the shares told right of the {n} here{_within(figures.balanced, points=True)}.",
+        words=f"Mean per-class recall, over the {n} here{_within(figures.balanced, points=True)}.",
     )
 
 
-def _truths(found: Sequence[Point]) -> list[Value]:
-    return [point.row.target for point in found if point.row.target is not None]
+def _truths(rows: Sequence[Point]) -> list[Value]:
+    return [point.row.target for point in rows if point.row.target is not None]
 
 
 def _within(figure: Estimate, *, points: bool = False) -> str:
@@ -155,8 +155,8 @@ def _uncertain(uncertain: int, n: int) -> str:
     return f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
 
 
-def _entropy(found: Sequence[Point]) -> Metric:
-    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+def _entropy(rows: Sequence[Point]) -> Metric:
+    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
     if not finite:
         return Metric(name="Mean vote entropy", value="–", words=NOBODY)
     mean = math.fsum(finite) / len(finite)
@@ -164,7 +164,7 @@ def _entropy(found: Sequence[Point]) -> Metric:
 
 
 def number_strip(
-    found: Sequence[Point],
+    rows: Sequence[Point],
     test: Evaluated,
     config: Config,
     *,
@@ -172,13 +172,13 @@ def number_strip(
     tau: float | None = None,
     at: Thresholds = DEFAULTS,
 ) -> list[Metric]:
-    """For regression. found: at least one point. beyond: what an abstention is off by.
+    """Figures for a regression. rows: at least one point. beyond: the error counted for an abstention.
 
-    tau: where it decides weights.
+    tau: noise variance, if it decides weights.
     """
-    finite = [point.doubt for point in found if math.isfinite(point.doubt)]
+    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
     spread = math.fsum(finite) / len(finite) if finite else None
-    truths = [float(point.row.target or 0.0) for point in found]
+    truths = [float(point.row.target or 0.0) for point in rows]
     return [
         Metric(
             name="Mean squared error",
@@ -190,14 +190,14 @@ def number_strip(
             value="–" if spread is None else number(spread),
             words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
         ),
-        _abstained(found, at),
-        *_beside(found, beyond),
+        _abstained(rows, at),
+        *_beside(rows, beyond),
     ]
 
 
-def _beside(found: Sequence[Point], beyond: float) -> Iterator[Metric]:
-    """The other figures of the same means."""
-    figures = number_figures([point.prediction for point in found], _truths(found), abstention_error=beyond)
+def _beside(rows: Sequence[Point], beyond: float) -> Iterator[Metric]:
+    """Further figures of the same predictions."""
+    figures = number_figures([point.prediction for point in rows], _truths(rows), abstention_error=beyond)
     words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
     yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
     if figures.r2 is None:
@@ -212,22 +212,22 @@ def _of(config: Config, size: int, average: str) -> str:
     return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
 
 
-def _abstained(found: Sequence[Point], at: Thresholds) -> Metric:
-    silent = sum(vote is None for point in found for vote in point.votes)
-    asked = sum(len(point.votes) for point in found)
+def _abstained(rows: Sequence[Point], at: Thresholds) -> Metric:
+    silent = sum(vote is None for point in rows for vote in point.votes)
+    asked = sum(len(point.votes) for point in rows)
     words = abstention_verdict(silent, asked, at=at)
     return Metric(name="Abstained", value=integer(silent), scale=f"of {integer(asked)}", words=words)
 
 
 def vote_legend(labels: Sequence[str]) -> str:
-    """What the cells of a vote mean."""
+    """Caption on how to read the cells of a vote."""
     signs = code_legend(labels)
-    told = "Quiet cell: agrees with the vote. Inked: dissents. Hatched: no readable answer."
-    return f"{told} {signs}." if signs else told
+    cells = "Light = with the vote; dark = dissent; hatched = no readable answer."
+    return f"{cells} {signs}." if signs else cells
 
 
 def number_legend(unit: float) -> str:
-    """What the cells of numbers mean."""
+    """Caption on how to read the cells of numbers."""
     ink = f"More ink: further from the mean, black from four times the usual distance of {number(unit, 2)} on. "
     return (
         f"Each cell is a particle’s answer. {ink if unit else ''}Hatched: no readable answer. At the right the mean, "
@@ -236,7 +236,7 @@ def number_legend(unit: float) -> str:
 
 
 def merged_words(n_columns: int, size: int) -> str:
-    """How many particles stand as one."""
+    """Caption on particles that share a column."""
     return (
         f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}; a column each, "
         "the weights summed."

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from vpp.drawing.chart import Chart
-from vpp.drawing.rows import Cells, Rows
+from vpp.drawing.chart import Cells, Chart, Rows
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
@@ -29,7 +28,7 @@ MOST_APART = 25
 PALE = 2.5
 """Times the mean weight, 1/K, at which a weight's ink is that of an edge: equal weights are to be seen of many too."""
 SAME_ESS = 0.05
-"""Within which two of them read alike."""
+"""Difference of two effective sample sizes that are shown alike."""
 NEAR = 0.1
 """Part of an axis within which two of its numbers would touch."""
 SHORT = 4
@@ -50,7 +49,7 @@ class Figure:
 
 
 def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
-    """Steps along, 0 to `top` up."""
+    """Empty chart: steps from left to right, 0 to `top` upwards."""
     chart = Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
     last = max(1, view.total_steps - 1)
     every = max(1, round(last / 4))
@@ -175,7 +174,7 @@ def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
 
 
 def _end_place(view: RunView) -> float:
-    """Where on the axis of steps the end stands: as far off as its name needs beside the last step's."""
+    """Place of the end on the axis of steps, far enough from the last step for both names."""
     return max(1, view.total_steps - 1) * (1 + NEAR) + 0.6
 
 
@@ -253,7 +252,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         head=("step", *(f"particle {i}" for i in range(k))),
         rows=Rows(
             [(v.step, v.reweighted.weights) for v in weighed if v.reweighted],
-            lambda told: (str(told[0]), *_padded(told[1], k)),
+            lambda at: (str(at[0]), *_padded(at[1], k)),
         ),
     )
 
@@ -267,25 +266,25 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     """The log evidence of the tempered likelihood so far, a step each; nominal."""
     c = INK[mode]
     made = [v.reweighted for v in view.steps.values() if v.reweighted]
-    found = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
-    finite = [value for _, value, _ in found if math.isfinite(value)]
+    points = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
+    finite = [value for _, value, _ in points if math.isfinite(value)]
     low, high = min((*finite, 0.0)), max((*finite, 0.0))
     room = (high - low) * 0.2 or 1.0
     chart = _chart(view, mode, top=1, ticks=[])
     chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4, automargin=True)
     chart.add_scatter(
-        x=[step for step, _, _ in found],
-        y=[value for _, value, _ in found],
-        customdata=[[exponent] for _, _, exponent in found],
+        x=[step for step, _, _ in points],
+        y=[value for _, value, _ in points],
+        customdata=[[exponent] for _, _, exponent in points],
         **_line(c["ink"], view),
         hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
     )
-    now = f"{fixed(found[-1][1])} at φ = {found[-1][2]:.3g}" if found else "no step yet"
+    now = f"{fixed(points[-1][1])} at φ = {points[-1][2]:.3g}" if points else "no step yet"
     return Figure(
         chart=chart,
         alt=f"Nominal log evidence by step: {now}",
         head=("step", "exponent φ", "log evidence, nominal"),
-        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in found),
+        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points),
     )
 
 

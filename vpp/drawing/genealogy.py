@@ -1,13 +1,16 @@
-"""The genealogy in words, as a table, and as what its drawing is made from."""
+"""The genealogy: its summary, its table, the data of its drawing, and one particle's ancestors as HTML."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vpp.drawing.cards import AFRESH, without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place
-from vpp.wording.markup import table
-from vpp.wording.words import capitalised, counted, in_words, listed, weight_text
+from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
+from vpp.inspection.origins import Origin, origins
+from vpp.wording.markup import Mark, badge, caption, group, table, text
+from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
+from vpp.wording.words import capitalised, counted, in_words, listed, percent, weight_text
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
@@ -23,40 +26,42 @@ HAPPENED: dict[Happened, str] = {
 AFRESH_TAKEN = f"{AFRESH}, accepted"
 FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next", "dropped": "dropped next: all agreed"}
 MOST_LETTERS = 600_000
-"""Of all texts together that a drawing carries."""
+"""Characters of all texts together in a drawing."""
 MOST_LEADERS = 3
 
 
 # Words
 
 
-def genealogy_sentence(found: Genealogy) -> str:
+def genealogy_sentence(family: Genealogy) -> str:
     """`Two of the ten first hypotheses have living descendants. Nine particles descend from first hypothesis 7.`"""
-    founders = found.founders
-    if len(found.generations) == 1:
-        return f"{capitalised(_many(len(found.last), 'first hypothesis', 'first hypotheses'))}; no step is whole yet."
-    if len(founders) == 1 and len(found.last) == 1:
-        return _one_line(found)
+    founders = family.founders
+    if len(family.generations) == 1:
+        return f"{capitalised(_many(len(family.last), 'first hypothesis', 'first hypotheses'))}; no step is whole yet."
+    if len(founders) == 1 and len(family.last) == 1:
+        return _one_line(family)
     first = [each for each in founders if each.place.step == INITIAL_STEP]
     joined = founders[len(first) :]
     parts = [_surviving(first, "first hypothesis", "first hypotheses")]
     parts += [_surviving(joined, "newcomer", "newcomers")] if joined else []
-    return " ".join([*parts, _families([each for each in founders if each.descendants], found)]).rstrip()
+    return " ".join([*parts, _families([each for each in founders if each.descendants], family)]).rstrip()
 
 
-def genealogy_alt(found: Genealogy) -> str:
-    """The whole drawing in words, for who does not see it."""
-    resampled = f" Resampled at {_steps(found.resampled_at)}." if found.resampled_at else ""
-    drawn = f"Genealogy of {counted(len(found.last), 'particle')}, from the first hypotheses to step {found.last_step}."
-    return f"{drawn} {genealogy_sentence(found)}{resampled}"
+def genealogy_alt(family: Genealogy) -> str:
+    """Text alternative of the drawing."""
+    resampled = f" Resampled at {_steps(family.resampled_at)}." if family.resampled_at else ""
+    drawn = (
+        f"Genealogy of {counted(len(family.last), 'particle')}, from the first hypotheses to step {family.last_step}."
+    )
+    return f"{drawn} {genealogy_sentence(family)}{resampled}"
 
 
-def genealogy_caption(found: Genealogy, *, is_weighted: bool) -> str:
-    """How the drawing is read."""
-    if len(found.last) == 1 and len(found.founders) == 1:
+def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
+    """Caption on how to read the drawing."""
+    if len(family.last) == 1 and len(family.founders) == 1:
         return "one column a step"
-    has_ended = any(not node.survives for generation in found.generations for node in generation)
-    parts = ["one column a step, one row a particle", f"solid: alive at step {max(found.last_step, 0)}"]
+    has_ended = any(not node.survives for generation in family.generations for node in generation)
+    parts = ["one column a step, one row a particle", f"solid: alive at step {max(family.last_step, 0)}"]
     parts += ["dotted: lines that died out"] if has_ended else []
     return " · ".join([*parts, *(["size = weight, as next weighed"] if is_weighted else [])])
 
@@ -73,8 +78,8 @@ def step_name(step: int) -> str:
     return "the first hypothesis" if step == INITIAL_STEP else f"step {step}"
 
 
-def _one_line(found: Genealogy) -> str:
-    line = found.line(Place(found.last_step, 0))
+def _one_line(family: Genealogy) -> str:
+    line = family.line(Place(family.last_step, 0))
     changes = sum(node.happened in CHANGING for node in line[1:])
     return (
         f"There is one particle, so there is one line and nothing to choose between: "
@@ -92,12 +97,14 @@ def _surviving(founders: Sequence[Founder], one: str, many: str) -> str:
     return f"{some} of the {in_words(n)} {many} {'has' if alive == 1 else 'have'} living descendants."
 
 
-def _families(families: Sequence[Founder], found: Genealogy) -> str:
-    """The largest families; where nothing was redrawn, why all are of one."""
+def _families(families: Sequence[Founder], family: Genealogy) -> str:
+    """Sentence on the largest families, or on why each line has one descendant."""
     most = max(len(each.descendants) for each in families)
     leaders = [founder_name(each.place) for each in families if len(each.descendants) == most]
     if most == 1:
-        return "" if found.resampled_at or found.shrank_at else "Nothing was resampled, so each line goes its own way."
+        return (
+            "" if family.resampled_at or family.shrank_at else "Nothing was resampled, so each line goes its own way."
+        )
     if len(families) == 1:
         return f"All {in_words(most)} particles descend from {leaders[0]}."
     if len(leaders) == 1:
@@ -118,11 +125,11 @@ def _steps(steps: Sequence[int]) -> str:
 # The table
 
 
-def founders_table(found: Genealogy, *, seed_text: str, is_weighted: bool) -> str:
-    """A row a founder: living descendants, their weight now, and its first text."""
+def founders_table(family: Genealogy, *, seed_text: str, is_weighted: bool) -> str:
+    """Table with a row per founder: living descendants, their weight now, and its first text."""
     weight = ("weight now",) if is_weighted else ()
     head = ("founder", "living descendants", *weight, "what it said first")
-    rows = [_founder_row(each, seed_text, is_weighted=is_weighted) for each in found.founders]
+    rows = [_founder_row(each, seed_text, is_weighted=is_weighted) for each in family.founders]
     return table(head, rows, right=(2,) if is_weighted else ())
 
 
@@ -136,24 +143,24 @@ def _founder_row(founder: Founder, seed_text: str, *, is_weighted: bool) -> tupl
 # The drawing
 
 
-def drawing(found: Genealogy, *, seed_text: str, is_weighted: bool, steps: int) -> dict[str, Any]:
-    """What assets/genealogy.js draws: a column a step, in it a list or string over slots; texts once, by number.
+def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int) -> dict[str, Any]:
+    """Data for assets/genealogy.js: per step a column with lists or strings over slots; each text once, by number.
 
     steps: T, so that the columns keep their places while a run goes on; the initial population is a column more.
     """
     numbers: dict[str, int] = {}
-    columns = [_column(nodes, numbers, is_weighted=is_weighted) for nodes in found.generations]
+    columns = [_column(nodes, numbers, is_weighted=is_weighted) for nodes in family.generations]
     most = max(80, min(600, MOST_LETTERS // len(numbers)))
     return {
         "columns": columns,
         "total": max(steps + 1, len(columns)),
-        "texts": [_cut(without_seed(found.texts[hypothesis], seed_text), most) for hypothesis in numbers],
-        "breaks": _breaks(found),
+        "texts": [_cut(without_seed(family.texts[hypothesis], seed_text), most) for hypothesis in numbers],
+        "breaks": _breaks(family),
         "happened": [*HAPPENED.values()],
         "changing": len(CHANGING),
         "fates": [*FATES.values()],
         "afresh": AFRESH_TAKEN,
-        "alt": genealogy_alt(found),
+        "alt": genealogy_alt(family),
     }
 
 
@@ -172,7 +179,7 @@ def _column(nodes: Sequence[Node], numbers: dict[str, int], *, is_weighted: bool
 
 
 def _rounded(weight: float) -> float:
-    """What is not quite nothing or all stays so."""
+    """Weight to four digits; a weight between 0 and 1 never becomes 0 or 1."""
     return weight if weight in (0, 1) else min(max(round(weight, 4), 0.0001), 0.9999)
 
 
@@ -180,9 +187,154 @@ def _cut(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
-def _breaks(found: Genealogy) -> list[dict[str, Any]]:
-    """Where lines fork: the column after, and why."""
-    why = {step: ["resampled"] for step in found.resampled_at}
-    for step in found.shrank_at:
+def _breaks(family: Genealogy) -> list[dict[str, Any]]:
+    """Columns after which lines fork, with the reason."""
+    why = {step: ["resampled"] for step in family.resampled_at}
+    for step in family.shrank_at:
         why.setdefault(step, []).append("K fell")
     return [{"column": step - INITIAL_STEP, "words": ", ".join(words)} for step, words in sorted(why.items())]
+
+
+# One particle's ancestors
+
+MOST_COPIES = 2
+"""Named one by one in a stretch without a change."""
+MARKS: dict[Happened, Mark] = {"accepted": "acc", "taken": "acc"}
+STILL: dict[Happened, tuple[str, str]] = {
+    "rejected": ("proposal rejected", "proposals rejected"),
+    "unchanged": ("proposal of the same words", "proposals of the same words"),
+    "unparsable": ("unreadable proposal", "unreadable proposals"),
+    "not rewritten": ("step without a rewriting", "steps without a rewriting"),
+    "lost": ("step that the journal has lost", "steps that the journal has lost"),
+}
+"""Events that leave a text unchanged, in singular and plural."""
+
+
+def n_changes(family: Genealogy, place: Place) -> int:
+    """Number of changes of the particle's text since its first hypothesis."""
+    return sum(each.changed for each in family.ancestry(place.slot, step=place.step)) - 1
+
+
+def ancestry_html(
+    family: Genealogy, place: Place, *, seed_text: str, is_weighted: bool, most: int | None = None
+) -> str:
+    """The particle's sentences with the step of origin of each, then its ancestors, oldest first.
+
+    most: how many changes are shown, the newest; all where it is None.
+    """
+    line = family.ancestry(place.slot, step=place.step)
+    changes = n_changes(family, place)
+    changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"
+    marked = " · underlined: added · struck: removed" if changes else ""
+    entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
+    return "".join(
+        (
+            group(f"Particle {place.slot} after {_when(place.step)}, and which step brought in each sentence"),
+            _origins(origins(line, seed_text=seed_text)),
+            group(f"Its ancestors, from {_head(family, place)} on"),
+            caption(f"Oldest first · {changed}{marked}"),
+            f'<ol class="way">{"".join(entries)}</ol>',
+        )
+    )
+
+
+def outcome_sentence(family: Genealogy, place: Place) -> str:
+    """Sentence on the descendants of an earlier particle; empty for one of the last population."""
+    if place.step == family.last_step:
+        return ""
+    slots = family.descendants(place)
+    if not slots:
+        ended = family.ended_at(place)
+        return f"No particle of step {family.last_step} descends from it: its line ended at step {ended}."
+    if len(slots) == 1:
+        return f"Particle {slots[0]} of step {family.last_step} descends from it."
+    return f"{capitalised(in_words(len(slots)))} particles of step {family.last_step} descend from it: {listed(slots)}."
+
+
+def _when(step: int) -> str:
+    return "the first draw" if step == INITIAL_STEP else f"step {step}"
+
+
+def _head(family: Genealogy, place: Place) -> str:
+    return founder_name(family.at(place).founder)
+
+
+def _origins(sentences: Sequence[Origin]) -> str:
+    rows = "".join(
+        f'<li><span class="when">since {step_name(each.step)}</span><span class="hyp">{text(each.sentence)}</span></li>'
+        for each in sentences
+    )
+    return f'<ul class="said">{rows}</ul>'
+
+
+def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
+    """An entry per change; steps without a change share a line, and so do the changes skipped."""
+    stretches = _stretches(line)
+    said = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
+    changes = [i for i, stretch in enumerate(stretches) if stretch[0].changed]
+    begin = changes[skipped + 1] if skipped > 0 else 1
+    yield _change(line[0], "", said[0], is_weighted=is_weighted)
+    if skipped > 0:
+        yield _skipped(skipped, stretches[begin][0].step)
+    for i in range(begin, len(stretches)):
+        first = stretches[i][0]
+        is_change = first.changed
+        yield _change(first, said[i - 1], said[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
+
+
+def _stretches(line: Sequence[Ancestor]) -> list[list[Ancestor]]:
+    """Changes one by one, and between them the stretches of steps without one."""
+    stretches: list[list[Ancestor]] = []
+    for each in line:
+        if not stretches or each.changed or stretches[-1][0].changed:
+            stretches.append([])
+        stretches[-1].append(each)
+    return stretches
+
+
+def _skipped(n: int, until: int) -> str:
+    words = f"{counted(n, 'change')} not shown, before step {until}."
+    return f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
+
+
+def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str:
+    weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
+    is_clean = not (before and says) or each.is_afresh or is_rewritten(before, says)
+    shown = text(says or each.text) if is_clean else diff_html(before, says)
+    marks = "".join(badge(mark, words) for mark, words in _marks(each, before, says))
+    fold = _before(before) if before and is_clean else ""
+    return (
+        f'<li><div class="when"><b>{text(_step(each.step))}</b>{weight}</div>'
+        f'<div><p class="hyp">{shown}</p><div class="foot">{marks}{fold}</div></div></li>'
+    )
+
+
+def _marks(each: Ancestor, before: str, says: str) -> Iterator[tuple[Mark, str]]:
+    if each.copied_from is not None:
+        yield "", f"copied from particle {each.copied_from}"
+    if not says:
+        yield "", "the seed sentence alone"
+    if each.step != INITIAL_STEP:
+        yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
+    if before and says and not each.is_afresh and is_rewritten(before, says):
+        yield "", f"{percent(kept_share(before, says))} of the words kept"
+
+
+def _before(said: str) -> str:
+    return f'<details class="par"><summary>what it said before</summary><p class="hyp">{text(said)}</p></details>'
+
+
+def _still(stretch: Sequence[Ancestor]) -> str:
+    happened = Counter(each.happened for each in stretch)
+    events = [counted(n, *STILL.get(why, STILL["unchanged"])) for why, n in happened.items()]
+    moved = [each for each in stretch if each.copied_from is not None]
+    events += [f"copied from particle {each.copied_from} at step {each.step}" for each in moved[-MOST_COPIES:]]
+    events += [f"copied {counted(len(moved) - MOST_COPIES, 'time')} before"] if len(moved) > MOST_COPIES else []
+    first, last = stretch[0].step, stretch[-1].step
+    steps = f"step {first}" if first == last else f"steps {first} to {last}"
+    words = f"Unchanged: {'; '.join(events)}."
+    return f'<li class="still"><div class="when">{steps}</div>{caption(words)}</li>'
+
+
+def _step(step: int) -> str:
+    return "first hypothesis" if step == INITIAL_STEP else f"step {step}"

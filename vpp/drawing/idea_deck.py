@@ -1,4 +1,4 @@
-"""Ideas as cards: what the data left standing, heaviest first."""
+"""Ideas as cards: the hypotheses that survived the data, heaviest first."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -21,7 +21,7 @@ from vpp.wording.words import (
 
 FAINT_BELOW = 0.02
 Shown = Literal["heaviest", "shortest"]
-"""Which wording of an idea stands for it."""
+"""Wording that represents an idea."""
 
 
 def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest") -> str:
@@ -51,7 +51,7 @@ def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *,
 
 
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
-    """`0.954`, or of particles without weights `6/10`; what is not quite nothing or all is `< 0.001` or `> 0.999`."""
+    """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
     if not is_weighted:
         return f"{n}/{ideas.n_particles}"
     return short_weight(weight)
@@ -107,7 +107,7 @@ def _right(score: Score, row: str, name: str) -> str:
 
 
 def compared_words(ideas: Ideas) -> str:
-    """On which rows ideas were told apart, to stand beside the head."""
+    """Caption on the rows by which ideas were distinguished."""
     if ideas.by == "text":
         return "told apart by their words alone: they have not all answered the same rows yet"
     if ideas.by == "step":

@@ -1,16 +1,21 @@
-"""The disagreement matrix: points x particles. Agreement is silent, dissent is ink."""
+"""The disagreement matrix (test rows x particles; light = with the majority, dark = dissent), and one row opened."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from vpp.data.dataset import Row
-from vpp.inspection.camps import Column
+from vpp.drawing.cards import without_seed
+from vpp.events import Evaluated
+from vpp.inspection.camps import Camp, Column, camps, heaviest_first
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
+from vpp.problem import Prediction
+from vpp.wording import markup
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
-from vpp.wording.words import listed, target_text, weight_text
+from vpp.wording.word_diff import diff_html, is_rewritten
+from vpp.wording.words import counted, listed, number, percent, target_text, value_text, weight_text
 
 MOST_INPUTS = 6
 SHADES = (1.5, 2.5, 4.0)
@@ -27,19 +32,19 @@ def codes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def code_legend(labels: Sequence[str]) -> str:
-    """What the signs stand for; empty where they are the labels themselves."""
-    found = codes(labels)
-    return ", ".join(f"{sign} = {label}" for label, sign in found.items() if sign != label)
+    """Legend of the signs; empty if they are the labels themselves."""
+    signs = codes(labels)
+    return ", ".join(f"{sign} = {label}" for label, sign in signs.items() if sign != label)
 
 
-def usual_distance(found: Sequence[Point]) -> float:
+def usual_distance(points: Sequence[Point]) -> float:
     """Median distance of answers from the mean of their point, those at the mean left out; 0 where all are there."""
-    gaps = [gap for point in found for vote in point.votes if 0 < (gap := distance(vote, point)) < math.inf]
+    gaps = [gap for point in points for vote in point.votes if 0 < (gap := distance(vote, point)) < math.inf]
     return median(gaps) if gaps else 0.0
 
 
 def distance(vote: Value | None, point: Point) -> float:
-    """Of a number from its point's mean; 0 where one of the two is none."""
+    """Distance of a number from its point's mean; 0 if either is missing."""
     if isinstance(vote, float) and isinstance(point.prediction, float):
         return abs(vote - point.prediction)
     return 0.0
@@ -52,18 +57,18 @@ class Matrix:
     columns: tuple[Column, ...]
     """From the left."""
     labels: tuple[str, ...]
-    """Written as their `codes`; none means numbers."""
+    """Labels, shown as their `codes`; empty for numbers."""
     voting: str = "weighted"
     """How particles count, `weighted` or `unweighted`; empty where there is one."""
     unit: float = 0.0
     """For numbers, the usual distance from the mean, in the target's unit."""
     decimals: int | None = None
-    """For numbers, those of the training targets."""
+    """For numbers, decimals of the training targets."""
     opened: tuple[int, str] | None = None
-    """Id of the row that is open, and what stands under it, as HTML."""
+    """Id of the open row, and the HTML under it."""
 
     def html(self, shown: Sequence[Point]) -> str:
-        """A row a point; it is opened where pages/parts/pieces.py draws it with `rows_to_open`."""
+        """Table with a row per point; rows open where pages/parts/pieces.py draws it with `rows_to_open`."""
         peak = max((column.weight for column in self.columns), default=1) or 1
         columns = "".join(_head(column, peak) for column in self.columns)
         tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"
@@ -150,3 +155,109 @@ def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
     parts = [f"{name} {'missing' if cell is None else cell}" for name, cell in row.inputs[:most]]
     more = len(row.inputs) - most
     return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
+
+
+# A row opened
+
+Reasons = Mapping[tuple[str, int], Prediction]
+"""Learner's answers by hypothesis id and row id."""
+ANSWERS = ("particle", "weight", "answer", "its reason")
+MOST_CAMPS = 4
+"""Camps contrasted with the first; a vote of many labels has many."""
+
+
+def point_html(
+    point: Point, test: Evaluated, reasons: Reasons, sentence: Callable[[int], str], decimals: int | None = None
+) -> str:
+    """Open row: its inputs, the camps' sentences, and each particle's answer and reason.
+
+    sentence: a slot's hypothesis without the seed sentence. decimals: of the training targets.
+    """
+    sides = camps(point, test.weights)
+    inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
+    answers = answer_rows(point, test, reasons, sides)
+    return "".join(
+        (
+            markup.heading(f"Row {point.row.id}", outcome(point, decimals)),
+            f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentence)}</div>',
+            f'<div class="answers">{markup.table(ANSWERS, answers, right=(1,))}</div>',
+        )
+    )
+
+
+def sentences(test: Evaluated, texts: Mapping[str, str], seed_text: str) -> Callable[[int], str]:
+    """Each slot's hypothesis without the seed sentence. texts: by hypothesis id."""
+    return lambda slot: without_seed(texts[test.hypotheses[slot]], seed_text)
+
+
+def outcome(point: Point, decimals: int | None = None) -> str:
+    """The vote or the mean beside the truth. decimals: of the training targets."""
+    truth = value_text(point.row.target)
+    if isinstance(point.row.target, str):
+        voted = "nobody answered, which counts as wrong" if point.prediction is None else str(point.prediction)
+        verdict = "" if point.prediction is None else ": wrong" if point.is_wrong else ": right"
+        return f"true: {truth} · vote: {voted}{verdict}"
+    if isinstance(point.prediction, float) and isinstance(point.row.target, float):
+        off = number(abs(point.prediction - point.row.target))
+        return f"true: {truth} · mean: {target_text(point.prediction, decimals)}, off by {off}"
+    return f"true: {truth} · nobody answered"
+
+
+def answer_rows(point: Point, test: Evaluated, reasons: Reasons, sides: Sequence[Camp]) -> list[tuple[str, ...]]:
+    """A row a particle: camp by camp, within them heaviest first, then those without a voice."""
+    in_camps = [slot for camp in sides for slot in camp.slots]
+    rest = [slot for slot in heaviest_first(test.weights) if slot not in set(in_camps)]
+    return [
+        (
+            str(slot),
+            weight_text(test.weights[slot]),
+            "no readable answer" if point.votes[slot] is None else value_text(point.votes[slot]),
+            _reason(reasons.get((test.hypotheses[slot], point.row.id))),
+        )
+        for slot in (*in_camps, *rest)
+    ]
+
+
+def _reason(prediction: Prediction | None) -> str:
+    return (prediction.explanation or prediction.reason or "") if prediction else ""
+
+
+def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
+    """The heaviest hypothesis of the first camp, and of each other camp its heaviest, word by word against that."""
+    if not sides:
+        return _alone("Nobody with weight answered: there is nothing to contrast.")
+    first, *others = sides
+    if not others:
+        return _alone(
+            "All voices answer alike." + (f" The heaviest, particle {first.speaker}, says:"),
+            _sentence(text(sentence(first.speaker))),
+        )
+    said = sentence(first.speaker)
+    shown = "".join(_other(camp, said, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
+    more = len(others) - MOST_CAMPS
+    rest = markup.caption(f"And {counted(more, 'lighter camp')} more.") if more > 0 else ""
+    return f'<div class="camps">{_camp(first, text(said))}{shown}{rest}</div>'
+
+
+def _alone(words: str, sentence: str = "") -> str:
+    return f'<div class="camps">{markup.caption(words)}{sentence}</div>'
+
+
+def _camp(camp: Camp, said: str, note: str = "") -> str:
+    many = len(camp.slots)
+    place = "the first of {} of equal weight" if camp.is_even else "the heaviest of {}"
+    whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
+    head = f'<p class="camp"><b>{text(camp.name)}</b> {text(percent(min(camp.weight, 1.0)))} of the weight · {whom}</p>'
+    return f"<section>{head}{_sentence(said)}{markup.caption(note) if note else ''}</section>"
+
+
+def _other(camp: Camp, first: str, said: str) -> str:
+    if said == first:
+        return _camp(camp, text(said), "The very same words: the learner read them in two ways.")
+    if is_rewritten(first, said):
+        return _camp(camp, text(said), "Fewer than half the words are shared: shown as it is.")
+    return _camp(camp, diff_html(first, said), "Underlined: only here. Struck: only in the first.")
+
+
+def _sentence(html: str) -> str:
+    return f'<p class="hyp">{html}</p>'

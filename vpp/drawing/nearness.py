@@ -1,4 +1,4 @@
-"""How near the ideas are to each other: a matrix in which only dissent is inked, the groups, and what they come to."""
+"""Agreement between ideas: a matrix (darker = more disagreement), the groups, and a verdict."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -30,7 +30,7 @@ def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
 
 
 def meaning(near: Nearness, threshold: float) -> str:
-    """What agreement and a group mean here."""
+    """Definition of agreement and of a group for these ideas."""
     rows = counted(near.ideas.n_rows, "row")
     together = "An explanation is a group of ideas of which any two"
     silent = "two unreadable answers are alike, one is as far from any answer as can be"
@@ -44,7 +44,7 @@ def meaning(near: Nearness, threshold: float) -> str:
 
 
 def alt_words(near: Nearness) -> str:
-    """The matrix' finding in words."""
+    """Text alternative of the matrix: the closest and the most distant pair."""
     (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
     nearest = f"{_pair(a, b)} agree most, {agreement(near, a, b)}"
     if near.n == 2:
@@ -65,7 +65,7 @@ def agreement(near: Nearness, a: int, b: int) -> str:
 
 
 def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    """A row and a column an idea, like beside like; a line parts the groups. The more they differ, the more ink."""
+    """Matrix with a row and a column per idea; darker = more disagreement, lines separate groups."""
     begins = _begins(near.order, groups)
     columns = "".join(f'<th scope="col"{_edge(n in begins)}>{n + 1}</th>' for n in near.order)
     body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
@@ -76,7 +76,7 @@ def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
 
 
 def _begins(order: Sequence[int], groups: Sequence[Group]) -> set[int]:
-    """The first of each group as they are drawn."""
+    """First idea of each group but the first, in drawing order."""
     group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
     return {number for before, number in pairwise(order) if group_of[before] != group_of[number]}
 
@@ -106,12 +106,12 @@ def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
 
 
 def _cell_text(similarity: float) -> str:
-    """In percent, rounded down, so that only those that never differ show 100."""
+    """Percent, rounded down, so that only ideas that never differ show 100."""
     return str(int(100 * similarity + 1e-9))
 
 
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    """A line a group, heaviest first: its weight, its ideas, and its heaviest sentence."""
+    """Table with a line per group, heaviest first: its weight, its ideas, and its heaviest sentence."""
     weighs = "weight" if is_weighted else "share"
     head = (
         f"<tr><th>{weighs}</th><th>ideas</th><th>particles</th><th>agree at least</th><th>the heaviest says</th></tr>"

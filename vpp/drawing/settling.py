@@ -1,4 +1,4 @@
-"""What would settle it, in words and as HTML: questions, what each answer would do, and going on with the answers."""
+"""Most informative labels to collect, in sentences and HTML: questions, the effect of each answer, and the next run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -41,7 +41,7 @@ MADE_UP = (
 
 
 def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
-    """Where the inputs come from, and what is not among them. n: inputs found. n_kept: rows kept without a target."""
+    """Sentence on the origin of the inputs. n: number of inputs. n_kept: rows without a target."""
     if source == "unlabelled":
         return f"{integer(n)} of the {counted(n_kept, 'row')} that came without a target, drawn by seed."
     if not n:
@@ -51,13 +51,13 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
 
 
 def asking_words(n_rows: int, calls: int, *, again: bool) -> str:
-    """A button that names what it costs. again: whether others were asked about before."""
+    """Label of the button, with the number of calls. again: whether others were asked about before."""
     rows = counted(n_rows, "other input" if again else "input")
     return f"Ask the posterior about {rows}: {counted(calls, 'call')}"
 
 
 def finding(questions: Sequence[Question], *, ceiling: float) -> str:
-    """The sentence above the list. ceiling: the bits that no answer can exceed."""
+    """Sentence above the list. ceiling: upper bound of the bits of an answer."""
     telling = sum(question.bits >= LITTLE for question in questions)
     if not telling:
         n = len(questions)
@@ -146,7 +146,7 @@ def slots_text(slots: Sequence[int]) -> str:
 
 
 def reach_words(tau: float) -> str:
-    """What counts as contradicted for numbers."""
+    """Sentence on when a number counts as contradicted."""
     return (
         f"A number contradicts a prediction that is more than {number(REACH * tau**0.5)} off: two standard deviations "
         "of the noise, √τ."
@@ -181,7 +181,7 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
 
 
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
-    """What a run that goes on from these particles will do."""
+    """Sentence on a run that continues from these particles."""
     config, n_train = preparation.config, len(preparation.dataset.train)
     begins = (
         f"A new run begins with {_sentences(len(preparation.start))} and has {counted(n_added, 'training row')} more"
@@ -199,7 +199,7 @@ def _sentences(n: int) -> str:
 
 
 def plan_html(whole: Plan) -> str:
-    """The calls of a new run, before it costs anything."""
+    """Table of the calls that a new run would need."""
     rows = [(what, integer(calls)) for what, calls in whole.items]
     return (
         f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(whole.calls))], right=(1,))}'

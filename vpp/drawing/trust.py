@@ -1,4 +1,4 @@
-"""Whether uncertainty means error, in words and numbers."""
+"""Calibration in sentences and numbers: whether uncertainty means error."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,28 +31,28 @@ NO_WARRANT = "agreement is no warrant here"
 
 
 def why_not_judged(size: int) -> str:
-    """Why agreement cannot be held against the truth; empty where it can. size: K."""
+    """Reason why agreement cannot be compared with the truth; empty if it can. size: K."""
     return NOT_ALONE if size == 1 else ""
 
 
 # Labels
 
 
-def vote_saying(found: VoteReliability) -> str:
+def vote_saying(result: VoteReliability) -> str:
     """`Where all agree, 57 of 57 answers are right; where they differ, one of three.`"""
-    if found.n_all_abstained == found.n:
+    if result.n_all_abstained == result.n:
         return NO_ANSWER
-    if not found.divided.n:
-        wrong = found.n - found.unanimous.n_right
+    if not result.divided.n:
+        wrong = result.n - result.unanimous.n_right
         if wrong:
             be = "is" if wrong == 1 else "are"
-            return f"All agree on every row, and {_count(wrong, found.n)} answers {be} wrong: {NO_WARRANT}."
-        return f"All agree on every row, and {_of(found.unanimous)} answers are right."
-    if not found.unanimous.n:
-        return f"They differ on every row, and {_of(found.divided)} answers are right."
+            return f"All agree on every row, and {_count(wrong, result.n)} answers {be} wrong: {NO_WARRANT}."
+        return f"All agree on every row, and {_of(result.unanimous)} answers are right."
+    if not result.unanimous.n:
+        return f"They differ on every row, and {_of(result.divided)} answers are right."
     return (
-        f"Where all agree, {_of(found.unanimous)} answers are right; where they differ, "
-        f"{in_words(found.divided.n_right) if found.divided.n_right else 'none'} of {in_words(found.divided.n)}."
+        f"Where all agree, {_of(result.unanimous)} answers are right; where they differ, "
+        f"{in_words(result.divided.n_right) if result.divided.n_right else 'none'} of {in_words(result.divided.n)}."
     )
 
 
@@ -64,20 +64,20 @@ def _count(n: int, of: int) -> str:
     return f"{integer(n)} of {integer(of)}"
 
 
-def vote_metrics(found: VoteReliability, *, n_labels: int) -> list[Metric]:
-    """Each with its scale and what it comes to. n_labels: how many labels the target has."""
+def vote_metrics(result: VoteReliability, *, n_labels: int) -> list[Metric]:
+    """Figures of a classification. n_labels: number of labels of the target."""
     return [
-        _hits_metric("Right where all agree", found.unanimous),
-        _hits_metric("Right where they differ", found.divided),
-        _area_metric(found, lambda value: fixed(value, 3)),
-        _calibration_metric(found),
+        _hits_metric("Right where all agree", result.unanimous),
+        _hits_metric("Right where they differ", result.divided),
+        _area_metric(result, lambda value: fixed(value, 3)),
+        _calibration_metric(result),
         Metric(
             name="Brier score",
-            value=fixed(found.brier, 3),
+            value=fixed(result.brier, 3),
             scale="of 2",
-            words=_beside_even(found.brier, 1 - 1 / n_labels, n_labels),
+            words=_beside_even(result.brier, 1 - 1 / n_labels, n_labels),
         ),
-        _log_metric(found, n_labels),
+        _log_metric(result, n_labels),
     ]
 
 
@@ -92,103 +92,103 @@ def _hits_metric(name: str, hits: Hits) -> Metric:
     )
 
 
-def _calibration_metric(found: VoteReliability) -> Metric:
+def _calibration_metric(result: VoteReliability) -> Metric:
     name = f"Calibration error, {BINS} bins"
-    if not found.bins:
+    if not result.bins:
         return Metric(name=name, value="–", words="No row has an answer with weight.")
     return Metric(
         name=name,
-        value=fixed(found.calibration_error, 3),
+        value=fixed(result.calibration_error, 3),
         scale="of 1",
-        words=_sure_and_right(found),
+        words=_sure_and_right(result),
     )
 
 
-def _sure_and_right(found: VoteReliability) -> str:
-    """Whether the vote is surer than it is right, by more than so many rows leave open (Wilson, 95 %)."""
-    n, right = sum(each.n for each in found.bins), sum(each.n_right for each in found.bins)
-    sure = math.fsum(each.n * each.confidence for each in found.bins) / n
+def _sure_and_right(result: VoteReliability) -> str:
+    """Sentence on over- or underconfidence, if it exceeds the 95 % Wilson interval."""
+    n, right = sum(each.n for each in result.bins), sum(each.n_right for each in result.bins)
+    sure = math.fsum(each.n * each.confidence for each in result.bins) / n
     low, high = wilson(right, n)
-    told = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: "
+    shares = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: "
     if low <= sure <= high:
-        return f"{told}{counted(n, 'row')} cannot tell the two apart."
-    return f"{told}{'surer than right' if sure > high else 'less sure than right'}."
+        return f"{shares}{counted(n, 'row')} cannot tell the two apart."
+    return f"{shares}{'surer than right' if sure > high else 'less sure than right'}."
 
 
 def _beside_even(value: float, even: float, n_labels: int) -> str:
-    """A proper score beside that of a vote evenly split over all labels, which knows nothing."""
+    """A proper score compared with that of a uniform vote over all labels."""
     how = "Better than" if value < even else "No better than"
     return f"{how} a vote split evenly over {counted(n_labels, 'label')}, {fixed(even, 3)}."
 
 
-def _log_metric(found: VoteReliability, n_labels: int) -> Metric:
-    n_finite = found.n - found.n_infinite
-    if found.log_score is None:
+def _log_metric(result: VoteReliability, n_labels: int) -> Metric:
+    n_finite = result.n - result.n_infinite
+    if result.log_score is None:
         return Metric(name="Log score", value="∞", scale="bits", words="No weight was on the truth on any row.")
-    if found.n_infinite:
+    if result.n_infinite:
         return Metric(
             name="Log score",
             value="∞",
             scale="bits",
-            words=f"No weight was on the truth on {counted(found.n_infinite, 'row')}; "
-            f"{fixed(found.log_score, 3)} on the other {integer(n_finite)}.",
+            words=f"No weight was on the truth on {counted(result.n_infinite, 'row')}; "
+            f"{fixed(result.log_score, 3)} on the other {integer(n_finite)}.",
         )
-    words = _beside_even(found.log_score, math.log2(n_labels), n_labels)
-    return Metric(name="Log score", value=fixed(found.log_score, 3), scale="bits", words=words)
+    words = _beside_even(result.log_score, math.log2(n_labels), n_labels)
+    return Metric(name="Log score", value=fixed(result.log_score, 3), scale="bits", words=words)
 
 
 # Numbers
 
 
-def spread_saying(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
-    """Whether a wide spread goes with a large error."""
-    return _equal_saying(found) if found.is_equally_sure else _follows(found, at)
+def spread_saying(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
+    """Sentence on whether a wide spread goes with a large error."""
+    return _equal_saying(result) if result.is_equally_sure else _follows(result, at)
 
 
-def _follows(found: SpreadReliability, at: Thresholds) -> str:
-    """Where spreads differ."""
-    rho = found.rank_correlation
-    return EQUAL_ERRORS if rho is None else follows_verdict(rho, found.n, at=at)
+def _follows(result: SpreadReliability, at: Thresholds) -> str:
+    """Verdict for spreads that differ."""
+    rho = result.rank_correlation
+    return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n, at=at)
 
 
-def _equal_saying(found: SpreadReliability) -> str:
-    """Where every row has the same spread."""
-    spread, off = found.spreads[0], found.n - found.n_covered
+def _equal_saying(result: SpreadReliability) -> str:
+    """Sentence for equal spreads on all rows."""
+    spread, off = result.spreads[0], result.n - result.n_covered
     if math.isinf(spread):
         return NO_ANSWER
     if spread > 0:
         return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
     if not off:
-        return f"All agree on every row, and {_count(found.n, found.n)} answers are exact."
-    be, by = "is" if off == 1 else "are", number(math.fsum(found.errors) / off)
+        return f"All agree on every row, and {_count(result.n, result.n)} answers are exact."
+    be, by = "is" if off == 1 else "are", number(math.fsum(result.errors) / off)
     average = "" if off == 1 else " on average"
-    return f"All agree on every row, and {_count(off, found.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
+    return f"All agree on every row, and {_count(off, result.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
 
 
-def spread_metrics(found: SpreadReliability, *, at: Thresholds = DEFAULTS) -> list[Metric]:
-    """Each with its scale."""
-    rho = found.rank_correlation
+def spread_metrics(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> list[Metric]:
+    """Figures of a regression."""
+    rho = result.rank_correlation
     return [
         Metric(
             name="Truths in the 90 % range",
-            value=integer(found.n_covered),
-            scale=f"of {integer(found.n)}",
-            words=f"{percent(found.n_covered / found.n)}, and {interval_text(found.n_covered, found.n)} "
+            value=integer(result.n_covered),
+            scale=f"of {integer(result.n)}",
+            words=f"{percent(result.n_covered / result.n)}, and {interval_text(result.n_covered, result.n)} "
             "with these rows (Wilson, 95 %), against 90 % of the particles’ weight. Noise is not in the range.",
         ),
         Metric(
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if found.is_equally_sure else _follows(found, at),
+            words=NOT_EQUAL if result.is_equally_sure else _follows(result, at),
         ),
-        _area_metric(found, number),
+        _area_metric(result, number),
     ]
 
 
-def _area_metric(found: VoteReliability | SpreadReliability, shown: Callable[[float], str]) -> Metric:
-    name, curve = "Area under the risk curve", found.curve
-    if found.is_equally_sure:
+def _area_metric(result: VoteReliability | SpreadReliability, shown: Callable[[float], str]) -> Metric:
+    name, curve = "Area under the risk curve", result.curve
+    if result.is_equally_sure:
         return Metric(name=name, value="–", words=NOT_EQUAL)
     return Metric(
         name=name,
@@ -199,7 +199,7 @@ def _area_metric(found: VoteReliability | SpreadReliability, shown: Callable[[fl
 
 
 def order_verdict(curve: RiskCoverage) -> str:
-    """How the order by certainty stands between a random one and the best one."""
+    """Verdict on the order by certainty, between a random and the best order."""
     room = curve.area_random - curve.area_best
     if not math.isfinite(room) or room <= 0:
         return "no order would do better or worse"
@@ -214,14 +214,14 @@ def order_verdict(curve: RiskCoverage) -> str:
 # Particles
 
 
-def voice_table(found: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Head and a line a particle."""
-    if found and found[0].all.mse is not None:
+def voice_table(voices: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head, and a line per particle."""
+    if voices and voices[0].all.mse is not None:
         return (*_FIRST, "mean distance from the mean", "MSE where it answered", "MSE of all"), [
-            (*_coverage(v), _number(v.distance), _mse_answered(v), number(v.all.mse or 0.0)) for v in found
+            (*_coverage(v), _number(v.distance), _mse_answered(v), number(v.all.mse or 0.0)) for v in voices
         ]
     return (*_FIRST, "contradicted", "against the vote", "right where it answered", "right of all"), [
-        (*_coverage(v), *_against(v), *_right(v)) for v in found
+        (*_coverage(v), *_against(v), *_right(v)) for v in voices
     ]
 
 

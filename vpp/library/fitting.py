@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from vpp.cli import system
 from vpp.data.build import build_dataset
-from vpp.data.dataset import DETECT, ReadAs
-from vpp.data.split_rule import SplitRule
+from vpp.data.dataset import DETECT, ReadAs, SplitRule
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
@@ -64,13 +65,8 @@ def fit(
     dataset = build_dataset(
         table_of(data, read_as=read_as),
         target=target,
-        task=task,  # type: ignore[arg-type]
-        inputs=inputs,
-        exclude=exclude or (),
-        seed=settings.seed,
-        train_size=train_size,
-        test_size=test_size,
-        split=SplitRule.read(split),
+        columns=ColumnChoice(task=task, inputs=inputs, exclude=exclude or ()),  # type: ignore[arg-type]
+        split=SplitPlan(seed=settings.seed, train_size=train_size, test_size=test_size, rule=SplitRule.read(split)),
     )
     server = _endpoint(endpoint, environment)
     texts = set_texts(chosen_templates(templates, is_demo=server.is_demo, preset=preset_name))

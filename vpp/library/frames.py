@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpp.data.dataset import DETECT, ReadAs, Row, Task
-from vpp.data.reading import MAX_BYTES
-from vpp.data.table import Table
+from vpp.data.table import MAX_BYTES, Table
 from vpp.errors import InputError
 from vpp.events import Votes
 from vpp.files import read_at_most

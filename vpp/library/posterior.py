@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpp.cli import system
-from vpp.data.inputs import unlabelled_rows
+from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.errors import RunError
 from vpp.inspection.genealogy import Ancestor, genealogy

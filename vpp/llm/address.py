@@ -9,21 +9,21 @@ from urllib.parse import urlsplit
 from vpp.errors import InputError
 
 NO_KEY = "EMPTY"
-"""Sent where there is no key: the client refuses an empty one, and servers without keys ignore it."""
+"""Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NUMERIC = re.compile(r"[0-9a-fx.]*[0-9][0-9a-fx.]*$")
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+)(:\d*)?$")
-"""Host and port: nothing in them that two readers of an address may read differently."""
+"""Host and port, without characters that two parsers of an address may read differently."""
 _HOST = re.compile(r"(?!https?:)[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s@]*)?$")
-"""How an address without its scheme begins."""
+"""An address without its scheme."""
 
 
 def checked_address(base_url: str) -> str:
-    """The address without a slash at its end. Raises InputError."""
+    """Return the address without a slash at its end. Raises InputError."""
     address = base_url.strip().rstrip("/")
-    if not _is_whole(address):
-        raise InputError(f"the endpoint's address {address[:200]!r} is not whole: write it as {_whole(address)}")
+    if not _is_complete(address):
+        raise InputError(f"the endpoint's address {address[:200]!r} is not whole: write it as {_example(address)}")
     if "@" in urlsplit(address).netloc:
         raise InputError("the endpoint's address holds a user name or password: give it as the API key instead")
     if {"?", "#"} & set(address):
@@ -32,8 +32,9 @@ def checked_address(base_url: str) -> str:
 
 
 def checked_key(api_key: str | None) -> str:
-    """A key that a header can carry. Raises InputError, which does not repeat it."""
-    key = (api_key or "").strip() or NO_KEY
+    """Return the key, empty if there is none. Raises InputError, without the key, if no header can carry it."""
+    key = (api_key or "").strip()
+    key = "" if key == NO_KEY else key
     if not (key.isascii() and key.isprintable()):
         raise InputError("the API key holds characters that no header can carry: paste it again")
     return key
@@ -49,14 +50,14 @@ def is_loopback(address: str) -> bool:
 
 
 def plain_host(host: str) -> str:
-    """A host in the one spelling that is compared: lower case, no dot at its end, a number as the address it is."""
+    """Return the canonical spelling of a host: lower case, no dot at its end, numbers as IP addresses."""
     plain = host.strip().lower().rstrip(".")
     address = literal(plain)
     return plain if address is None else str(address)
 
 
 def literal(host: str) -> Address | None:
-    """The address that a host spells out, also as one number, in hexadecimal or octal; None for a name."""
+    """Return the IP address that a host spells out, also as one number, hexadecimal or octal; None for a name."""
     plain = host.strip("[]").partition("%")[0].rstrip(".")
     try:
         address = ipaddress.ip_address(plain)
@@ -69,19 +70,21 @@ def literal(host: str) -> Address | None:
     return mapped or address
 
 
-def _whole(address: str) -> str:
-    """What may have been meant, where only the scheme is missing; else the form of one."""
+def _example(address: str) -> str:
+    """Return the address with a scheme if only that is missing, else an example."""
     guess = f"http://{address}" if "/" in address else f"http://{address}/v1"
-    return guess[:200] if _HOST.match(address) and _is_whole(guess) else "http://host:port/v1"
+    return guess[:200] if _HOST.match(address) and _is_complete(guess) else "http://host:port/v1"
 
 
-def _is_whole(address: str) -> bool:
+def _is_complete(address: str) -> bool:
     if not address.isprintable() or " " in address:
-        return False  # `urlsplit` leaves some of these out, and others do not
+        return False  # urlsplit drops some of these silently, other parsers do not
     try:
         parts = urlsplit(address)
         is_place = bool(_PLACE.match(parts.netloc.rpartition("@")[2]))
-        is_place = is_place and unicodedata.is_normalized("NFKC", parts.netloc)  # else it stands for another host
+        is_place = is_place and unicodedata.is_normalized(
+            "NFKC", parts.netloc
+        )  # otherwise it may resolve to another host
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_place
     except ValueError:
         return False

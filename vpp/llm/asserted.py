@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from vpp.data.numbers import read_float
+from vpp.data.answers import read_float
 
 TEXT_LIMIT = 8_000
 """Characters of a text; a longer one asserts nothing."""

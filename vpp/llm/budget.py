@@ -1,24 +1,36 @@
-"""What a run may still send: a cap on calls and on money, counted as calls leave. Nobody is cut off.
+"""Caps on a run's calls and money, and a user's daily allowance of calls.
 
-At a cap no further call leaves, and those in flight end first. With a cap on money a call leaves only where it fits
-beside those in flight, each taken to be as dear as the dearest so far; until one is known, calls go one at a time.
+At a cap no further call is sent, and those in flight finish. With a cap on money, each call in flight counts as much
+as the most expensive so far; until a price is known, calls are sent one at a time.
 """
 
 import asyncio
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
 
 from vpp.errors import EndpointRefused
-from vpp.llm.allowance import Allowance
+from vpp.files import plain_file
 from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.wire import Completion, Messages
+from vpp.llm.protocol import Completion, Messages
 
 MILLION = 1_000_000
+BLOCK = 16
+"""Calls taken from an allowance together, so that its file is not locked for each."""
+WIDTH = 64
+"""Bytes of an allowance's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a million tokens cost, in the user's own currency."""
+    """Price of a million tokens, in the user's own currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -29,11 +41,11 @@ class Price:
         return bool(self.prompt or self.completion)
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """What so many tokens cost."""
+        """Return the price of these tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
 
     def charged(self, messages: Messages, completion: Completion) -> float:
-        """What an answer costs; where the server does not count tokens, at most."""
+        """Return an answer's price; an upper bound if the server does not count tokens."""
         if not self.is_given:
             return 0.0
         return self.of(
@@ -47,7 +59,7 @@ FREE = Price()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """At which a run pauses."""
+    """Limits at which a run pauses."""
 
     calls: int = 0
     """Requests sent, retries included; 0: no cap."""
@@ -58,15 +70,94 @@ class Cap:
 NO_CAP = Cap()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """Calls of one user per UTC day, over all runs and questions, counted in a locked file.
+
+    Every member raises OSError if the file cannot be written: then nothing may be sent. Calls taken and neither sent
+    nor given back, as after a kill, count as sent.
+    """
+
+    file: Path
+    per_day: int
+
+    @property
+    def sent(self) -> int:
+        """Calls taken today."""
+        with self._opened() as file:
+            return self._sent(file)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no call is left today."""
+        return self.sent >= self.per_day
+
+    @property
+    def words(self) -> str:
+        """Error message for a spent allowance."""
+        return f"today's {self.per_day:,} calls of one user are sent: go on tomorrow (a day begins at 0:00 UTC)"
+
+    def take(self, wanted: int = BLOCK) -> int:
+        """Take calls; return how many may be sent."""
+        with self._opened() as file:
+            sent = self._sent(file)
+            taken = max(0, min(wanted, self.per_day - sent))
+            if taken:
+                _write(file, sent + taken)
+            return taken
+
+    def give_back(self, unsent: int) -> None:
+        """Return calls that were taken and not sent."""
+        with self._opened() as file:
+            _write(file, max(0, self._sent(file) - unsent))
+
+    def _sent(self, file: FileIO) -> int:
+        """Return the calls taken today; the whole allowance if the file is unreadable."""
+        sent = _count(file)
+        if sent is None:
+            sent = self.per_day
+            _write(file, sent)
+        return sent
+
+    @contextmanager
+    def _opened(self) -> Iterator[FileIO]:
+        with FileIO(plain_file(self.file, os.O_RDWR | os.O_CREAT), "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def _count(file: FileIO) -> int | None:
+    """Return today's count, 0 for a new file; None if the file is unreadable."""
+    file.seek(0)
+    text = file.read(WIDTH)
+    try:
+        match json.loads(text or b'{"day": "", "sent": 0}'):
+            case {"day": str(day), "sent": int(sent)} if sent >= 0:
+                return sent if day == _today() else 0
+    except ValueError:
+        pass
+    return None
+
+
+def _write(file: FileIO, sent: int) -> None:
+    """Overwrite the file in place at a fixed length, so that neither a full disk nor a kill leaves it empty."""
+    file.seek(0)
+    file.write(json.dumps({"day": _today(), "sent": sent}).encode().ljust(WIDTH))
+
+
 class Budget:
     """Shared by the endpoints of a run; one event loop."""
 
     def __init__(
         self, counters: Counters, cap: Cap = NO_CAP, *, allowance: Allowance | None = None, waits: bool = False
     ) -> None:
-        """allowance: the user's own, where there is one; waits: whether somebody renews what is exhausted.
+        """allowance: the user's, if any. waits: whether calls beyond the allowance wait for `renew`.
 
-        Where nobody does, a call beyond the allowance raises EndpointRefused.
+        Otherwise they raise EndpointRefused.
         """
         self._counters = counters
         self._cap = cap
@@ -78,19 +169,19 @@ class Budget:
         self._dearest = 0.0
         self._changed = asyncio.Event()
         self.exhausted = asyncio.Event()
-        """Set once a call may not leave and none is in flight."""
+        """Set when a call may not be sent and none is in flight."""
 
     def renew(self, cap: Cap) -> None:
-        """Goes on with another cap; one that is reached already exhausts it again with the next call."""
+        """Continue with another cap; if that is already reached, the next call exhausts the budget again."""
         self._cap = cap
         self.exhausted.clear()
         self._wake()
 
-    async def turn(self, gate: asyncio.Event) -> None:
-        """Waits until the gate is open and a call may leave, which then counts as sent; `ended` undoes its place."""
+    async def turn(self, may_send: asyncio.Event) -> None:
+        """Wait until the event is set and a call may be sent; it counts as sent, and in flight until `ended`."""
         while True:
-            await gate.wait()
-            if self._has_room() and self._is_granted():
+            await may_send.wait()
+            if self._is_within_cap() and self._is_granted():
                 self._granted -= self._allowance is not None
                 self._in_flight += 1
                 self._counters.add(sent=1)
@@ -104,7 +195,7 @@ class Budget:
                 self._waiting -= 1
 
     def _is_granted(self) -> bool:
-        """Whether the user's own allowance has a call left. Raises EndpointRefused where nobody waits for more."""
+        """Whether the allowance has a call left. Raises EndpointRefused if calls do not wait for more."""
         if self._allowance is None or self._granted:
             return True
         self._granted = self._allowance.take()
@@ -113,7 +204,7 @@ class Budget:
         return self._granted > 0
 
     def fits(self, calls: int) -> bool:
-        """Whether so many more calls stay within the caps; with an allowance by the day, nobody can say."""
+        """Whether this many more calls certainly stay within the caps; False with an allowance."""
         if self._allowance is not None or (self._cap.cost and not self._dearest):
             return False
         is_within = not self._cap.calls or self._counters.sent + calls <= self._cap.calls
@@ -121,23 +212,23 @@ class Budget:
         return is_within and (not self._cap.cost or cost <= self._cap.cost)
 
     def close(self) -> None:
-        """Gives back what was granted and not sent."""
+        """Give back calls that were granted and not sent."""
         if self._allowance is not None and self._granted:
             self._allowance.give_back(self._granted)
             self._granted = 0
 
     def pay(self, cost: float) -> None:
-        """Notes what an answer cost."""
+        """Record an answer's price."""
         self._dearest = max(self._dearest, cost)
-        self._counters.pay(cost)
+        self._counters.add(cost=cost)
 
     def ended(self) -> None:
-        """A call that left is in flight no more."""
+        """Record that a call is no longer in flight."""
         self._in_flight -= 1
-        if self._waiting and (not self._in_flight or self._has_room()):
+        if self._waiting and (not self._in_flight or self._is_within_cap()):
             self._wake()
 
-    def _has_room(self) -> bool:
+    def _is_within_cap(self) -> bool:
         if self._cap.calls and self._counters.sent >= self._cap.calls:
             return False
         if not self._cap.cost:

@@ -1,4 +1,4 @@
-"""Finds out which field of a request a server honours, by asking for one of two words that do not fit the question."""
+"""Test which request field a server honours for structured output: it must answer with a word that does not fit."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,19 +11,19 @@ from vpp.llm.structure import CARRIERS, FIELDS, Carrier, is_kept, one_of_words
 QUESTION = "Answer with the word hello."
 WORDS = ("KALUMI", "TORVEN")
 MAX_TOKENS = 32
-"""Tokens of an answer: a JSON object with one of the words, with blanks and line breaks."""
+"""Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierTest:
-    """What a server did with one field."""
+    """A server's reaction to one field."""
 
     carrier: Carrier
     outcome: Literal["honoured", "ignored", "refused"]
     said: str
     """The model's answer, or the server's reason."""
     is_answered: bool
-    """Whether the server answered at all, with or without the field."""
+    """Whether the server answered, with or without the field."""
 
 
 async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
@@ -44,14 +44,14 @@ class Carriers:
         self._tested: tuple[CarrierTest, ...] | None = None
 
     async def tested(self) -> tuple[CarrierTest, ...]:
-        """What the server did with each field, as of `try_carriers`."""
+        """Return the results of `try_carriers`."""
         if self._tested is None:
             self._tested = await try_carriers(self._endpoint)
         return self._tested
 
 
 def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
-    """The carrier that the server honours; None where it honours none."""
+    """Return the carrier that the server honours; None if it honours none."""
     return next((test.carrier for test in tested if test.outcome == "honoured"), None)
 
 

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from vpp.cancellation import cancel
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.roles import ColumnChoice
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.carriers import Carriers, honoured
@@ -26,11 +28,11 @@ from vpp.llm.endpoint import Completion, Endpoint, ServedModel
 from vpp.llm.gallery import shipped
 from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.learner import LlmLearner
+from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.protocol import FIX_THOUGHTS, printable
 from vpp.llm.structure import FIELDS, FREE_TEXT, StructuredAnswers, structured_answers
-from vpp.llm.window import USUAL_AT_ONCE
-from vpp.llm.wire import MEND_THOUGHTS, printable
 from vpp.problem import Prediction
 
 Mark = Literal["works", "note", "fails"]
@@ -81,7 +83,7 @@ class Trial:
     """What a server is tried with."""
 
     roles: tuple[Role, ...] = ("learner", "optimizer")
-    concurrency: int = USUAL_AT_ONCE
+    concurrency: int = DEFAULT_CONCURRENCY
     """Calls in flight of a run."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
@@ -342,7 +344,12 @@ def _burst_told(
 def toy() -> Dataset:
     """Six rows of a made-up animal for training, two for tests."""
     table = Table.read(TOY, name="made up")
-    return build_dataset(table, target="animal", task="classification", seed=0, train_size=6, test_size=2)
+    return build_dataset(
+        table,
+        target="animal",
+        columns=ColumnChoice(task="classification"),
+        split=SplitPlan(seed=0, train_size=6, test_size=2),
+    )
 
 
 def _templates(endpoint: Endpoint) -> str:
@@ -412,7 +419,7 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
     is_cut = "cut off at its limit" in (reason or "")
-    mend = MEND_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
+    mend = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
     words = f"answered three times, and could not be read ({printable(reason or '')}); it said {_quoted(raw)}"
     return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": mend})
 
@@ -437,7 +444,7 @@ async def _beside(endpoint: Endpoint) -> list[Finding]:
     """What the server tells of itself, where it does."""
     health, version, metrics = await asyncio.gather(
         *(
-            asyncio.to_thread(page_beside, endpoint.base_url, path, endpoint.gate)
+            asyncio.to_thread(page_beside, endpoint.base_url, path, endpoint.server.gate)
             for path in ("/health", "/version", "/metrics")
         )
     )
@@ -445,7 +452,7 @@ async def _beside(endpoint: Endpoint) -> list[Finding]:
     if health is not None:
         found.append(Finding(name="/health", mark="works", words="the server calls itself well"))
     if version is not None and "<" not in version[:20]:
-        found.append(Finding(name="/version", mark="works", words=_quoted(endpoint.withheld(version))))
+        found.append(Finding(name="/version", mark="works", words=_quoted(endpoint.server.withheld(version))))
     if metrics is not None and (load := read_load(metrics)):
         found.append(Finding(name="/metrics", mark="works", words=load_words(load)))
     return found

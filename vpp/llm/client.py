@@ -1,8 +1,8 @@
-"""The SDK's client of one server on its shortest path: a prepared request, one answer, a body in bounds.
+"""HTTP client of one server on the shortest path: a prepared request, one answer, a body of bounded size.
 
 The only module that knows `openai`. Import it when the first call is made: that takes half a second.
-`AsyncOpenAI` builds each request anew, three times what our part of a call costs. So it says once which address and
-headers a request has, and requests go through the HTTP client that it was given, which is its own too.
+`AsyncOpenAI` builds each request anew, which takes three times as long as our part of a call. We therefore ask it once
+for the address and the headers, and send requests through the HTTP client that it would use.
 """
 
 import json
@@ -16,21 +16,23 @@ import aiohttp
 import httpx2
 import openai
 
-from vpp.llm.body import whole_body
+from vpp.llm.errors import BodyTooLarge
 from vpp.llm.gate import Gate
 
+BODY_LIMIT = 8 * 2**20
+"""Bytes of a reply after decompression: forty times the longest answer that is kept."""
 CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
-"""uvicorn, and so vLLM, closes an idle connection after 5 s: one given up earlier is not closed under a call. Those of
-a learner's round stay open for the 3 s that an optimizer takes."""
+"""Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.
+Connections of a learner's round stay open for the 3 s that an optimizer takes."""
 TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
 ADDRESS_ERRORS = (httpx2.InvalidURL, UnicodeError)
 TELEMETRY = "x-stainless-"
-"""How the names of headers begin that tell of this machine and of the SDK."""
+"""Prefix of headers that describe this machine and the SDK."""
 
 
 class Reply(NamedTuple):
-    """What a server answered."""
+    """A server's answer to one request."""
 
     status: int
     headers: Mapping[str, str]
@@ -39,23 +41,23 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """Connections to one server, opened through the gate. It retries nothing, follows no redirect, keeps no cookie."""
+    """Connections to one server, only to addresses that the gate allows. No retries, redirects or cookies."""
 
-    def __init__(self, base_url: str, api_key: str, gate: Gate, *, window: int) -> None:
-        """window: connections at most."""
-        self._http = _http_client(base_url, gate, window=window)
+    def __init__(self, base_url: str, api_key: str, gate: Gate, *, connections: int) -> None:
+        """connections: how many may be open."""
+        self._http = _http_client(base_url, gate, connections=connections)
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
         self._base = sdk.base_url
         self._headers = _headers(sdk)
         self._chat = self._url("chat/completions")
 
     async def post_chat(self, body: dict[str, Any]) -> Reply:
-        """The whole answer to a chat, whatever its status. Raises TRANSPORT_ERRORS, OSError or BodyTooLarge."""
+        """Return the answer to a chat, whatever its status. Raises TRANSPORT_ERRORS, OSError or BodyTooLarge."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._sent(httpx2.Request("POST", self._chat, headers=self._headers, content=content))
 
     async def get(self, path: str) -> Reply:
-        """The whole answer to a question without a body. Raises as `post_chat` does."""
+        """Return the answer to a request without a body. Raises as `post_chat` does."""
         return await self._sent(httpx2.Request("GET", self._url(path), headers=self._headers))
 
     async def _sent(self, request: httpx2.Request) -> Reply:
@@ -67,15 +69,29 @@ class Client:
         return Reply(response.status_code, response.headers, body)
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         await self._http.aclose()
 
     def _url(self, path: str) -> httpx2.URL:
         return self._base.copy_with(raw_path=self._base.raw_path + path.encode())
 
 
+async def whole_body(response: httpx2.Response) -> bytes:
+    """Return an open response's body, decompressed in parts. Raises BodyTooLarge and its connection's errors."""
+    if not isinstance(response.stream, httpx2.AsyncByteStream):
+        return response.content
+    stream = response.aiter_bytes() if response.headers.get("content-encoding") else response.stream
+    parts, left = [], BODY_LIMIT
+    async for part in stream:
+        left -= len(part)
+        if left < 0:
+            raise BodyTooLarge(BODY_LIMIT)
+        parts.append(part)
+    return b"".join(parts)
+
+
 def _headers(sdk: openai.AsyncOpenAI) -> httpx2.Headers:
-    """What the SDK sends with each request, but for what it tells of this machine."""
+    """Return the headers that the SDK sends, except those that describe this machine."""
     named = {**sdk.default_headers, **sdk.auth_headers}
     return httpx2.Headers(
         {
@@ -87,37 +103,39 @@ def _headers(sdk: openai.AsyncOpenAI) -> httpx2.Headers:
 
 
 def authorities(base_url: str, *, proxied: bool) -> ssl.SSLContext | bool:
-    """Whose certificates are taken: the usual authorities'; nobody's where no TLS is spoken, as reading them is slow.
+    """Return the certificate authorities to trust: the usual ones, or none for plain HTTP, as loading them is slow.
 
-    proxied: whether a proxy of the environment may be asked; it may want TLS itself.
+    proxied: whether a proxy of the environment may be used; it may want TLS itself.
     """
     if httpx2.URL(base_url).scheme != "http" or (proxied and getproxies()):
         return True
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _http_client(base_url: str, gate: Gate, *, window: int) -> httpx2.AsyncClient:
+def _http_client(base_url: str, gate: Gate, *, connections: int) -> httpx2.AsyncClient:
     proxied = gate.trusts_proxy(base_url)
     client = openai.DefaultAioHttpClient(
-        limits=httpx2.Limits(max_connections=window, max_keepalive_connections=window, keepalive_expiry=KEEPALIVE_S),
+        limits=httpx2.Limits(
+            max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=KEEPALIVE_S
+        ),
         timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
         follow_redirects=False,
         verify=authorities(base_url, proxied=proxied),
         trust_env=proxied,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
-    transport: Any = client._transport  # of direct connections: what goes through a proxy is the proxy's to connect
+    transport: Any = client._transport  # direct connections only: a proxy opens its own, which the gate cannot check
 
-    def connections() -> aiohttp.ClientSession:
+    def session() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             cookie_jar=aiohttp.DummyCookieJar(),
             connector=aiohttp.TCPConnector(
-                limit=window,
+                limit=connections,
                 keepalive_timeout=KEEPALIVE_S,
                 ssl=transport.ssl_context,
                 socket_factory=gate.socket_factory(base_url),
             ),
         )
 
-    transport.client = connections
+    transport.client = session
     return client

@@ -8,7 +8,7 @@ length of 0 is one that nobody knows: everything fits it, and the server has the
 import re
 from collections.abc import Callable
 
-from vpp.llm.wire import Messages
+from vpp.llm.protocol import Messages
 
 MESSAGE_TOKENS = 8
 """What a chat template puts around one message, at most."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from vpp.llm.answers import Parsed
+from vpp.llm.protocol import Completion, Message, Messages
 from vpp.llm.structure import Structure
-from vpp.llm.wire import Completion, Message, Messages
 
 ASKS = 3
 """An answer that cannot be read is asked for again twice."""

@@ -1,43 +1,42 @@
-"""Counts what a run asks of its models, while it asks."""
+"""Running counts of a run's calls to its models."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from vpp.usage import Narrowing, Usage, open_account
+from vpp.llm.limits import Throttle
+from vpp.usage import Usage, open_account
 
 MOST_KINDS = 20
-"""Kinds of fault that are told apart, and refused fields that are named."""
+"""Kinds of fault, and refused fields, that are counted by name."""
 OTHER = "something else"
 NEEDED = frozenset(
     {"learner", "optimizer", "cached", "unparsable", "inferred", "refused", "prompt_tokens", "completion_tokens"}
 )
-"""Counts of calls needed: where a call is made ahead of its turn, they wait for it."""
+"""Counts of calls needed. A call made ahead of its turn is added to them in the step that needs it."""
 GUESSED = NEEDED | {"failed"}
-"""The same of a guess."""
+"""The same for a guess: a failed guess that is never needed has not failed."""
 
 
 class Counters:
     """A mutable `Usage`, shared by one run's endpoints and roles (one event loop, so no lock).
 
-    A call is counted when its answer arrives: one that is given up counts as failed, and asked again
-    after an outage it counts once.
+    A call is counted when its answer arrives, so a call repeated after an outage counts once. A call that is given up
+    counts as failed.
     """
 
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
-        self._narrowed: dict[object, tuple[int, Narrowing]] = {}
-        self._held: dict[object, float] = {}
+        self._throttles: set[Throttle] = set()
 
     def restore(self, usage: Usage) -> None:
-        """Goes on from `usage`, as a resumed run does; what was sent and paid stays so."""
+        """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
         sent, cost = self.sent, self.cost
         self._counts = asdict(usage)
         self.keep_spent(sent=sent, cost=cost)
 
     def keep_spent(self, *, sent: int, cost: float) -> None:
-        """Knows of so much sent and paid at the least."""
+        """Raise the calls sent and the money paid to at least these."""
         self._counts |= {"sent": max(self.sent, sent), "cost": max(self.cost, cost)}
 
     @property
@@ -52,7 +51,7 @@ class Counters:
 
     @property
     def planned(self) -> int:
-        """Of these, those that a plan foresees, at least: an answer unreadable or refused is asked for once more."""
+        """Calls that a plan counted, at least: without the repetitions after unreadable or refused answers."""
         return max(0, self.calls - int(self._counts["unparsable"] + self._counts["refused"]))
 
     @property
@@ -60,14 +59,10 @@ class Counters:
         """Money paid."""
         return float(self._counts["cost"])
 
-    def pay(self, cost: float) -> None:
-        """Adds what an answer cost."""
-        self._counts["cost"] += cost
+    def add(self, **counts: float) -> None:
+        """Add to the named counts: immediately, or in the step that needs a call made ahead of its turn.
 
-    def add(self, **counts: int) -> None:
-        """Adds to the named counts, those of needed calls once they are needed, as with the failures of guesses.
-
-        Raises KeyError on a name that `Usage` does not have.
+        Raises KeyError for a name that `Usage` does not have.
         """
         account = open_account()
         if account is not None and not (GUESSED if account.is_guess else NEEDED).isdisjoint(counts):
@@ -75,46 +70,39 @@ class Counters:
         else:
             self._add(counts)
 
-    def _add(self, counts: Mapping[str, int]) -> None:
+    def _add(self, counts: Mapping[str, float]) -> None:
         for name, count in counts.items():
             self._counts[name] += count
 
     def fault(self, kind: str) -> None:
-        """Counts an attempt that gave no answer as asked for."""
+        """Count an attempt that failed, or whose answer has another form than asked for."""
         faults = self._counts["faults"]
         name = kind if kind in faults or len(faults) < MOST_KINDS - 1 else OTHER
         faults[name] = faults.get(name, 0) + 1
 
     def cannot_keep(self, reason: str, unkept: int = 0) -> None:
-        """Counts answers that the cache could not keep, and notes why."""
+        """Count answers that the cache could not store, with the latest reason."""
         self._counts["unkept"] += unkept
         self._counts["cache_fault"] = reason
 
     def refuse(self, field: str) -> None:
-        """Notes, once, an optional field that a server would not take."""
-        noted = tuple(self._counts["refused_fields"])
-        if field not in noted and len(noted) < MOST_KINDS:
-            self._counts["refused_fields"] = (*noted, field)
+        """Record an optional field that a server refused."""
+        recorded = tuple(self._counts["refused_fields"])
+        if field not in recorded and len(recorded) < MOST_KINDS:
+            self._counts["refused_fields"] = (*recorded, field)
 
-    def narrow(self, server: object, window: int, why: Narrowing) -> None:
-        """Notes how many calls a server is sent at a time, and why those are fewer than may be; empty: they are not."""
-        self._narrowed.pop(server, None)
-        if why:
-            self._narrowed[server] = window, why
+    def watch(self, throttle: Throttle) -> None:
+        """Report a server's limit of calls in flight from now on."""
+        self._throttles.add(throttle)
 
-    def hold(self, server: object, seconds: float) -> None:
-        """Notes for how long a server is sent nothing new, as it asked; 0.0: it does not ask."""
-        self._held.pop(server, None)
-        if seconds:
-            self._held[server] = time.time() + seconds
-
-    def forget(self, server: object) -> None:
-        """Takes back what was noted of a server that is asked no more."""
-        self._narrowed.pop(server, None)
-        self._held.pop(server, None)
+    def unwatch(self, throttle: Throttle) -> None:
+        """Stop reporting it: the server is asked no more."""
+        self._throttles.discard(throttle)
 
     def snapshot(self) -> Usage:
-        """The counts so far."""
-        window, why = min(self._narrowed.values(), default=(0, ""))
-        now = {"window": window, "narrowed_by": why, "held_until": max(self._held.values(), default=0.0)}
+        """Return the counts so far."""
+        narrowed = [(one.limit, one.narrowed_by) for one in self._throttles if one.narrowed_by]
+        window, reason = min(narrowed, default=(0, ""))
+        held_until = max((one.held_until for one in self._throttles), default=0.0)
+        now = {"window": window, "narrowed_by": reason, "held_until": held_until}
         return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})

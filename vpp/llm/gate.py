@@ -1,12 +1,13 @@
-"""The gate: which servers may be asked, by name before a request is made and by address as a connection is opened.
+"""Allow-list of servers, against server-side request forgery.
 
-An address is barred (link-local, a cloud's metadata, or none at all), of this machine, private, or public.
+Names are checked before a request is made, IP addresses when a connection is opened. An IP address is barred
+(link-local, cloud metadata, or no host's), loopback, private or public.
 
-- What is barred is asked only where its very address is named.
-- Where others than the owner reach the app, this machine and private networks are asked only where they are named.
-- Where there is a list, only what is on it is asked.
+- A barred address is allowed only if the owner names exactly that address.
+- If others than the owner reach the app, loopback and private addresses are allowed only if the owner names them.
+- If the owner gives a list, only servers on it are allowed.
 
-`*.domain` stands for names that others may make: it opens public addresses alone.
+`*.domain` covers names that others may create, so it allows public addresses only.
 """
 
 import ipaddress
@@ -24,7 +25,7 @@ from vpp.settings import Environment
 
 Kind = Literal["barred", "loopback", "private", "public"]
 METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
-"""Names that clouds give to their metadata: barred however they resolve, so that no proxy is asked for them."""
+"""Names of clouds' metadata services: barred whatever they resolve to, so that no proxy is asked for them."""
 _BARRED = tuple(
     map(
         ipaddress.ip_network,
@@ -32,20 +33,20 @@ _BARRED = tuple(
             *("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
             *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32"),  # metadata of Alibaba, Azure and Oracle
             *("::/128", "fe80::/10", "fec0::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"),
-            "64:ff9b:1::/48",  # a network's own way into IPv4: where it leads, that network alone knows
+            "64:ff9b:1::/48",  # local NAT64: only that network knows which IPv4 address it stands for
         ),
     )
 )
-_CARRIERS = (
+_EMBEDDINGS = (
     (ipaddress.IPv6Network("::/96"), 0),
     (ipaddress.IPv6Network("::ffff:0:0/96"), 0),
     (ipaddress.IPv6Network("::ffff:0:0:0/96"), 0),
     (ipaddress.IPv6Network("64:ff9b::/96"), 0),
     (ipaddress.IPv6Network("2002::/16"), 80),
 )
-"""IPv6 networks that stand for IPv4 addresses, and by how many bits these are shifted."""
+"""IPv6 networks that embed IPv4 addresses, and by how many bits these are shifted."""
 _PLAIN = re.compile(r"[A-Za-z0-9._~!$&'()*+,=:@-]+")
-"""A path's segment that every server reads alike: no escape (%2f, %2e, %25), no backslash, no parameter (;)."""
+"""A path segment that every server parses alike: no escape (%2f, %2e, %25), no backslash, no parameter (;)."""
 _PORTS = {"http": 80, "https": 443}
 _WHY: dict[Kind, str] = {
     "barred": "a link-local or metadata address",
@@ -55,29 +56,29 @@ _WHY: dict[Kind, str] = {
 
 
 class AddressRefused(OSError):
-    """A connection that was not opened."""
+    """The gate forbids a connection, which was not opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """An endpoint that the owner names."""
+    """An entry of the owner's list."""
 
     host: str
-    """In its plain form; with `*.` before a domain, every name below it."""
+    """Canonical host; `*.` before a domain covers every name below it."""
     scheme: str = ""
     """Empty: any."""
     port: int | None = None
     """None: any."""
     path: str = ""
-    """What the address's path begins with, in whole segments."""
+    """Prefix of the address's path, in complete segments."""
 
     @property
     def is_wild(self) -> bool:
-        """Whether it stands for the names below a domain."""
+        """Whether it covers the names below a domain."""
         return self.host.startswith("*.")
 
     def covers(self, base_url: str) -> bool:
-        """Whether it names this address."""
+        """Whether it allows this address."""
         parts = urlsplit(base_url)
         host = plain_host(parts.hostname or "")
         below = host.isascii() and host.endswith(self.host[1:]) and len(host) >= len(self.host)
@@ -94,25 +95,25 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What may be asked. As it stands: anything but barred addresses, as on a machine of one's own."""
+    """The servers that may be asked. By default every address that is not barred, for an app with one user."""
 
     named: tuple[str, ...] = ()
     """Base URLs, host[:port] or *.domain."""
     is_list: bool = False
-    """Whether only what is named is asked."""
+    """Whether only named servers are allowed."""
     is_shared: bool = False
     """Whether others than the owner reach the app."""
     models: tuple[str, ...] = ()
-    """The models that may be asked; empty: any."""
+    """Allowed models; empty: any."""
 
     def __post_init__(self) -> None:
-        """Raises InputError where a name is none."""
+        """Raise InputError for an invalid name."""
         for name in self.named:
             named(name)
 
     @classmethod
     def of(cls, environment: Environment) -> "Gate":
-        """As the owner has set it."""
+        """Return the gate that the owner's environment variables describe."""
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.endpoint_fixed:
             models = tuple(filter(None, (environment.model, environment.optimizer_model)))
@@ -121,41 +122,41 @@ class Gate:
         return cls(named=(*own, *listed), is_list=bool(listed), is_shared=environment.is_shared)
 
     def check(self, base_url: str, model: str = "") -> None:
-        """Raises InputError where the server may not be asked, or not for this model; no name is looked up."""
+        """Raise InputError if the server or the model is not allowed. Looks up no name."""
         place, host = place_of(base_url), plain_host(urlsplit(base_url).hostname or "")
         if self.is_list and not self._names(base_url):
             raise InputError(f"{place} is not among the endpoints that may be asked here: take {self._offered()}")
         if model and self.models and model not in self.models:
             raise InputError(f"model {model[:80]!r} is not among those that may be asked here: take {self.models[0]!r}")
         if host in METADATA_NAMES and not self._opens(base_url):
-            raise InputError(f"{place} is {_WHY['barred']}: {self._mend(host)}")
+            raise InputError(f"{place} is {_WHY['barred']}: {self._fix(host)}")
         address = literal(host)
         if address is not None and (why := self.refusal(base_url, host)):
             raise InputError(why)
 
     def refusal(self, base_url: str, address: str) -> str:
-        """Why no connection to an address is opened for a server, in one line; empty where it may be."""
-        found = literal(address)
-        kind: Kind = "barred" if found is None else kind_of(found)
+        """Return why a server's IP address is not allowed, in one line; empty if it is."""
+        parsed = literal(address)
+        kind: Kind = "barred" if parsed is None else kind_of(parsed)
         if kind == "public":
             return ""
         if kind == "barred":
-            is_open = found is not None and any(named(name).host == plain_host(address) for name in self.named)
+            is_open = parsed is not None and any(named(name).host == plain_host(address) for name in self.named)
         else:
             is_open = not self.is_shared or self._opens(base_url)
         host = plain_host(urlsplit(base_url).hostname or "")
         leads = "" if host == plain_host(address) else f"leads to {address}, which "
-        return "" if is_open else f"{place_of(base_url)} {leads}is {_WHY[kind]}: {self._mend(plain_host(address))}"
+        return "" if is_open else f"{place_of(base_url)} {leads}is {_WHY[kind]}: {self._fix(plain_host(address))}"
 
     def trusts_proxy(self, base_url: str) -> bool:
-        """Whether a proxy of the environment may be asked for it: what it connects to cannot be checked."""
+        """Whether a proxy of the environment may be used: the gate cannot check what a proxy connects to."""
         return not is_loopback(base_url) and (not self.is_shared or self._names(base_url))
 
     def socket_factory(self, base_url: str) -> Callable[[Any], socket.socket]:
-        """Makes the sockets of connections for a server, each once its address is known. They raise AddressRefused."""
+        """Return a maker of sockets for a server; it raises AddressRefused for an IP address that is not allowed."""
 
-        def make(found: Any) -> socket.socket:
-            family, kind, protocol, _, where = found
+        def make(address_info: Any) -> socket.socket:
+            family, kind, protocol, _, where = address_info
             if why := self.refusal(base_url, str(where[0])):
                 raise AddressRefused(why)
             return socket.socket(family, kind, protocol)
@@ -166,17 +167,17 @@ class Gate:
         return any(named(name).covers(base_url) for name in self.named)
 
     def _opens(self, base_url: str) -> bool:
-        """Whether it is named by more than a domain that others may add names to."""
+        """Whether an entry covers it that is no wildcard: others may add names to a domain."""
         return any(one.covers(base_url) and not one.is_wild for one in map(named, self.named))
 
     def _offered(self) -> str:
-        """Where others are at the page, the owner's list is the owner's to tell."""
+        """Return the allowed servers in words; the list is not shown to other users."""
         if self.is_shared:
             return "one that the owner has named (VPP_ALLOWED_ENDPOINTS)"
         more = "" if self.models else ", or name it in VPP_ALLOWED_ENDPOINTS"
         return f"{', '.join(self.named[:5]) or 'none, as none is named'}{more}"
 
-    def _mend(self, address: str) -> str:
+    def _fix(self, address: str) -> str:
         if address in ("0.0.0.0", "::"):
             return "that is where a server listens; to ask one on this machine write 127.0.0.1"
         return f"its owner can name it (VPP_ALLOWED_ENDPOINTS={address})"
@@ -184,7 +185,7 @@ class Gate:
 
 @cache
 def named(text: str) -> Named:
-    """An endpoint as the owner writes it: base URL, host, host:port or *.domain. Raises InputError."""
+    """Parse an entry of the owner's list: base URL, host, host:port or *.domain. Raises InputError."""
     wrong = InputError(
         f"{text[:200]!r} names no endpoint: write https://host[:port]/path, host, host:port or *.domain, with commas "
         "between them (VPP_ALLOWED_ENDPOINTS)"
@@ -207,7 +208,7 @@ def named(text: str) -> Named:
 
 
 def _is_below(path: str, top: str) -> bool:
-    """Whether a path is `top` or below it, however a server reads it; every path is below an empty `top`."""
+    """Whether a path is `top` or below it, however a server parses it; every path is below an empty `top`."""
     whole = path.rstrip("/")
     if not top or whole == top:
         return True
@@ -216,10 +217,10 @@ def _is_below(path: str, top: str) -> bool:
 
 
 def kind_of(address: Address) -> Kind:
-    """What an address is; an IPv6 address that stands for an IPv4 one is what that is."""
+    """Classify an IP address; an IPv6 address that embeds an IPv4 one is classified as that."""
     if address.is_loopback:
         return "loopback"
-    inner = _carried(address)
+    inner = _embedded(address)
     if inner is not None:
         return kind_of(inner)
     if any(address in network for network in _BARRED):
@@ -227,15 +228,15 @@ def kind_of(address: Address) -> Kind:
     return "public" if address.is_global else "private"
 
 
-def _carried(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
-    for network, shift in _CARRIERS:
+def _embedded(address: Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address embeds; None if it does not."""
+    for network, shift in _EMBEDDINGS:
         if address in network:
             return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
     return None
 
 
 def place_of(base_url: str) -> str:
-    """Scheme, host and port, as they were written."""
+    """Return scheme, host and port as they were written."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.netloc[:200]}"

@@ -1,6 +1,6 @@
-"""What a server tells of its own load on /metrics (Prometheus text): vLLM, SGLang, llama.cpp and TGI.
+"""Load that a server reports on /metrics (Prometheus text): vLLM, SGLang, llama.cpp and TGI.
 
-Few servers have the page, none needs a key for it, and nothing depends on it: what does not answer is left out.
+Few servers have the page and none needs a key for it. Nothing depends on it: a page that does not answer is left out.
 """
 
 import http.client
@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
-from vpp.llm.faults import root_of
+from vpp.llm.errors import root_of
 from vpp.llm.gate import Gate
 
 PAGE_LIMIT = 2 * 2**20
@@ -42,12 +42,12 @@ _LARGEST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """A server's load at one moment; None is what it does not tell."""
+    """A server's load at one moment; None for figures that it does not report."""
 
     running: int | None = None
-    """Requests it works on."""
+    """Requests in progress."""
     waiting: int | None = None
-    """Requests in its queue."""
+    """Queued requests."""
     kv_use: float | None = None
     """Share of the KV cache in use, between 0 and 1, of its fullest engine."""
     prefix_hits: float | None = None
@@ -55,14 +55,14 @@ class Load:
 
 
 def read_load(page: str) -> Load | None:
-    """The load of a metrics page, engines together; None where it tells nothing known."""
-    found: dict[str, list[float]] = {}
+    """Read a metrics page, all engines together; None if it reports no known figure."""
+    series: dict[str, list[float]] = {}
     for line in page.splitlines():
         if match := _LINE.match(line):
             with suppress(ValueError):
-                found.setdefault(match[1], []).append(float(match[2]))
-    summed = {name: _first(found, of, sum) for name, of in _SUMMED.items()}
-    largest = {name: _first(found, of, max) for name, of in _LARGEST.items()}
+                series.setdefault(match[1], []).append(float(match[2]))
+    summed = {name: _first(series, names, sum) for name, names in _SUMMED.items()}
+    largest = {name: _first(series, names, max) for name, names in _LARGEST.items()}
     hits, queries = summed["hits"], summed["queries"]
     load = Load(
         running=None if summed["running"] is None else int(summed["running"]),
@@ -74,18 +74,18 @@ def read_load(page: str) -> Load | None:
 
 
 def _first(
-    found: Mapping[str, list[float]], names: tuple[str, ...], of: Callable[[list[float]], float]
+    series: Mapping[str, list[float]], names: tuple[str, ...], total: Callable[[list[float]], float]
 ) -> float | None:
-    """Of the first name that is told with sense: finite, not below 0."""
+    """Aggregate the values of the first name that has valid ones: finite, not below 0."""
     for name in names:
-        values = [value for value in found.get(name, ()) if math.isfinite(value) and value >= 0]
+        values = [value for value in series.get(name, ()) if math.isfinite(value) and value >= 0]
         if values:
-            return of(values)
+            return total(values)
     return None
 
 
 def load_words(load: Load) -> str:
-    """A server's load in one line; what it does not tell is left out."""
+    """Return a server's load in one line, without figures that it does not report."""
     parts = [
         "" if load.running is None else f"{load.running:,} running",
         "" if load.waiting is None else f"{load.waiting:,} waiting",
@@ -96,9 +96,9 @@ def load_words(load: Load) -> str:
 
 
 def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
-    """A small page of the server at its root (/health, /version, /metrics), asked once without a key.
+    """Return a small page at the server's root (/health, /version, /metrics), asked once and without a key.
 
-    None where it does not answer 200 within 2 s, or may not be asked; of a page that takes longer, what came.
+    None if it does not answer 200 within 2 s, or the gate forbids it. A page that takes longer is cut off.
     """
     try:
         gate.check(base_url)
@@ -144,7 +144,7 @@ def _opener(base_url: str, gate: Gate) -> urllib.request.OpenerDirector:
 
 
 def _shut_in_time(connection: socket.socket) -> None:
-    """Ends a connection after 2 s in all: a server that sends a byte now and then runs into no time-out."""
+    """Close a connection 2 s from now: a server that sends a byte now and then never hits the socket's time-out."""
 
     def shut() -> None:
         with suppress(OSError):
@@ -156,14 +156,14 @@ def _shut_in_time(connection: socket.socket) -> None:
 
 
 def _connected(host: str, port: int, make: Callable[[Any], socket.socket]) -> socket.socket:
-    """A connection to the first of a name's addresses that takes one. Raises OSError."""
+    """Connect to the first of a name's addresses that accepts. Raises OSError."""
     failure = OSError(f"{host} has no address")
-    for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    for address_info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         connection: socket.socket | None = None
         try:
-            connection = make(found)
+            connection = make(address_info)
             connection.settimeout(TIMEOUT_S)
-            connection.connect(found[4])
+            connection.connect(address_info[4])
             return connection
         except OSError as error:
             failure = error
@@ -173,14 +173,14 @@ def _connected(host: str, port: int, make: Callable[[Any], socket.socket]) -> so
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Asks no other server than the one named."""
+    """Follows no redirect."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 class Gauge:
-    """The latest load of one server, read anew in a thread of its own at most every 5 s: looking never waits."""
+    """Latest load of one server, read by a thread of its own at most every 5 s, so that `latest` never waits."""
 
     def __init__(self, base_url: str, *, gate: Gate | None = None, every_s: float = EVERY_S) -> None:
         self._base_url = base_url
@@ -191,7 +191,7 @@ class Gauge:
         self._lock = threading.Lock()
 
     def latest(self) -> Load | None:
-        """What was last read; None before the first answer, and once the server has stopped answering."""
+        """Return the last load read; None before the first answer, and after the server stopped answering."""
         with self._lock:
             if time.monotonic() - self._asked_at >= self._every_s:
                 self._asked_at = time.monotonic()

@@ -2,7 +2,7 @@
 
 import re
 
-from vpp.data.labels import match_label
+from vpp.data.answers import match_label
 from vpp.llm.table_words import COMPUTED, FUNCTION_WORDS, INPUT_NOUNS, TableWords, are_alike, words
 
 _CLAUSE = r"(?:^|[.;,:\n]|\b(?:then|otherwise|else|always))[ ]?(?:then[ ]|otherwise,?[ ]|else[ ]|always[ ])?"

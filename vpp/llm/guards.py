@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from vpp.data.answers import shown_label
 from vpp.data.dataset import Dataset
 from vpp.data.kinds import is_number
-from vpp.data.labels import shown_label
 from vpp.llm.conversation import REFUSED
 from vpp.llm.empty_talk import is_talk_of_rules, names_nothing
 from vpp.llm.given_labels import foreign_label, names_no_label

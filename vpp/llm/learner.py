@@ -12,10 +12,10 @@ from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
 from vpp.llm.conversation import ASKS, Chat, answer, complaint, question, told_of_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import outputs_of, render_input, render_inputs, rule_of, units
+from vpp.llm.protocol import Completion, Message
 from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
 from vpp.llm.templates import Template, keep_inside_fence
 from vpp.llm.values import Bounds
-from vpp.llm.wire import Completion, Message
 from vpp.problem import Prediction
 from vpp.usage import Account, open_account, tell
 

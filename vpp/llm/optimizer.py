@@ -29,9 +29,9 @@ from vpp.llm.prompts import (
     turned_columns,
     units,
 )
+from vpp.llm.protocol import Completion, Message
 from vpp.llm.rules import parse_rule
 from vpp.llm.templates import Template
-from vpp.llm.wire import Completion, Message
 from vpp.problem import Exchange, Prediction, Proposal
 
 THOUGHTS_LIMIT = 2_000

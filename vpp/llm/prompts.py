@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.kinds import is_number
-from vpp.data.lines import one_line
 from vpp.problem import Prediction
 
 MISSING = "missing"

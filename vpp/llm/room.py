@@ -9,9 +9,9 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input
+from vpp.llm.protocol import Messages
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers
 from vpp.llm.templates import Template
-from vpp.llm.wire import Messages
 from vpp.problem import Prediction
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from vpp.data.lines import cut_thinking, cut_turns
+from vpp.data.answers import cut_thinking, cut_turns
 
 CANDIDATES = 20
 _JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)

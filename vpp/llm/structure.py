@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.data.lines import one_line
 from vpp.llm.forms import Style, learner_form, numbered_object_form
 from vpp.llm.patterns import EXPLANATION, NUMBER, QUOTED, Pattern, one_of, sequence
 from vpp.llm.prompts import after_labels, answer_kind
@@ -172,7 +172,7 @@ def carrier_of(asked: Structure) -> Carrier:
 
 
 def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Options of the request (names of `vpp.llm.fields.SPELLING`) that carry a structure."""
+    """Options of the request (names of `vpp.llm.protocol.SPELLING`) that carry a structure."""
     if not asked:
         return {}
     if "grammar" in asked:

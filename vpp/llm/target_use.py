@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from vpp.data.labels import shown_label
+from vpp.data.answers import shown_label
 from vpp.llm.asserted import is_truth_word
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 

@@ -17,7 +17,7 @@ from importlib.resources import files
 from vpp.errors import InputError
 from vpp.llm.choices import Role
 from vpp.llm.forms import FORM_SLOTS, Style
-from vpp.llm.wire import Message
+from vpp.llm.protocol import Message
 
 Alternatives = tuple[str, ...]
 """Slots of which a template holds at least one."""

@@ -4,8 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from vpp.data.labels import match_label, peel, without_noun
-from vpp.data.numbers import read_decimal_comma, read_float
+from vpp.data.answers import match_label, peel, read_decimal_comma, read_float, without_noun
 
 Bounds = tuple[float, float]
 """The lowest and the highest number to expect."""

@@ -1,4 +1,4 @@
-"""The report as HTML: rendered from its markdown, with neither links nor images, whatever a text may hold."""
+"""The report as HTML, rendered from its Markdown. Links and images are disabled, whatever a text holds."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +7,8 @@ from itertools import count
 
 from markdown_it import MarkdownIt
 
-from vpp.reporting.live_charts import MODES, POLICY, chart_place, chart_scripts
+from vpp.reporting.charts import MODES, POLICY, ReportFigure, chart_place, chart_scripts, report_figures
 from vpp.reporting.markdown import Section, report
-from vpp.reporting.report_figures import ReportFigure, report_figures
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import scrolling
 from vpp.wording.tokens import css
@@ -58,37 +57,37 @@ WITHOUT_SCRIPT = "<noscript><style>.chart{display:none}</style></noscript>"
 
 
 def report_body(markdown: str, *, under: int = 0) -> str:
-    """The report's elements, to stand inside a page. under: the level of the heading that they stand under."""
+    """The report's HTML elements, for use inside a page. under: level of the heading above them."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
     renderer.disable(["link", "image", "autolink", "reference", "html_inline", "html_block"])
     numbers = count(1)
     body = HEADING.sub(lambda tag: f"{tag[1]}{int(tag[2]) + under}>", str(renderer.render(markdown)))
-    return TABLE.sub(lambda found: _scrolling(found[0], next(numbers)), body)
+    return TABLE.sub(lambda match: _scrolling(match[0], next(numbers)), body)
 
 
 def _scrolling(table: str, number: int) -> str:
-    """A table that scrolls by itself, called by its number and columns."""
+    """A table in a scrolling region, named by its number and columns."""
     names = unescape(", ".join(re.findall(r"<th[^>]*>(.*?)</th>", table)))
     return scrolling(table, f"Table {number}: {names}")
 
 
 def report_html(reader: RunReader) -> str:
     """A file of its own of about 5 MB, nearly all of it the script that draws its charts; nothing is fetched."""
-    found, snapshot = report(reader), reader.refresh()
-    placed = sorted(report_figures(snapshot, reader.dataset()), key=lambda figure: found.place(figure.section))
-    sections = "".join(_section(section, placed) for section in found.sections)
+    made, snapshot = report(reader), reader.refresh()
+    placed = sorted(report_figures(snapshot, reader.dataset()), key=lambda figure: made.place(figure.section))
+    sections = "".join(_section(section, placed) for section in made.sections)
     scripts = chart_scripts([{mode: figure.draw(mode) for mode in MODES} for figure in placed])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{escape(snapshot.spec.name)}</title><style>{STYLE}</style>{WITHOUT_SCRIPT}</head><body>"
-        f'<section class="head">{report_body(found.head)}</section>{sections}{scripts}</body></html>\n'
+        f'<section class="head">{report_body(made.head)}</section>{sections}{scripts}</body></html>\n'
     )
 
 
 def _section(section: Section, placed: Sequence[ReportFigure]) -> str:
-    """A section's words, its charts beside them."""
+    """A section's text, with its charts at the side."""
     words = report_body(section.markdown)
     beside = [(n, figure) for n, figure in enumerate(placed, 1) if figure.section == section.title]
     if not beside:

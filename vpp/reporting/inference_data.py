@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HOW_TO_GET = "ArviZ is not installed: pip install 'arviz<1'"
 MIDDLE = 0.5
-"""The uniform number of the resampling."""
+"""Uniform number u of the systematic resampling."""
 RESAMPLED = ("posterior", "log_likelihood", "posterior_predictive", "predictions")
 """Groups with a draw a particle that have draws of equal weight beside them, named `posterior_resampled` and so on."""
 TEST_NAMES = ("test_y", "test_target", "test_row_id")
@@ -47,7 +47,7 @@ def is_available() -> bool:
 
 
 def inference_data(reader: RunReader) -> "InferenceData":
-    """Of a run as it is now. Raises InputError where ArviZ is missing or no population is whole.
+    """InferenceData of a run as it is now. Raises InputError if ArviZ is missing or no population is complete.
 
     posterior: the hypotheses' ids and texts. log_likelihood, posterior_predictive, observed_data, constant_data: of the
     training rows. predictions, predictions_constant_data: of the test rows. Those of `RESAMPLED` come a second time, as
@@ -64,13 +64,13 @@ def inference_data(reader: RunReader) -> "InferenceData":
         **_of_training_rows(snapshot, dataset),
         **_of_test_rows(snapshot, dataset),
     }
-    found = arviz.from_dict(
+    made = arviz.from_dict(
         **groups,
         coords={"row": _ids(dataset.train), "test_row": _ids(dataset.test)},
         dims={name: ["row"] for name in ("y", "row_id")} | {name: ["test_row"] for name in TEST_NAMES},
     )
-    found.add_groups(_resampled(found))
-    data: InferenceData = found
+    made.add_groups(_resampled(made))
+    data: InferenceData = made
     for name in data.groups():
         data[name].attrs.update(_attrs(snapshot, dataset))
     return data
@@ -79,12 +79,12 @@ def inference_data(reader: RunReader) -> "InferenceData":
 def _resampled(data: Any) -> Group:
     """Draws of equal weight, numbered anew: copies of the particles that `ancestor` picks."""
     picked = data.sample_stats.ancestor.values[0]
-    found = {name: data[name].isel(draw=picked) for name in RESAMPLED if name in data.groups()}
-    return {f"{name}_resampled": group.assign_coords(draw=range(len(picked))) for name, group in found.items()}
+    groups = {name: data[name].isel(draw=picked) for name in RESAMPLED if name in data.groups()}
+    return {f"{name}_resampled": group.assign_coords(draw=range(len(picked))) for name, group in groups.items()}
 
 
 def posterior_nc(reader: RunReader) -> bytes:
-    """The same as a netCDF file: `az.from_netcdf` reads it. Raises InputError as `inference_data` does."""
+    """InferenceData as a netCDF file: `az.from_netcdf` reads it. Raises InputError as `inference_data` does."""
     data = inference_data(reader)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "posterior.nc"
@@ -93,7 +93,7 @@ def posterior_nc(reader: RunReader) -> bytes:
 
 
 def _imported() -> ModuleType:
-    """Late: it takes a second or two, and tells of a later version each time."""
+    """ArviZ, imported late: it takes a second or two, and warns of a later version each time."""
     if not is_available():
         raise InputError(HOW_TO_GET)
     with warnings.catch_warnings():
@@ -109,7 +109,7 @@ def _posterior(view: RunView, ideas: Ideas) -> Group:
     return {
         "posterior": {
             "hypothesis": _chain([state.hypothesis for state in view.population]),
-            "text": _chain([_kept(view.texts[state.hypothesis]) for state in view.population]),
+            "text": _chain([_storable(view.texts[state.hypothesis]) for state in view.population]),
         },
         "sample_stats": {
             "weight": _chain(weights),
@@ -122,10 +122,10 @@ def _posterior(view: RunView, ideas: Ideas) -> Group:
 
 
 def _of_training_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
-    found = final_answers(snapshot.view, dataset, "train")
-    if found is None:
+    final = final_answers(snapshot.view, dataset, "train")
+    if final is None:
         return {}
-    rows, answers = found
+    rows, answers = final
     config, last = snapshot.spec.config, snapshot.view.finished_steps[-1].finished
     tau = last.tau if last and last.tau is not None else config.fixed_tau
     terms = log_likelihood_terms(answers, rows, dataset, config, tau=tau)
@@ -138,10 +138,10 @@ def _of_training_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
 
 
 def _of_test_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
-    found = final_answers(snapshot.view, dataset, "test")
-    if found is None:
+    final = final_answers(snapshot.view, dataset, "test")
+    if final is None:
         return {}
-    rows, answers = found
+    rows, answers = final
     return {
         "predictions": {"test_y": _numbers(answers, dataset)[None]},
         "predictions_constant_data": {"test_target": _targets(rows, dataset), "test_row_id": np.array(_ids(rows))},
@@ -153,8 +153,8 @@ def _chain(values: Iterable[Any]) -> Any:
     return np.array([list(values)])
 
 
-def _kept(text: str) -> str:
-    """As it can stand in the file, which ends a text at a NUL and takes no lone surrogate."""
+def _storable(text: str) -> str:
+    """Text that the file can hold: netCDF ends a text at a NUL and refuses a lone surrogate."""
     return text.replace("\0", REPLACEMENT).encode(errors="replace").decode()
 
 
@@ -163,7 +163,7 @@ def _ids(rows: Sequence[Row]) -> list[int]:
 
 
 def _numbers(answers: Sequence[Votes], dataset: Dataset) -> Any:
-    """(K, N) numbers of classes, -1 for an abstention; or the numbers said, NaN for one."""
+    """(K, N) numbers of classes, -1 for an abstention; or the numbers answered, NaN for one."""
     if dataset.task == "classification":
         number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
         return np.array([[number.get(said, -1) for said in votes] for votes in answers], dtype=np.int64)
@@ -178,10 +178,10 @@ def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
 def _attrs(snapshot: Snapshot, dataset: Dataset) -> dict[str, Any]:
     return {
         "inference_library": "vpp",
-        "run": _kept(snapshot.spec.name),
+        "run": _storable(snapshot.spec.name),
         "method": snapshot.spec.config.method,
         "task": dataset.task,
-        "target": _kept(dataset.target),
-        "classes": [_kept(label) for label in dataset.classes],
+        "target": _storable(dataset.target),
+        "classes": [_storable(label) for label in dataset.classes],
         "weights": "in sample_stats; draws of groups named _resampled have equal weight",
     }

@@ -1,33 +1,32 @@
-"""report.md: a run as it is now, whole and readable without the app.
+"""report.md: a run as it is now, complete and readable without the app.
 
-Text from a model, a CSV or a user is data: it passes through `escaping` and can be nothing but text.
+Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Task
 from vpp.drawing.comparison import left_out_text
 from vpp.inspection.baselines import Baselines, Name, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label
-from vpp.reporting.glossary import glossary
-from vpp.reporting.markdown_doubt import disagreement, doubt_and_error
-from vpp.reporting.markdown_findings import lineage, near_agreement, posterior
-from vpp.reporting.markdown_record import calls, data, method, reproduce
+from vpp.reporting.markdown_findings import disagreement, doubt_and_error, lineage, near_agreement, posterior
+from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
 from vpp.reporting.markdown_ruled_out import what_was_ruled_out
-from vpp.reporting.markdown_steps import steps
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.settings import METHOD_NAMES
+from vpp.settings import METHOD_NAMES, Config
 from vpp.wording.brief import Measure, headline, measures
 from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.estimates import beside_text
+from vpp.wording.glossary import BY_LABEL
 from vpp.wording.sizes import sizes_text
 from vpp.wording.steps import steps_text
+from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
 _STATES = {
@@ -70,20 +69,20 @@ class Report:
         return "\n\n".join((self.head, *(section.markdown for section in self.sections))) + "\n"
 
     def place(self, title: str) -> int:
-        """Where a section stands, from 0."""
+        """Index of a section, from 0."""
         return next(place for place, section in enumerate(self.sections) if section.title == title)
 
 
 def report_markdown(reader: RunReader, *, simple_models: bool = True) -> str:
-    """The whole report, of an unfinished run too; what is not there yet is said.
+    """The whole report; for an unfinished run it says what is missing.
 
-    simple_models: whether to fit some for scale, which takes a second or two.
+    simple_models: whether to fit simple models for comparison, which takes a second or two.
     """
     return report(reader, simple_models=simple_models).markdown
 
 
 def report(reader: RunReader, *, simple_models: bool = True) -> Report:
-    """The report by its sections, which are the same for every run: what was found, then the record of how."""
+    """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
@@ -142,8 +141,8 @@ def _moment(unix_time: float) -> str:
 
 
 def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
-    found = measures(snapshot, dataset, ideas)
-    yield markdown_table(("measure", "value", "in words"), [_measure(each) for each in found], right=(1,))
+    brief = measures(snapshot, dataset, ideas)
+    yield markdown_table(("measure", "value", "in words"), [_measure(each) for each in brief], right=(1,))
     yield from _by_label(snapshot, dataset)
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
@@ -165,7 +164,7 @@ def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 
 
 def _for_scale(simple: Baselines) -> Iterator[str]:
-    """What simple models reach on the same rows."""
+    """Results of simple models on the same rows."""
     yield "For scale, simple models fitted on the same training rows:"
     rows = [(_SIMPLE[m.name], score_text(m.score), beside_text(m.score), m.about) for m in simple.models]
     yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
@@ -183,3 +182,38 @@ def _measure(measure: Measure) -> tuple[str, str, str]:
 
 def _trust(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     yield "\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))
+
+
+# Terms
+
+
+def glossary(config: Config, task: Task) -> Iterator[str]:
+    """Terms as a Markdown list, then the interpretation thresholds."""
+    yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
+    yield defaults_sentence()
+
+
+def terms(config: Config, task: Task) -> Iterator[str]:
+    """Names of the glossary, from what is sampled to what is predicted."""
+    yield from ("hypothesis", "particle")
+    if config.largest_size > 1:
+        yield "idea"
+    if config.is_weighted:
+        yield from ("weight", "ESS")
+        yield from ("φ", "log evidence") if config.is_telescoping else ("β",)
+        yield from ("resampling", "explanation", "living descendant")
+    yield "log-likelihood"
+    if config.is_filtered:
+        yield from ("log α, log u", "acceptance")
+        yield from ("early rejection",) if config.early_rejection else ()
+    yield "abstention"
+    if config.largest_size > 1:
+        yield from _of_disagreement(task)
+
+
+def _of_disagreement(task: Task) -> Iterator[str]:
+    is_label = task == "classification"
+    yield from ("uncertain point", "entropy of the vote") if is_label else ("spread", "90 % range")
+    yield "area under the risk curve"
+    yield from ("calibration error", "Brier score", "log score") if is_label else ("rank correlation",)
+    yield "oracle"

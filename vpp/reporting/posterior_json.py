@@ -1,4 +1,4 @@
-"""posterior.json: what a run found, for other programs. docs/posterior-json.md says what each field means.
+"""posterior.json: the result of a run, for other programs. docs/posterior-json.md says what each field means.
 
 A record stands on a line of its own, so that the file can be searched and compared line by line. JSON has no infinity:
 a log-likelihood of -inf is the string "-Infinity", as in the journal.
@@ -31,13 +31,13 @@ Json = dict[str, Any]
 
 
 def posterior_json(reader: RunReader) -> bytes:
-    """Of a run as it is now, as UTF-8."""
+    """posterior.json of a run as it is now, as UTF-8."""
     return _lines(_finite(_Posterior.of(reader).content(reader))).encode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Posterior:
-    """What the file is made from."""
+    """Content of the file."""
 
     snapshot: Snapshot
     dataset: Dataset
@@ -93,7 +93,7 @@ class _Posterior:
             }
 
     def _texts(self) -> dict[str, str]:
-        """Of every ancestor."""
+        """Texts of all ancestors, by hypothesis id."""
         if self.family is None:
             return {}
         lines = (self.family.line(node.place) for node in self.family.last)
@@ -106,7 +106,7 @@ class _Posterior:
 
 
 def _weights_are(view: RunView, config: Config) -> str | None:
-    """Which weights stand beside the particles."""
+    """Name of the weights listed with the particles."""
     if not view.population:
         return None
     if view.final:
@@ -150,7 +150,7 @@ def _lineage(family: Genealogy, slot: int) -> Json:
 
 
 def _changes(line: tuple[Node, ...]) -> Iterator[Node]:
-    """Where the text is another than before, the first included."""
+    """Nodes whose text differs from the one before, and the first."""
     before = None
     for node in line:
         if node.hypothesis != before:

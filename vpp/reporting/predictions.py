@@ -97,7 +97,7 @@ class _Summary:
         return ("prediction", "spread", "low", "high", "abstained")
 
     def cells(self, votes: Votes, prediction: Value | None, weights: Sequence[float]) -> Line:
-        """Empty, but the shares, where all abstain."""
+        """Cells of a row; empty except for the shares if all abstain."""
         abstained = _tidy(math.fsum(w for v, w in zip(votes, weights, strict=True) if v is None))
         if not self._is_label:
             low, high = weighted_interval(votes, weights) or (None, None)
@@ -109,7 +109,7 @@ class _Summary:
 
 
 def _tidy(value: float) -> float | None:
-    """Without the last digits, which only tell in what order weights were added; None where it is not finite."""
+    """Value without its last digits, which depend on the order of summation; None if it is not finite."""
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
@@ -134,7 +134,7 @@ def _csv(
 
 
 def _unlike(names: Sequence[str], taken: Sequence[str]) -> Iterator[str]:
-    """No name twice, and none that is taken."""
+    """Names made unique, also among `taken`."""
     used = set(taken)
     for name in names:
         while name in used:

@@ -17,7 +17,7 @@ from vpp.llm.gallery import template_of
 from vpp.llm.learner import learner_messages
 from vpp.llm.optimizer import OptimizerPrompts
 from vpp.llm.prompts import render_input
-from vpp.llm.wire import Messages
+from vpp.llm.protocol import Messages
 from vpp.problem import Exchange, Prediction
 from vpp.runs.prefetching import plan_of
 from vpp.runs.session import optimizer_prompts

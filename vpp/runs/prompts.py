@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import RunError
-from vpp.llm.wire import Message
+from vpp.llm.protocol import Message
 from vpp.problem import Problem
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader

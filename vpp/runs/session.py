@@ -19,18 +19,18 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointUnreachable, InputError, RunError
 from vpp.events import RunStarted
 from vpp.gguf.server import LIBRARY
-from vpp.llm.allowance import Allowance
-from vpp.llm.budget import NO_CAP, Budget, Cap, Price
+from vpp.llm.budget import NO_CAP, Allowance, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, warm_up
+from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.gallery import template_of
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.patience import Patience
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.retries import MAX_ATTEMPTS
 from vpp.llm.room import Room, check_room
+from vpp.llm.transport import warm_up
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
 from vpp.runs.model_file import OnLoading, model_server
@@ -292,24 +292,20 @@ async def open_endpoints(
     if budget is None:
         budget = Budget(counters, allowance=keys.allowance)
         stack.callback(budget.close)
+    limits = Limits(
+        concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=max_attempts, max_wait_s=spec.max_wait_s
+    )
 
     async def opened(url: str, model: str, key: str | None, price: Price) -> Endpoint:
-        endpoint = Endpoint(
+        server = Server(
             base_url=url,
             model=model,
-            api_key=key,
-            concurrency=spec.in_flight,
-            timeout_s=spec.timeout_s,
-            max_attempts=max_attempts,
-            cache=cache,
-            cache_address=address,
-            counters=counters,
-            effort=spec.reasoning_effort,
-            budget=budget,
-            price=price,
+            api_key=key or "",
             gate=gate,
-            patience=Patience(spec.max_wait_s),
+            effort=spec.reasoning_effort,
+            cache_address=address or "",
         )
+        endpoint = Endpoint(server, limits=limits, cache=cache, counters=counters, budget=budget, price=price)
         stack.push_async_callback(endpoint.aclose)
         return endpoint
 

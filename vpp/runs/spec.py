@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 
 from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.choices import Role
-from vpp.llm.window import USUAL_AT_ONCE
+from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
 
@@ -63,7 +63,7 @@ class EndpointSpec:
     @property
     def in_flight(self) -> int:
         """Calls in flight at most where no run tells what a round needs."""
-        return self.concurrency or USUAL_AT_ONCE
+        return self.concurrency or DEFAULT_CONCURRENCY
 
     @property
     def is_demo(self) -> bool:
@@ -154,7 +154,7 @@ class RunSpec:
         rows = max(config.batch_size, config.buffer_size)
         if config.is_on_fixed_rows:
             rows = max(rows, self.dataset.get("n_train", 0))
-        return max(USUAL_AT_ONCE, min(MOST_AT_ONCE, config.largest_size * ceil(rows / config.points_per_call)))
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * ceil(rows / config.points_per_call)))
 
     @property
     def is_continued(self) -> bool:

@@ -2,8 +2,8 @@
 
 from math import ceil
 
-from vpp.llm.refusals import KEY_REFUSED
-from vpp.llm.wire import RETRY_AFTER_LIMIT_S
+from vpp.llm.errors import KEY_REFUSED
+from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.words import integer, seconds

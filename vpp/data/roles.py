@@ -1,18 +1,16 @@
-"""Target column: guess it, resolve its task, reject unsuitable columns."""
+"""Roles of the columns: the target and its task, and the inputs; unsuitable columns are refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from vpp.data.dataset import Column, Task, Value
+from vpp.data.answers import look_alike, quoted, why_unreadable
+from vpp.data.dataset import Column, Row, Task
 from vpp.data.kinds import is_number
-from vpp.data.labels import look_alike, why_unreadable
-from vpp.data.lines import quoted
 from vpp.data.numbers import is_written_number, two_ways
+from vpp.data.table import Table
 from vpp.errors import DataError, InputError
-
-if TYPE_CHECKING:
-    from vpp.data.table import Table
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
 """Column names of likely targets, the likeliest first."""
@@ -25,7 +23,7 @@ ROWS_PER_NUMERIC_CLASS = 5
 """Least average number of rows a value of integers that are labels rather than a quantity."""
 
 
-def target_guess(table: "Table") -> str | None:
+def target_guess(table: Table) -> str | None:
     """Guess the target column: by its name, else the last suitable column, else the last column.
 
     None if no other column would be left as an input.
@@ -38,14 +36,14 @@ def target_guess(table: "Table") -> str | None:
     return next(chain(named, suitable), table.names[-1])
 
 
-def guess_note(table: "Table") -> str:
+def guess_note(table: Table) -> str:
     """Explain the choice of `target_guess` in a sentence."""
     guess = target_guess(table)
     why = "by its name" if guess and guess.lower() in TARGET_NAMES else "the last suitable column"
     return f"the target {guess!r} is a guess: {why}"
 
 
-def why_no_target(table: "Table", name: str) -> str:
+def why_no_target(table: Table, name: str) -> str:
     """Reason, as a clause, why the column is unsuitable as the target; empty if it is suitable."""
     column = table.column(name)
     if not _varies(table, name):
@@ -57,7 +55,7 @@ def why_no_target(table: "Table", name: str) -> str:
     return "it has too many labels" if column.kind == "category" and column.n_distinct > MAX_CLASSES else ""
 
 
-def _varies(table: "Table", name: str) -> bool:
+def _varies(table: Table, name: str) -> bool:
     return table.column(name).n_distinct > 1
 
 
@@ -71,7 +69,7 @@ def find_task(cells: Iterable[str | None]) -> Task:
     return "classification" if repeated and all(value.is_integer() for value in values) else "regression"
 
 
-def resolve_task(table: "Table", target: str, task: Task | Literal["auto"]) -> Task:
+def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
     """Return the requested task, or detect it.
 
     Raises InputError for an unknown task, and DataError if the column cannot be its target.
@@ -115,7 +113,7 @@ def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
     return (f"similar labels count only if an answer spells them exactly: {listed}",)
 
 
-def check_numbers(table: "Table", target: str) -> None:
+def check_numbers(table: Table, target: str) -> None:
     """Raises DataError for the first target of a regression that is not a finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):
@@ -129,10 +127,6 @@ def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
     """Sort the distinct labels: as numbers if all are numbers, else as text."""
     distinct = sorted(set(labels))
     return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
-
-
-def target_value(cell: str, task: Task) -> Value:
-    return float(cell) if task == "regression" else cell
 
 
 def _check_labels(present: Sequence[str], target: str) -> None:
@@ -162,3 +156,91 @@ def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
         f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in one "
         "unit and one notation, or pick another target"
     )
+
+
+Notes = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """The task of the target and the input columns."""
+
+    task: Task | Literal["auto"] = "auto"
+    inputs: Sequence[str] | None = None
+    """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
+    exclude: Collection[str] = ()
+
+
+def choose_inputs(
+    table: Table, *, target: str, inputs: Sequence[str] | None, exclude: Collection[str]
+) -> tuple[tuple[str, ...], Notes]:
+    """Return the names in file order, and a note on each column that was left out by default.
+
+    inputs: None takes every column except constants and identifiers. Raises DataError for an unknown name, for the
+    target among the inputs, and if no input is left.
+    """
+    for name in (*(inputs or ()), *exclude):
+        table.column(name)
+    if inputs is not None and target in inputs:
+        raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+    wanted = table.names if inputs is None else inputs
+    names = tuple(name for name in table.names if name in wanted and name not in exclude and name != target)
+    chosen, notes = _informative(table, names) if inputs is None else (names, ())
+    if not chosen:
+        raise DataError(_none_left(table, target, notes))
+    return chosen, notes
+
+
+def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:
+    """Raises DataError if the table lacks a column; `of` names the data that has it."""
+    lacking = [name for name in names if name not in table.names]
+    if lacking:
+        listed = ", ".join(map(repr, lacking))
+        raise DataError(f"{table.file} lacks {listed}, which {of} has: add or rename its columns")
+
+
+def other_columns(table: Table, inputs: Collection[str]) -> dict[str, tuple[str | None, ...]]:
+    """(n_rows,) cells of each column that is not an input, by name in file order; exports repeat them."""
+    return {name: table.cells(name) for name in table.names if name not in inputs}
+
+
+def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = None) -> tuple[Row, ...]:
+    """Rows to predict: those with a missing `target` cell, or all rows if no target is given.
+
+    inputs: names in the order of the rows' cells. Raises DataError if the table lacks one.
+    """
+    require_columns(table, inputs, of="the data of the run")
+    truths = table.cells(target) if target is not None else (None,) * table.n_rows
+    cells = [table.cells(name) for name in inputs]
+    return tuple(
+        Row(id=i, inputs=tuple(zip(inputs, values, strict=True)), target=None)
+        for i, (truth, values) in enumerate(zip(truths, zip(*cells, strict=True), strict=True))
+        if truth is None
+    )
+
+
+def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], Notes]:
+    """Drop constants, and identifiers unless nothing else is left; note each."""
+    constants = {name: why for name in names if (why := _constancy(table.column(name)))}
+    varying = [name for name in names if name not in constants]
+    ids = {name: _naming(table.column(name)) for name in varying if table.id_like(name)}
+    if len(ids) == len(varying):
+        ids = {}
+    left_out = constants | ids
+    notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
+    return tuple(name for name in names if name not in left_out), notes
+
+
+def _naming(column: Column) -> str:
+    return "it is different on every row" if column.kind == "date" else "it only names the rows"
+
+
+def _constancy(column: Column) -> str | None:
+    if column.n_distinct == 0:
+        return "it is empty"
+    return "it has one value only" if column.n_distinct == 1 and column.n_missing == 0 else None
+
+
+def _none_left(table: Table, target: str, notes: Notes) -> str:
+    reason = f" ({'; '.join(notes)})" if notes else ""
+    return f"{table.file} has no input column besides the target {target!r}{reason}: add or name one that varies"

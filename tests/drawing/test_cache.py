@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from vpp.drawing.kept import Kept
+from vpp.drawing.cache import DrawingCache
 
 
 def test_what_is_asked_for_again_is_not_made_again() -> None:
-    kept, made = Kept(100), list[int]()
+    kept, made = DrawingCache(100), list[int]()
     for _ in range(3):
         assert kept.get("a", lambda: made.append(1) or "drawing", size=len) == "drawing"
     assert made == [1]
 
 
 def test_the_ones_unused_for_longest_go_first() -> None:
-    kept = Kept(4)
+    kept = DrawingCache(4)
     for name in ("a", "b", "a", "c"):
         kept.get(name, lambda: "xx", size=len)
     assert kept.size == 4
@@ -26,20 +26,20 @@ def test_the_ones_unused_for_longest_go_first() -> None:
 
 
 def test_one_that_is_too_large_is_given_and_not_kept() -> None:
-    kept = Kept(4)
+    kept = DrawingCache(4)
     assert kept.get("a", lambda: "x" * 5, size=len) == "xxxxx"
     assert kept.size == 0
 
 
 def test_one_that_is_too_large_leaves_the_others() -> None:
-    kept = Kept(4)
+    kept = DrawingCache(4)
     kept.get("a", lambda: "xx", size=len)
     kept.get("b", lambda: "x" * 5, size=len)
     assert kept.get("a", lambda: "new", size=len) == "xx"
 
 
 def test_nothing_is_kept_of_what_is_not_known_yet_or_fails() -> None:
-    kept = Kept(100)
+    kept = DrawingCache(100)
     assert kept.get("a", lambda: None, size=len) is None
     with pytest.raises(ZeroDivisionError):
         kept.get("a", lambda: str(1 / 0), size=len)
@@ -47,7 +47,7 @@ def test_nothing_is_kept_of_what_is_not_known_yet_or_fails() -> None:
 
 
 def test_threads_that_ask_at_once_have_it_made_once() -> None:
-    kept, made, together = Kept(100), list[int](), Barrier(8)
+    kept, made, together = DrawingCache(100), list[int](), Barrier(8)
 
     def ask(_: int) -> str:
         together.wait()
@@ -75,7 +75,7 @@ class Named:
 
 
 def test_one_that_is_made_twice_after_a_failure_counts_once() -> None:
-    kept, begun, waiting, made = Kept(100), Event(), Named(times=2), Event()
+    kept, begun, waiting, made = DrawingCache(100), Event(), Named(times=2), Event()
 
     def fail() -> Any:
         begun.set()

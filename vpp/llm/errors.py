@@ -1,0 +1,173 @@
+"""Failed attempts and final refusals of a server, in plain words: what happened and how to fix it.
+
+Faults have a kind from a fixed vocabulary, so that a count by kind stays short whatever a server does.
+"""
+
+import errno
+import re
+import socket
+import ssl
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from vpp.llm.protocol import printable
+
+KEY_REFUSED = "key refused"
+DOES_NOT_FIT = "the prompt does not fit"
+FIX_DOWN = "check that the server is up and its address right"
+FIX_SLOW = "give it more time, or ask it for less at once"
+FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
+_REFUSED = re.compile(rf"Errno {errno.ECONNREFUSED}\b|Connection refused|Connect call failed")
+_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
+_UNKNOWN_MODEL = re.compile(
+    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.I
+)
+_UNKNOWN_KEY = re.compile(r"no connected db", re.I)
+"""Answer of a LiteLLM proxy without a database to a key that is not its own."""
+_TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
+
+
+class BodyTooLarge(Exception):
+    """The reply is longer than any answer."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class Fault(NamedTuple):
+    """Failure of one attempt; another attempt may succeed."""
+
+    kind: str
+    """A few words from a fixed vocabulary, to count by."""
+    words: str
+    """One line."""
+    fix: str = FIX_DOWN
+
+
+def http_fault(status: int, words: str) -> Fault:
+    """Return the fault of a retryable HTTP status. words: the server's message, one short line."""
+    return Fault(f"HTTP {status}", f"HTTP {status} {words}".rstrip(), FIX_BUSY)
+
+
+def slow_fault(timeout_s: float) -> Fault:
+    """Return the fault of an attempt without a complete answer in time."""
+    return Fault("no answer in time", f"no whole answer within {timeout_s:g} s", FIX_SLOW)
+
+
+def transport_fault(error: BaseException, *, base_url: str) -> Fault:
+    """Explain a connection's error; an unknown one is quoted."""
+    chain = list(chain_of(error))
+    for one in chain:
+        if fault := _known(one, base_url) or _by_name(one, base_url):
+            return fault
+    root = chain[0]
+    words = f"{type(root).__name__}: {root}" if str(root) else type(root).__name__
+    return Fault("connection failed", words)
+
+
+def chain_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error's causes and then the error; the transport's error says more than the client's."""
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    yield from reversed(chain)
+
+
+def _known(error: BaseException, base_url: str) -> Fault | None:
+    """Explain an error of a class that this process always has."""
+    place, host = root_of(base_url), urlsplit(base_url).hostname
+    if isinstance(error, BodyTooLarge):
+        words = f"the reply is longer than {error.limit // 1024:,} KiB"
+        return Fault("reply too long", words, "check that the address is a model's (/v1)")
+    if isinstance(error, ssl.SSLError):
+        fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
+        reason = error.reason.replace("_", " ").lower() if error.reason else "no secure connection"
+        return Fault("TLS failed", f"TLS with {place} failed: {getattr(error, 'verify_message', '') or reason}", fix)
+    if isinstance(error, socket.gaierror):
+        return Fault("name not found", f"no machine called {host} is known", "check how the address is spelled")
+    if isinstance(error, OSError) and _REFUSED.search(str(error)):
+        return Fault("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
+    if isinstance(error, OSError) and error.errno in _NO_ROUTE:
+        return Fault("no route", f"there is no way to {host} from this machine", "check the network and the address")
+    if isinstance(error, zlib.error):
+        return Fault("broken compression", "the reply's compression cannot be undone")
+    if isinstance(error, ConnectionResetError | BrokenPipeError):
+        return Fault("connection cut", "the connection was cut without an answer")
+    return None
+
+
+_NAMED = {
+    "ClientConnectorDNSError": ("name not found", "no machine called {host} is known"),
+    "DecodingError": ("broken compression", "the reply's compression cannot be undone"),
+    "ContentEncodingError": ("broken compression", "the reply's compression cannot be undone"),
+    "ClientPayloadError": ("reply stopped", "the reply stopped in its middle"),
+    "ContentLengthError": ("reply stopped", "the reply stopped in its middle"),
+    "TransferEncodingError": ("reply stopped", "the reply stopped in its middle"),
+    "ServerDisconnectedError": ("connection cut", "the connection was cut without an answer"),
+    "ClientConnectionResetError": ("connection cut", "the connection was cut without an answer"),
+    "ConnectionTimeoutError": ("no connection in time", "{place} takes no connection"),
+    "ConnectTimeout": ("no connection in time", "{place} takes no connection"),
+    "BadStatusLine": ("not HTTP", "{place} does not speak HTTP"),
+    "BadHttpMessage": ("not HTTP", "{place} does not speak HTTP"),
+    "InvalidHeader": ("not HTTP", "{place} does not speak HTTP as it should"),
+    "LineTooLong": ("not HTTP", "{place} does not speak HTTP as it should"),
+}
+"""Errors of the HTTP libraries by the name of their class, so that this module does not import them."""
+
+
+def _by_name(error: BaseException, base_url: str) -> Fault | None:
+    named = _NAMED.get(type(error).__name__)
+    if named is None:
+        return None
+    kind, words = named
+    fix = "is it an https:// address?" if kind == "not HTTP" else FIX_DOWN
+    return Fault(kind, words.format(host=urlsplit(base_url).hostname, place=root_of(base_url)), fix)
+
+
+def root_of(base_url: str) -> str:
+    """Return scheme, host and port."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+class Refusal(NamedTuple):
+    """A server's final no: the same request would be refused again."""
+
+    what: str
+    fix: str
+
+
+def refusal_of(status: int, words: str, *, location: str, has_key: bool) -> Refusal:
+    """Explain a status that is neither a success nor retryable.
+
+    words: the server's message, one short line. location: target of a redirect. has_key: whether a key was sent.
+    """
+    if status in (401, 403) or (status == 400 and _UNKNOWN_KEY.search(words)):
+        if not has_key:
+            return Refusal(f"{KEY_REFUSED}, as none was given", "set OPENAI_API_KEY, or type the key on the page")
+        return Refusal(KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page")
+    if status == 402:
+        return Refusal("the account has no credit left", "add credit, or give the key of another account")
+    if status in (400, 404) and _UNKNOWN_MODEL.search(words):
+        return Refusal("unknown model", "take one of those it lists")
+    if status == 404:
+        return Refusal("unknown model or address", "check the model's name, and how the address ends (often /v1)")
+    if 300 <= status < 400:
+        return Refusal("it redirects", f"give the address it redirects to{_target(location)}")
+    if status in (400, 413, 422) and _TOO_LONG.search(words):
+        return Refusal(DOES_NOT_FIT, "show it less at once, or serve the model with a longer context")
+    return Refusal("it did not accept the request", "change what it names, or try another model")
+
+
+def _target(location: str) -> str:
+    """Return `, ` and the redirect's address without user name or query; empty if it is no complete address."""
+    try:
+        place = urlsplit(printable(location[:300]))
+        server = place.netloc.rpartition("@")[2]
+        path = re.sub(r"/(chat/completions|models)/*$", "", place.path)
+        return f", {place.scheme}://{server}{path}"[:200] if place.scheme and place.hostname else ""
+    except ValueError:
+        return ""

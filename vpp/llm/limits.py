@@ -1,0 +1,343 @@
+"""Limits on calls in flight: an adaptive window, a semaphore as wide as it, and the connections a process may open.
+
+The window starts at its ceiling, shrinks and grows again by two known laws:
+
+- Additive increase, multiplicative decrease (Chiu and Jain, 1989; TCP's, RFC 5681). A call that the server had no room
+  for (429, 503, no answer in time) halves the window, at most once a round trip. A round trip without one adds its
+  square root.
+- A latency knee, after Gradient2 of Netflix's concurrency-limits. Calls that take `KNEE` times as long as the best
+  seen shrink the window by the excess. A model server that works on a batch gets slower with each call, long
+  before it is full; therefore `KNEE` is 4 where Netflix has 1.5.
+
+Latencies are compared by the medians of cohorts: calls of one kind that began one after another. Calls that end one
+after another would be a biased sample, as the short ones end first. A server may also be slow whatever we do: a
+shrink that does not help is taken back, and the slow latency becomes the reference.
+"""
+
+import asyncio
+import math
+import resource
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import NamedTuple
+
+from vpp.usage import Narrowing
+
+DEFAULT_CONCURRENCY = 1_024
+"""Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
+KNEE = 4.0
+"""Multiple of the best median latency above which a server counts as full."""
+PRESSED = 1.8
+"""Multiple of the best median latency above which the window stops growing and no guesses are sent."""
+KNEE_LEAST_S = 1.0
+"""Shorter medians shrink nothing: at that speed the client's own work is part of the latency."""
+KNEE_FLOOR = 16
+"""Calls in flight below which latencies alone do not shrink the window."""
+COHORT = 32
+"""Calls whose median is one measurement."""
+REMEMBERED = 32
+"""Measurements among which the lowest is the best seen."""
+LATELY_S = 30.0
+MOST_KINDS = 8
+A_TURN = 16
+"""Calls admitted in one turn of the event loop."""
+OTHER_FILES = 200
+"""Files and sockets that a process has open besides its connections."""
+
+
+@dataclass(slots=True, eq=False)
+class Cohort:
+    """Calls of a kind that began one after another."""
+
+    began: float
+    begun: int = 0
+    load: int = 0
+    """Most calls in flight seen by one of these calls."""
+    latencies: list[float] = field(default_factory=list)
+    """Seconds of the answered calls."""
+
+    @property
+    def has_median(self) -> bool:
+        """Whether three in four calls are answered, which fixes the median: the others take longer."""
+        return self.begun == COHORT and 4 * len(self.latencies) >= 3 * COHORT
+
+    @property
+    def median_s(self) -> float:
+        """Median over all calls of the cohort, including those still in flight."""
+        return sorted(self.latencies)[COHORT // 2]
+
+
+class Shrunk(NamedTuple):
+    """State before the current run of shrinks by latency."""
+
+    median_s: float
+    load: int
+    limit: float
+
+    def is_in_vain(self, median_s: float, load: int) -> bool:
+        """Whether fewer calls take nearly as long each, so they do not wait for one another."""
+        return load < 0.7 * self.load and median_s > self.median_s * math.sqrt(load / self.load)
+
+
+@dataclass(slots=True, eq=False)
+class Kind:
+    """Measurements of calls that take about as long as one another."""
+
+    cohort: Cohort
+    """The cohort that new calls join."""
+    medians: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    pressure: float = 1.0
+    """Last median over the best."""
+    measured_at: float = -math.inf
+    shrunk: Shrunk | None = None
+    """None if the last median was low."""
+
+    def is_pressed(self, now: float) -> bool:
+        """Whether the server was slow within the last 30 s."""
+        return self.pressure > PRESSED and now - self.measured_at <= LATELY_S
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call in flight."""
+
+    kind: Hashable
+    began: float
+    load: int
+    cohort: Cohort | None
+
+
+class Window:
+    """The adaptive limit. Times are seconds of any one clock; `load` counts the calls in flight, this one included."""
+
+    def __init__(self, ceiling: int) -> None:
+        self.ceiling = ceiling
+        self._limit = float(ceiling)
+        self._cut_at = self._refused_at = -math.inf
+        self._kinds: dict[Hashable, Kind] = {}
+
+    @property
+    def limit(self) -> int:
+        """Most calls in flight, at least 1."""
+        return int(self._limit)
+
+    def is_refused(self, now: float) -> bool:
+        """Whether the server had no room for a call within the last 30 s."""
+        return now - self._refused_at <= LATELY_S
+
+    def has_room(self, load: int, now: float) -> bool:
+        """Whether guesses would delay nobody: the window is half empty and the server kept up for 30 s."""
+        is_pressed = any(kind.is_pressed(now) for kind in self._kinds.values())
+        return 2 * load <= self._limit and now - self._cut_at > LATELY_S and not is_pressed
+
+    def begin(self, kind: Hashable, load: int, now: float) -> Call:
+        """Record that a call is sent. Calls of one kind take about as long as one another."""
+        known = self._kinds.get(kind)
+        if known is None:
+            if len(self._kinds) == MOST_KINDS:
+                return Call(kind, now, load, None)
+            known = self._kinds[kind] = Kind(Cohort(now))
+        if known.cohort.begun == COHORT or known.cohort.began <= self._cut_at:
+            known.cohort = Cohort(now)
+        known.cohort.begun += 1
+        known.cohort.load = max(known.cohort.load, load)
+        return Call(kind, now, load, known.cohort)
+
+    def answered(self, call: Call, load: int, now: float) -> None:
+        """Record that a call got its answer."""
+        if call.began <= self._cut_at:
+            return
+        known, cohort = self._kinds.get(call.kind), call.cohort
+        if 2 * call.load >= self._limit and (known is None or not known.is_pressed(now)):
+            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
+        if known is None or cohort is None:
+            return
+        had_median = cohort.has_median
+        cohort.latencies.append(now - call.began)
+        if cohort.has_median and not had_median:
+            known.measured_at = now
+            self._measure(known, cohort.median_s, max(cohort.load, load), now)
+
+    def refused(self, call: Call, now: float) -> None:
+        """Record that the server had no room for a call."""
+        self._refused_at = now
+        if call.began > self._cut_at:  # at most one halving a round trip
+            self._cut(self._limit / 2, now)
+
+    def _measure(self, kind: Kind, median_s: float, load: int, now: float) -> None:
+        if kind.shrunk and kind.shrunk.is_in_vain(median_s, load):
+            self._limit = max(self._limit, kind.shrunk.limit)
+            kind.medians.clear()
+            kind.shrunk = None
+        kind.medians.append(median_s)
+        kind.pressure = median_s / max(min(kind.medians), 1e-9)
+        if kind.pressure > KNEE and median_s >= KNEE_LEAST_S:
+            kind.shrunk = self._shrunk(kind.shrunk, median_s, load)
+            floor = min(self._limit, KNEE_FLOOR)
+            self._cut(max(floor, self._limit * max(0.5, KNEE / kind.pressure)), now)
+        elif kind.pressure <= PRESSED:
+            kind.shrunk = None
+
+    def _shrunk(self, before: Shrunk | None, median_s: float, load: int) -> Shrunk:
+        """Return the state to compare with: the first, or a later one while the server's queue was still growing."""
+        if before is None:
+            return Shrunk(median_s, load, self._limit)
+        return before._replace(median_s=median_s, load=load) if median_s > 1.15 * before.median_s else before
+
+    def _cut(self, limit: float, now: float) -> None:
+        self._limit = max(1.0, limit)
+        self._cut_at = now
+
+
+class Semaphore:
+    """A first-come semaphore whose width may change and that can be held shut for a while; one event loop.
+
+    It admits a few callers in each turn of the loop. If hundreds entered together, all would be prepared before the
+    first is sent, and all would be awaited before the first answer is read: client and server would take turns.
+    """
+
+    def __init__(self, width: Callable[[], int]) -> None:
+        self._width = width
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._hold: asyncio.TimerHandle | None = None
+        self.inside = 0
+        self.held_until = 0.0
+        """Unix time at which a hold ends; 0.0 if there is none."""
+        self._admitted = 0
+        """Callers admitted in this turn of the loop."""
+
+    @property
+    def load(self) -> int:
+        """Callers inside or waiting."""
+        return self.inside + len(self._waiting)
+
+    async def __aenter__(self) -> None:
+        if not self._waiting and self._is_open():
+            self._admit()
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._leave()
+            elif place in self._waiting:
+                self._waiting.remove(place)
+            raise
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def hold(self, seconds: float) -> None:
+        """Admit nobody for this long, or until `release`."""
+        loop = asyncio.get_running_loop()
+        if self._hold is None or self._hold.when() < loop.time() + seconds:
+            self.release()
+            self._hold = loop.call_later(seconds, self._end_hold)
+            self.held_until = time.time() + seconds
+
+    def release(self) -> None:
+        """End a hold. Waiting callers enter when the next one leaves."""
+        if self._hold is not None:
+            self._hold.cancel()
+            self._hold, self.held_until = None, 0.0
+
+    def _end_hold(self) -> None:
+        self.release()
+        self._admit_waiting()
+
+    def _is_open(self) -> bool:
+        return self._hold is None and self._admitted < A_TURN and self.inside < self._width()
+
+    def _admit(self) -> None:
+        self.inside += 1
+        self._admitted += 1
+        if self._admitted == 1:
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._admitted = 0
+        self._admit_waiting()
+
+    def _leave(self) -> None:
+        self.inside -= 1
+        self._admit_waiting()
+
+    def _admit_waiting(self) -> None:
+        while self._waiting and self._is_open():
+            place = self._waiting.popleft()
+            if not place.done():
+                self._admit()
+                place.set_result(None)
+
+
+class Throttle:
+    """Limits the calls in flight at one server: a semaphore as wide as an adaptive window."""
+
+    def __init__(self, wanted: int) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files."""
+        self._wanted = wanted
+        self._window = Window(affordable(wanted))
+        self.semaphore = Semaphore(lambda: self._window.limit)
+
+    @property
+    def ceiling(self) -> int:
+        """Most calls in flight while the server keeps up."""
+        return self._window.ceiling
+
+    @property
+    def limit(self) -> int:
+        """Most calls in flight now."""
+        return self._window.limit
+
+    @property
+    def narrowed_by(self) -> Narrowing:
+        """Reason why the limit is below the wanted one; empty if it is not."""
+        if self._window.limit < self._window.ceiling:
+            return "full" if self._window.is_refused(time.monotonic()) else "pace"
+        return "files" if self._window.ceiling < self._wanted else ""
+
+    @property
+    def held_until(self) -> float:
+        """Unix time before which no new call is sent, as the server asked; 0.0 if it did not ask."""
+        return self.semaphore.held_until
+
+    def has_room(self) -> bool:
+        """Whether guesses would probably delay nobody."""
+        return self._window.has_room(self.semaphore.load, time.monotonic())
+
+    def begin(self, kind: Hashable) -> Call:
+        """Record that a call inside the semaphore is sent."""
+        return self._window.begin(kind, self.semaphore.inside, time.monotonic())
+
+    def answered(self, call: Call) -> None:
+        """Record that a call got its answer, which ends a hold."""
+        self._window.answered(call, self.semaphore.inside, time.monotonic())
+        self.semaphore.release()
+
+    def refused(self, call: Call, *, hold_s: float) -> None:
+        """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
+        self._window.refused(call, time.monotonic())
+        if hold_s:
+            self.semaphore.hold(hold_s)
+
+
+def affordable(window: int) -> int:
+    """Return how many of these connections the process can open, at least 1.
+
+    Raises the process's soft limit of open files if that is too low.
+    """
+    wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return window
+    with suppress(OSError, ValueError):
+        raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))

@@ -1,0 +1,375 @@
+"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies.
+
+OddReply    a 200 without a usable answer; asking again may help
+NoAnswer    a valid reply whose model gave no text: cut off while thinking, filtered, or a tool called
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from vpp.data.answers import cut_thinking
+
+TEXT_LIMIT = 200_000
+"""Characters kept of an answer."""
+REASONING_LIMIT = 20_000
+"""Characters kept of a model's reasoning."""
+REASON_LIMIT = 200
+"""Characters shown of a server's message."""
+NESTING_LIMIT = 8
+"""Nested objects that are searched for a server's message."""
+RETRY_AFTER_LIMIT_S = 120.0
+COUNT_LIMIT = 10**9
+"""Largest plausible count of tokens."""
+ID_LIMIT = 200
+"""Characters kept of a model's name."""
+SECRET_LENGTH = 8
+"""Length from which a key, or its beginning, cannot be an ordinary word."""
+_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
+SPELLING = {
+    "max_tokens": "max_completion_tokens",
+    "temperature": "temperature",
+    "seed": "seed",
+    "response_format": "response_format",
+    "structured": "structured_outputs",
+    "grammar": "grammar",
+    "reasoning_effort": "reasoning_effort",
+    "chat_template_kwargs": "chat_template_kwargs",
+}
+"""Field names under which options are first sent."""
+FALLBACKS = {"max_completion_tokens": "max_tokens"}
+"""Older name of a field, tried if the newer one is refused."""
+OVERRUN = 16
+"""Tokens by which an answer may exceed its limit: servers count end marks differently."""
+OPTIONAL = frozenset({*SPELLING.values(), *FALLBACKS.values()})
+LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
+_NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
+_OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
+OTHER_WORDS = {
+    "structured_outputs": r"structured|grammar|guided|regex|json.?schema",
+    "grammar": r"grammar|gbnf",
+    "response_format": r"response.?format|json.?schema|structured|grammar",
+    "reasoning_effort": r"reasoning|effort",
+    "chat_template_kwargs": r"chat.?template|enable_thinking",
+}
+"""Words by which servers refer to a field without its name."""
+
+Message = Mapping[str, str]
+Messages = Sequence[Message]
+
+FIX_ADDRESS = "check that the address is an OpenAI-compatible one (/v1)"
+FIX_THOUGHTS = (
+    "allow more tokens (--learner-max-tokens, --optimizer-max-tokens) or switch the model's thinking off "
+    "(--reasoning-effort none); on the page, under How it is asked"
+)
+
+
+class OddReply(Exception):
+    """The reply is not a chat completion; the message says what it is instead."""
+
+    def __init__(self, kind: str, reason: str, *, fix: str = FIX_ADDRESS) -> None:
+        """kind: a word from a fixed vocabulary, to count by."""
+        super().__init__(reason)
+        self.kind = kind
+        self.fix = fix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """One answer of a model."""
+
+    text: str
+    finish_reason: str | None
+    """`stop`, or `length` if it was cut off at its limit."""
+    prompt_tokens: int
+    """0 if the server does not say."""
+    completion_tokens: int
+    cached: bool = False
+    reasoning: str | None = None
+    """The model's reasoning, at most 20,000 characters; None if there is none."""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer stops at its limit of tokens rather than at its end."""
+        return self.finish_reason == "length"
+
+
+class NoAnswer(OddReply):
+    """The reply is valid but holds no text."""
+
+    def __init__(self, kind: str, reason: str, *, fix: str, completion: Completion) -> None:
+        super().__init__(kind, reason, fix=fix)
+        self.completion = completion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """A line of /v1/models."""
+
+    id: str
+    max_model_len: int | None
+    """Tokens of prompt and answer together; None if the server does not say."""
+
+
+def read_completion(body: bytes, *, secret: str = "") -> Completion:
+    """Return the answer in a 200's body, its reasoning apart and without the key (`secret`). Raises OddReply."""
+    reply = _read_object(body, secret)
+    choice = _first_choice(reply)
+    message = _object(choice.get("message"))
+    content, thoughts = (withheld(words, secret) for words in _content(message))
+    text = cut_thinking(content)
+    usage = _object(reply.get("usage"))
+    completion = Completion(
+        text=text.lstrip("\n") if text != content else content,
+        finish_reason=withheld(_text(choice.get("finish_reason")) or "", secret)[:ID_LIMIT] or None,
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        reasoning=(thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT] or None,
+    )
+    if not completion.text.strip():
+        _refuse_empty(completion, message, is_answer=isinstance(message.get("content"), str) and text == content)
+    return completion
+
+
+def _content(message: dict[str, Any]) -> tuple[str, str]:
+    """Return the content, a text or a list of parts, and the reasoning sent in a field of its own."""
+    content = message.get("content")
+    parts = [_object(part) for part in content] if isinstance(content, list) else []
+    texts = [_text(part.get("text")) or "" for part in parts if part.get("type", "text") in ("text", "output_text")]
+    thoughts = _text(message.get("reasoning")) or _text(message.get("reasoning_content"))
+    return _text("".join(texts) if parts else content) or "", thoughts or ""
+
+
+def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer: bool) -> None:
+    """Raise NoAnswer with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
+    finish = completion.finish_reason
+    if finish == "length":
+        kind, reason, fix = "cut off before any answer", "the answer is empty, cut off at its limit of tokens", ""
+    elif finish == "content_filter" or message.get("refusal"):
+        refusal = _one_line(_text(message.get("refusal")) or "")
+        kind, reason = "answer withheld", f"the server withheld the answer (content filter) {refusal}".rstrip()
+        fix = "try another model, or rows without what it filters"
+    elif message.get("tool_calls") or message.get("function_call"):
+        kind, reason, fix = "tool called", "the model called a tool instead of answering", "try another model"
+    elif is_answer:
+        return
+    else:
+        kind, reason = "no content", f"the answer has no content (finish reason {finish})"
+        fix = "try another model"
+    raise NoAnswer(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
+
+
+def _read_json(body: bytes, secret: str) -> Any:
+    try:
+        return _redacted(json.loads(body), secret)
+    except (ValueError, RecursionError):
+        raise _not_json(body, secret) from None
+
+
+def _redacted(value: Any, secret: str) -> Any:
+    """Return a JSON value without the key, removed before any text is cut: half a key would not be recognised."""
+    return _replaced(value, secret) if secret else value
+
+
+def _replaced(value: Any, secret: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(secret, "[key]")
+    if isinstance(value, list):
+        return [_replaced(each, secret) for each in value]
+    return {name: _replaced(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _read_object(body: bytes, secret: str) -> dict[str, Any]:
+    reply = _read_json(body, secret)
+    if not isinstance(reply, dict):
+        raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body, secret)}")
+    return reply
+
+
+def _not_json(body: bytes, secret: str) -> OddReply:
+    """Describe a body that is not JSON."""
+    head = body[:1000].lstrip()
+    if head.startswith(b"<"):
+        fix = "check how the address ends (often /v1), and that it is the model's and no page's"
+        return OddReply("web page", f"answered a web page, not JSON: {_excerpt(body, secret)}", fix=fix)
+    if head.startswith((b"data:", b"event:", b": ")):
+        fix = "switch streaming off at the server or the proxy before it"
+        return OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
+    return OddReply("broken JSON", f"answered something that is not whole JSON: {_excerpt(body, secret)}")
+
+
+def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
+    choices = reply.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return choices[0]
+    if reply.get("error"):
+        raise OddReply("error under 200", f"answered 200 with an error: {_message(reply)}")
+    raise OddReply("no choices", "answered 200 without any choice")
+
+
+def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
+    """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
+    reply = _read_json(body, secret)
+    listed = reply if isinstance(reply, list) else _read_object(body, secret).get("data")
+    entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
+    return [
+        ServedModel(id=name, max_model_len=_count(entry.get("max_model_len")) or None)
+        for entry in entries
+        if (name := withheld(printable(_text(entry.get("id")) or ""), secret)[:ID_LIMIT])
+    ]
+
+
+def server_words(body: bytes, *, secret: str = "") -> str:
+    """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
+    try:
+        return _message(_redacted(json.loads(body), secret))
+    except (ValueError, RecursionError):
+        return _excerpt(body, secret) if body.strip() else ""
+
+
+def _message(reply: Any, *, levels: int = NESTING_LIMIT) -> str:
+    """Read the message of `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}` and FastAPI's `{"detail": […]}`."""
+    if isinstance(reply, dict):
+        inner = next((reply[key] for key in ("error", "message", "detail") if reply.get(key)), "")
+        return _message(inner, levels=levels - 1) if levels else ""
+    if isinstance(reply, list):
+        return "; ".join(_invalid_field(_object(entry)) for entry in reply[:5])
+    return _one_line(str(reply)) if isinstance(reply, str | int | float) else ""
+
+
+def _invalid_field(entry: dict[str, Any]) -> str:
+    """Return one of FastAPI's validation errors without its `input`, which repeats the prompt."""
+    place = entry.get("loc")
+    path = ".".join(str(part) for part in place) if isinstance(place, list) else ""
+    return _one_line(f"{path}: {entry.get('msg', '')}")
+
+
+def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Return the seconds that the server asks to wait, at most 120; None if it does not ask or makes no sense."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    seconds = float(value) if _NUMBER.fullmatch(value.strip()) else _until(value, now)
+    return None if seconds is None else min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
+
+
+def _until(value: str, now: datetime | None) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (aware - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, OverflowError):
+        return None
+
+
+def withheld(words: str, secret: str) -> str:
+    """Return the words without the key (`secret`, may be empty), and without a cut key at their end.
+
+    A server may repeat the key, and answers are stored.
+    """
+    clean = words.replace(secret, "[key]") if secret else words
+    cut = next((n for n in range(len(secret) - 1, SECRET_LENGTH - 1, -1) if clean.endswith(secret[:n])), 0)
+    return f"{clean[:-cut]}[key]" if cut else clean
+
+
+def short_reason(words: str, *, secret: str) -> str:
+    """Shorten a server's message to one line of 200 characters without the key, complete or masked."""
+    line = withheld(_one_line(withheld(words, secret)), secret).rstrip(".")
+    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", line)
+    return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
+
+
+def _one_line(words: str) -> str:
+    return printable(words[: 20 * REASON_LIMIT])
+
+
+def printable(words: str) -> str:
+    """Return the text as one line of printable characters, which no terminal takes for a command."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
+
+
+def _excerpt(body: bytes, secret: str) -> str:
+    """Return the beginning of a foreign body. JSON escapes are undone first, so that an escaped key is recognised."""
+    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "/", body.decode("utf-8", "replace"))
+    return _one_line(withheld(text, secret)[: 4 * REASON_LIMIT]) or "nothing"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    """Return a text, capped and without lone surrogates, which cannot be encoded; None for another value."""
+    return value[:TEXT_LIMIT].encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def _count(value: Any) -> int:
+    """Return a count of tokens; 0 for another value."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= COUNT_LIMIT else 0
+
+
+class OptionalFields:
+    """The optional fields that one server accepts, and under which names; learned from its refusals."""
+
+    def __init__(self) -> None:
+        self.dropped: tuple[str, ...] = ()
+        """Names that the server refused, in that order."""
+        self._spelling: dict[str, str | None] = dict(SPELLING)
+
+    def spelled(self, options: dict[str, Any], refused: Collection[str] = ()) -> dict[str, Any]:
+        """Return the given options under names that this server accepts, except those `refused` just now."""
+        named = ((_unless(self._spelling[option], refused), value) for option, value in options.items())
+        return {name: value for name, value in named if name and value is not None}
+
+    def learn(self, sent: Mapping[str, Any], refused: Iterable[str], answer_tokens: int) -> tuple[str, ...]:
+        """Learn from an accepted request; return the names that are dropped from now on.
+
+        sent: the request. refused: names that the server refused before it accepted the request without them.
+        """
+        before = len(self.dropped)
+        for refused_name in refused:
+            for option, name in self._spelling.items():
+                if name == refused_name:
+                    self._drop(option, name)
+        name = self._spelling["max_tokens"]
+        if name in FALLBACKS and name in sent and answer_tokens > sent[name] + OVERRUN:
+            self._drop("max_tokens", name)  # Ollama accepts the newer name and ignores it
+        return self.dropped[before:]
+
+    def _drop(self, option: str, name: str) -> None:
+        self._spelling[option] = FALLBACKS.get(name)
+        self.dropped = (*self.dropped, name)
+
+
+def _unless(name: str | None, refused: Collection[str]) -> str | None:
+    """Return the name, or the older one to try instead; None if no name is left."""
+    while name is not None and name in refused:
+        name = FALLBACKS.get(name)
+    return name
+
+
+def named_fields(refusal: bytes, sent: Iterable[str]) -> list[str]:
+    """Return the `sent` optional fields that a 400 or 422 complains about, by its `param` or else its message.
+
+    A limit of tokens that is too high is not among them: without a limit an answer could have any length.
+    """
+    message, param = server_words(refusal), _param(refusal)
+    if _NO_ROOM.search(message) or _NO_ROOM.search(param or ""):
+        return []
+    required = LIMITS if _OUT_OF_BOUNDS.search(message) else frozenset[str]()
+    fields, words = [field for field in sent if field in OPTIONAL - required], param or message
+    named = [field for field in fields if re.search(rf"\b{re.escape(field)}\b", words)]
+    return named or [name for name in fields if name in OTHER_WORDS and re.search(OTHER_WORDS[name], words, re.I)][:1]
+
+
+def _param(refusal: bytes) -> str | None:
+    try:
+        param = json.loads(refusal)["error"]["param"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return None
+    return param if isinstance(param, str) and param not in ("None", "null") else None
