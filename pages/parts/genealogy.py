@@ -5,12 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-<<<<<<< HEAD
 from pages.parts import opening, pieces
-from vpp.drawing.ancestry import ancestry_html, n_changes, outcome_sentence
-from vpp.drawing.genealogy import drawing, founders_table, genealogy_caption, genealogy_sentence
-=======
-from pages.parts import frame
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -20,7 +15,6 @@ from vpp.drawing.genealogy import (
     n_changes,
     outcome_sentence,
 )
->>>>>>> main
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import Genealogy, Place, genealogy

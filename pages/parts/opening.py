@@ -216,7 +216,9 @@ def _prepare(config: Config, *, command: tuple[str, ...], latency_ms: int = 0) -
 
 def _penguins(seed: int) -> "Dataset":
     from vpp.data.build import build_dataset
+    from vpp.data.split import SplitPlan
     from vpp.data.table import Table
 
     path = EXAMPLES / "penguins.csv"
-    return build_dataset(Table.read(path.read_bytes(), name=path.name), target="species", seed=seed)
+    table = Table.read(path.read_bytes(), name=path.name)
+    return build_dataset(table, target="species", split=SplitPlan(seed=seed))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.parts.opening import ASSETS, OpenRun
+from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
-from vpp.drawing.kept import Kept
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
@@ -217,7 +217,7 @@ class Part:
 
 MOST_BYTES = 32 * 2**20
 """Memory for the drawings of all runs; a run of 50 particles takes about 0.5 MB a step."""
-_KEPT = Kept(MOST_BYTES)
+_KEPT = DrawingCache(MOST_BYTES)
 
 
 def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:

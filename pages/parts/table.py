@@ -8,12 +8,11 @@ import streamlit as st
 
 from pages.parts.front import FILE
 from pages.parts.opening import EXAMPLES
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Dataset, Kind, ReadAs
+from vpp.data.build import split_hints
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule
 from vpp.data.grid import shown_name
-from vpp.data.parting import split_hints
-from vpp.data.reading import Reading
-from vpp.data.split_rule import RANDOM, RuleKind, SplitRule
-from vpp.data.table import Table, with_kinds
+from vpp.data.split import SplitPlan
+from vpp.data.table import Reading, Table, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, encoding_name
 from vpp.errors import DataError
@@ -252,10 +251,9 @@ class Splitting:
     hints: tuple[str, ...] = ()
     """Why the columns suggest another split than by chance, a sentence each."""
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Arguments of `build_dataset`."""
-        return {"split": self.rule, "test_table": self.test_table, **self.sizes}
+    def plan(self, seed: int) -> SplitPlan:
+        """Return the split for `build_dataset`."""
+        return SplitPlan(rule=self.rule, seed=seed, **self.sizes)
 
 
 def choose_split(table: Table, target: str) -> Splitting:

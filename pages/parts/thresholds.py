@@ -17,7 +17,7 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Return the thresholds of this session, else of the address. Write them to the address, which navigation empties."""
+    """Return the thresholds of this session, else of the address, which navigation empties: write them there again."""
     if KEPT not in st.session_state:
         st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[KEPT]
