@@ -96,8 +96,8 @@ def _rows(spec: RunSpec) -> object:
 
 def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
-    found = {directory.id: directory for directory in opening.store().runs()}
-    kept = {run: directory for i, (run, directory) in enumerate(found.items()) if i < LISTED or run in asked}
+    stored = {directory.id: directory for directory in opening.store().runs()}
+    kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
     return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
 
 
@@ -202,14 +202,14 @@ def keep(chosen: list[str], reference: str) -> None:
 
 def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Return each run's present state, and why some cannot be read."""
-    found, unread = [], []
+    readable, unread = [], []
     for run in chosen:
         try:
             reader = opening.reader(str(runs.directories[run].path))
-            found.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
+            readable.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
         except (VppError, OSError) as error:
             unread.append((run, str(error)))
-    return found, unread
+    return readable, unread
 
 
 def draw(candidates: Sequence[Candidate], reference: str) -> None:
@@ -225,9 +225,7 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     draw_ideas(comparison)
     draw_points(comparison)
     everything = dict(enumerate(comparison.runs))
-    pieces.steady(
-        markup.heading("What it took", "calls needed, cached or not") + cost_html(everything), key="compare.cost"
-    )
+    pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
     draw_conditions(comparison)
     thresholds.fold()
 
@@ -237,8 +235,8 @@ def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
     made_from = (tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), reference)
     kept = st.session_state.get("compare.made")
     if kept and kept[0] == made_from:
-        found: Comparison = kept[1]
-        return found
+        comparison: Comparison = kept[1]
+        return comparison
     comparison = compare(candidates, reference=reference)
     st.session_state["compare.made"] = (made_from, comparison)
     return comparison
@@ -298,10 +296,10 @@ def draw_spreads(comparison: Comparison) -> None:
     """Draw the spread over seeds, if some setting has several."""
     if len(comparison.runs) == 1:
         return
-    found = spreads(comparison)
+    by_setting = spreads(comparison)
     title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
-    if any(len(spread.by_seed) > 1 for spread in found):
-        st.html(markup.block(title, spread_html(comparison, found)))
+    if any(len(spread.by_seed) > 1 for spread in by_setting):
+        st.html(markup.block(title, spread_html(comparison, by_setting)))
     else:
         words = "No setting here has more than one seed: pick runs that differ in the seed alone to see the spread."
         st.html(markup.block(title, markup.caption(words)))
@@ -333,36 +331,36 @@ def draw_ideas(comparison: Comparison) -> None:
     places = comparison.comparable
     if len(places) < 2:
         return
-    found = ideas_of(comparison)
-    rows = f"compared on the {counted(found.n_rows, 'row')} that every run evaluated · particles as last evaluated"
-    st.html(markup.block(markup.heading("Ideas in common and not", rows)))
+    shared = ideas_of(comparison)
+    rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
+    st.html(markup.block(markup.heading("Ideas shared and not shared", rows)))
     letters = [CODES[place] for place in places]
     everyone = "both" if len(places) == 2 else "all"
-    draw_kind(f"In {everyone}", found.held_by(*places), comparison, found, f"No idea is in {everyone}.")
+    draw_kind(f"In {everyone}", shared.held_by(*places), comparison, shared, f"No idea is in {everyone}.")
     if len(places) > 2:
-        draw_kind("In some", found.partly, comparison, found, "")
+        draw_kind("In some", shared.partly, comparison, shared, "")
     for letter, place in zip(letters, places, strict=True):
-        draw_kind(f"Only in {letter}", found.held_by(place), comparison, found, "")
+        draw_kind(f"Only in {letter}", shared.held_by(place), comparison, shared, "")
 
 
 def ideas_of(comparison: Comparison) -> SharedIdeas:
     """Return the shared ideas, made again only with the comparison."""
     kept = st.session_state.get("compare.ideas")
     if kept and kept[0] is comparison:
-        found: SharedIdeas = kept[1]
-        return found
-    found = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
-    st.session_state["compare.ideas"] = (comparison, found)
-    return found
+        shared: SharedIdeas = kept[1]
+        return shared
+    shared = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
+    st.session_state["compare.ideas"] = (comparison, shared)
+    return shared
 
 
 def draw_kind(
-    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, found: SharedIdeas, nothing: str
+    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, shared: SharedIdeas, nothing: str
 ) -> None:
     """Draw the ideas that the same runs have, heaviest first."""
     if not ideas and not nothing:
         return
-    words = kind_sentence(ideas, found) if ideas else nothing
+    words = kind_sentence(ideas, shared) if ideas else nothing
     st.html(markup.block(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>'))
     more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
     if ideas:
@@ -375,26 +373,26 @@ def draw_points(comparison: Comparison) -> None:
     if len(places) < 2:
         return
     own = [standing for place in places if (standing := comparison.standings[place])]
-    found = differing_points(own)
+    differing = differing_points(own)
     dataset = comparison.base.dataset
-    words = points_sentence(len(found), len(own[0].rows), is_label=dataset.task == "classification")
-    st.html(markup.block(markup.heading("Points they differ on", "averaged predictions"), markup.caption(words)))
-    if not found:
+    words = points_sentence(len(differing), len(own[0].rows), is_label=dataset.task == "classification")
+    st.html(markup.block(markup.heading("Rows they differ on", "averaged predictions"), markup.caption(words)))
+    if not differing:
         return
-    more = len(found) > FEW_POINTS and st.toggle(f"Show all {len(found)}", key="compare.points")
-    st.html(markup.block(points_html(found if more else found[:FEW_POINTS], places, dataset.target_decimals)))
+    more = len(differing) > FEW_POINTS and st.toggle(f"Show all {len(differing)}", key="compare.points")
+    st.html(markup.block(points_html(differing if more else differing[:FEW_POINTS], places, dataset.target_decimals)))
 
 
 def draw_conditions(comparison: Comparison) -> None:
     """Draw every option of the runs, or only those that differ."""
-    found = conditions(comparison.runs, used=means_something)
+    facts = conditions(comparison.runs, used=means_something)
     several = len(comparison.runs) > 1
-    words = conditions_sentence(found) if several else "Of the one run."
-    title = "How they were made" if several else "How it was made"
+    words = conditions_sentence(facts) if several else "Of the one run."
+    title = "Settings"
     bold = f"bold: not as in {CODES[comparison.reference]}" if several else ""
     st.html(markup.block(markup.heading(title, bold), markup.caption(words)))
     only = st.toggle("Changes only", value=several, key=f"compare.changes.{several}")
-    shown = [each for each in found if each.differs] if only else found
+    shown = [each for each in facts if each.differs] if only else facts
     if not shown:
         st.html(markup.block(markup.caption("Nothing differs: these are runs of the same conditions.")))
         return

@@ -102,8 +102,8 @@ def ideas() -> None:
 def matrix() -> None:
     """Draw the matrix of answers, and a vote."""
     test, dataset = illustration.view().evaluated["test"], illustration.dataset()
-    found = points(test, {row.id: row for row in dataset.test})
-    table = Matrix(columns=by_answers(test), labels=dataset.classes).html(found)
+    test_points = points(test, {row.id: row for row in dataset.test})
+    table = Matrix(columns=by_answers(test), labels=dataset.classes).html(test_points)
     vote = markup.votes([("oak", 0.58), ("elm", 0.37)], abstained=0.05)
     head = markup.heading("Matrix and vote", "agreement is silent, dissent is inked")
     st.html(markup.block(head, table, markup.caption(code_legend(dataset.classes)), markup.group("Vote"), vote))
@@ -112,14 +112,14 @@ def matrix() -> None:
 def lineage() -> None:
     """Draw the genealogy, with its sentence and table."""
     view = illustration.view()
-    found = genealogy_of(view)
-    if found is None:
+    tree = genealogy_of(view)
+    if tree is None:
         return
-    head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=True))
-    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
-    told = drawing(found, seed_text=illustration.SEED, is_weighted=True, steps=0)
-    table = founders_table(found, seed_text=illustration.SEED, is_weighted=True)
-    genealogy.tree({**told, "table": table, "made": "gallery", "run": "gallery", "opened": None}, key=TREE_KEY)
+    head = markup.heading("Genealogy", genealogy_caption(tree, is_weighted=True))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(tree))))
+    data = drawing(tree, seed_text=illustration.SEED, is_weighted=True, steps=0)
+    table = founders_table(tree, seed_text=illustration.SEED, is_weighted=True)
+    genealogy.tree({**data, "table": table, "made": "gallery", "run": "gallery", "opened": None}, key=TREE_KEY)
 
 
 def ledger() -> None:

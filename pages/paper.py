@@ -47,22 +47,22 @@ def reader(path: str) -> SweepReader:
 
 def page() -> None:
     """Draw the chosen sweep with its tables, and the form to start or extend one."""
-    found = {sweep.path.name: sweep for sweep in sweeps(opening.store().folder)}
+    existing = {sweep.path.name: sweep for sweep in sweeps(opening.store().folder)}
     st.html(markup.block(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s.")))
     chosen = NEW
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
-    if found:
-        chosen = st.selectbox("Sweep", [*found, NEW], key="paper.sweep")
-    if chosen not in found:
-        nothing_yet(is_first=not found)
+    if existing:
+        chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep")
+    if chosen not in existing:
+        nothing_yet(is_first=not existing)
         choose_new()
         return
     try:
-        view = reader(str(found[chosen].path)).refresh()
+        view = reader(str(existing[chosen].path)).refresh()
     except VppError as error:
         refuse("This sweep cannot be read", error)
-    show(found[chosen], view)
+    show(existing[chosen], view)
 
 
 def nothing_yet(*, is_first: bool) -> None:
@@ -143,15 +143,15 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
         st.html(markup.block(markup.state("The sweep ended early", why, "What is finished is kept.", failed=True)))
     if held:
         st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
-        said = STOPPING if stopping else "Stop it to change what it covers."
-        st.html(markup.block(markup.caption(said)))
+        words_below = STOPPING if stopping else "Stop it to change what it covers."
+        st.html(markup.block(markup.caption(words_below)))
 
 
 def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
     """Return the cells in flight and their steps."""
-    told = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
+    cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
     idle = "Starting." if held else "Nothing runs."
-    words = "Stopping." if stopping else f"{listed(told)}." if told else idle
+    words = "Stopping." if stopping else f"{listed(cells)}." if cells else idle
     return markup.Metric(name="In flight", value=str(len(live)), words=words)
 
 
@@ -214,9 +214,9 @@ def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
     st.html(markup.block(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished")))
     by_name = {Cell(task=o.task, method=o.method, seed=o.seed).name: o for o in outcomes}
     name = st.selectbox("Finished cell", list(by_name), key=f"paper.cell.{sweep.path.name}")
-    found = by_name[name]
-    st.html(markup.block(markup.caption(headline(found))))
-    path = str(sweep.run_of(Cell(task=found.task, method=found.method, seed=found.seed)).path)
+    outcome = by_name[name]
+    st.html(markup.block(markup.caption(headline(outcome))))
+    path = str(sweep.run_of(Cell(task=outcome.task, method=outcome.method, seed=outcome.seed)).path)
     st.code(f"{path}\n{shlex.join(('python', '-m', 'vpp', 'report', path))}", language=None, wrap_lines=True)
 
 

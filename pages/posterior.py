@@ -37,7 +37,7 @@ def page(run: opening.OpenRun) -> None:
     """Draw the ideas, their agreement, questions to them, their genealogy, and the ruled-out texts."""
     live = run.snapshot.state in opening.LIVE
     is_whole = bool(run.snapshot.view.population)
-    pieces.head(run, "What the data left standing")
+    pieces.head(run, "Posterior: hypotheses that survived")
 
     @st.fragment(run_every=REFRESH_S if live else None)
     def standing() -> None:
@@ -84,9 +84,9 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
     dataset = run.reader.dataset()
     ideas = merge_ideas(snapshot.view, dataset)
     near = nearness(ideas, dataset) if ideas else None
-    found = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
-    st.session_state["posterior.made"] = found
-    return found
+    made_now = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
+    st.session_state["posterior.made"] = made_now
+    return made_now
 
 
 def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -96,10 +96,12 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    said = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
-    st.html(markup.block(unread_html(snapshot.view), markup.saying(said.strip()), *at_a_glance(run, config)))
+    summary = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
+    st.html(markup.block(unread_html(snapshot.view), markup.saying(summary.strip()), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
-    head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
+    head = markup.heading(
+        "Hypotheses grouped by identical predictions", f"{compared_words(ideas)} · bar length = {bars}"
+    )
     st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))
     shown = choose_wording(ideas)
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
@@ -119,10 +121,10 @@ def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
 def draw_how_near(run: opening.OpenRun) -> None:
     """Draw the agreement between the present ideas."""
     snapshot = opening.fresh(run)
-    found = made(run, snapshot)
-    if found.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
+    current = made(run, snapshot)
+    if current.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
         return
-    draw_nearness(found.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
+    draw_nearness(current.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
 
 
 def choose_wording(ideas: Ideas) -> str:
@@ -130,7 +132,7 @@ def choose_wording(ideas: Ideas) -> str:
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
     chosen = st.segmented_control(
-        "Of an idea said in several ways, show",
+        "Wording of an idea that has several",
         ["heaviest", "shortest"],
         default="heaviest",
         format_func=lambda shown: f"The {shown} wording",
@@ -142,7 +144,7 @@ def choose_wording(ideas: Ideas) -> str:
 
 def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -> None:
     """Draw the agreement matrix, and the explanations left at an agreement that the reader chooses."""
-    title = "How near the ideas are"
+    title = "Agreement between hypotheses"
     if near is None:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
         st.html(markup.block(markup.heading(title), markup.caption(words)))
@@ -153,11 +155,11 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     place, (left, _) = st.container(), st.columns([2, 3])
     with left:
         percent = st.slider(
-            "One explanation from an agreement of", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
+            "Merge hypotheses that agree on at least", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
         )
     threshold = percent / 100
     groups = near.groups(threshold)
-    head = markup.heading(title, "more ink: they differ more · a line parts groups")
+    head = markup.heading(title, "Darker = more disagreement; lines separate groups")
     place.html(
         markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
     )

@@ -125,11 +125,11 @@ def check(run: opening.OpenRun) -> None:
         return
     try:
         with st.spinner("Checking the journal"):
-            found = verify(run.directory, ways(run.directory))
+            verified = verify(run.directory, ways(run.directory))
     except (VppError, OSError) as error:
         st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
         return
-    st.html(verification_html(found, run=run.directory.id))
+    st.html(verification_html(verified, run=run.directory.id))
 
 
 frame.enter()

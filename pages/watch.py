@@ -38,7 +38,7 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
-    words = heard(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
+    words = pending(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
     row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
@@ -89,7 +89,7 @@ def say(directory: RunDirectory, command: Command) -> None:
         directory.say(command)
 
 
-def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
+def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
     """Status text of a pending command; empty without one."""
     word = directory.waiting_word() if snapshot.state in opening.LIVE else None
     return obeying.heard(word.command, snapshot.state) if word else ""
@@ -142,8 +142,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None
 def draw_head(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Draw the summary, what went wrong, and the controls."""
     of = (shown.step, snapshot.state, snapshot.loading_s is not None)
-    said = pieces.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
-    st.html(said + trouble_html(run, snapshot))
+    summary = pieces.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
+    st.html(summary + trouble_html(run, snapshot))
     controls(run, snapshot)
 
 
@@ -155,7 +155,7 @@ def saying_html(snapshot: Snapshot, shown: Shown) -> str:
 def draw_numbers(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Draw what happened in the step, and its numbers."""
     at = thresholds.chosen()
-    told = pieces.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
+    events = pieces.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
     strip = pieces.drawn(
         run,
         snapshot,
@@ -166,7 +166,7 @@ def draw_numbers(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None
         at,
         make=lambda: markup.strip(metrics(snapshot, shown.step, at)),
     )
-    pieces.steady(told + strip + load_html(snapshot), key="watch.strip")
+    pieces.steady(events + strip + load_html(snapshot), key="watch.strip")
 
 
 def happened_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:

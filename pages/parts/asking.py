@@ -35,7 +35,7 @@ def draw(run: opening.OpenRun) -> None:
     st.html(markup.block(markup.heading("Ask the posterior", "every particle answers, weights decide")))
     snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
         return
     one, many = st.tabs(["One row", "A CSV of rows"])
 
@@ -70,8 +70,8 @@ def _key(run: opening.OpenRun, what: str) -> str:
 
 def job_of(run: opening.OpenRun, what: str) -> Background | None:
     """Return the last asking of a row or a table in this browser session, or None."""
-    found: Background | None = st.session_state.get(_key(run, what))
-    return found
+    job: Background | None = st.session_state.get(_key(run, what))
+    return job
 
 
 def is_running(run: opening.OpenRun, what: str) -> bool:
@@ -95,9 +95,9 @@ def follow(run: opening.OpenRun, job: Background, key: str) -> None:
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
-    told = f", about {seconds(left)} left" if left else ""
+    time_left = f", about {seconds(left)} left" if left else ""
     done, total = job.asking.done, job.asking.total
-    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{told}")
+    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
     if st.button("Stop and keep", key=key):
         job.stop()
 
@@ -202,14 +202,14 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
         return
     vote = votes_on(answers, config)[0]
     known = known_row(vote.row, dataset)
-    told = vote_html(
+    vote_words = vote_html(
         vote, is_weighted=config.is_weighted, scale=target_spread(dataset), decimals=dataset.target_decimals,
         n_classes=len(dataset.classes),
     )  # fmt: skip
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     st.html(
         markup.block(
-            told,
+            vote_words,
             outside_html(fields, vote),
             *([markup.caption(known_words(known))] if known else []),
             markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
@@ -287,13 +287,13 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     elif job.outcome == "stopped":
         st.html(markup.block(markup.caption(f"Stopped after {seconds(job.seconds)}: {kept} kept.")))
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
-    found, fields = votes_on(answers, config), input_fields(dataset)
+    votes, fields = votes_on(answers, config), input_fields(dataset)
     scale, n_asked = target_spread(dataset), len(job.asking.rows)
-    outside = answering.outside_sentence(fields, found)
+    outside = answering.outside_sentence(fields, votes)
     st.html(
         markup.block(
             markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-            markup.strip(answering.table_metrics(found, n_asked, scale=scale)),
+            markup.strip(answering.table_metrics(votes, n_asked, scale=scale)),
             f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
         )
     )
@@ -309,12 +309,12 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
         on_click="ignore",
         width="stretch",
     )
-    shown = found[:PREVIEWED]
-    first = f"The first {len(shown)} of {integer(len(found))} rows, in file order; the download has all."
-    told = markup.caption(first) if len(found) > len(shown) else ""
+    shown = votes[:PREVIEWED]
+    first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
+    rest = markup.caption(first) if len(votes) > len(shown) else ""
     st.html(
         markup.block(
-            answering.preview_html(shown, dataset.target_decimals), told, label="predictions of the uploaded rows"
+            answering.preview_html(shown, dataset.target_decimals), rest, label="predictions of the uploaded rows"
         )
     )
 
@@ -330,9 +330,9 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
     fresh = view.usage.calls - view.usage.cached
     pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
-    told = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
+    duration = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
     shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
-    return f"{counted(calls, 'call')}{shared} to {where}{told}"
+    return f"{counted(calls, 'call')}{shared} to {where}{duration}"
 
 
 def consent(run: opening.OpenRun, what: str) -> bool:

@@ -60,14 +60,14 @@ def fill(spec: RunSpec) -> None:
 
 def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
     """Draw the plan, before it costs anything."""
-    found, pace = estimate(spec, dataset), pace_of(spec.endpoint)
+    expected, pace = estimate(spec, dataset), pace_of(spec.endpoint)
     st.html(
         markup.block(
             '<div class="plan">',
             markup.heading("What it will take"),
-            markup.table(HEAD[:2], call_rows(found), right=(1,)),
-            markup.table(ESTIMATES, estimate_rows(found, spec, pace), right=(1, 2)),
-            *map(markup.caption, plan_words(found, spec, dataset, pace)),
+            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
             "</div>",
         )
     )

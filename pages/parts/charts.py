@@ -114,9 +114,9 @@ def zoom_key(run: opening.OpenRun) -> str:
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
     """Yield what the charts leave out."""
-    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if found:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+    config, nominal = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if nominal:
+        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}. {COMPARABLE}"
     if config.is_rescored:
         yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
     if not config.is_filtered:

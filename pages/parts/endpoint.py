@@ -235,32 +235,32 @@ def _test(endpoint: EndpointSpec) -> None:
         _run_test(endpoint)
     last = st.session_state.get("new.check")
     asked = (endpoint, person.keys_of(endpoint))
-    found: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
-    measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
-    st.session_state["new.carrier"] = _of_learner(found, "structured output").get("carrier", "")
+    checks: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
+    measured = _of_learner(checks, "answers").get("latency_s"), _of_learner(checks, "throughput").get("calls_per_s")
+    st.session_state["new.carrier"] = _of_learner(checks, "structured output").get("carrier", "")
     st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
-    if found:
-        st.session_state["new.verdict"] = told = verdict(found)
-        st.html(checks_html(found) + verdict_html(told))
+    if checks:
+        st.session_state["new.verdict"] = summary = verdict(checks)
+        st.html(checks_html(checks) + verdict_html(summary))
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
     """Test the endpoint, and draw each finding as it is made; rows of the table are not sent."""
-    found: list[Checked] = []
+    checks: list[Checked] = []
     with st.status(
         "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
     ) as status:
         lines = st.empty()
         try:
             for one in checking(endpoint, person.check_keys(person.keys_of(endpoint))):
-                found.append(one)
-                lines.html(checks_html(found))
+                checks.append(one)
+                lines.html(checks_html(checks))
         except VppError as error:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")
             return
-    st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(found))
-    listed = {one.base_url: one.finding.values["models"] for one in found if one.finding.values.get("models")}
+    st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
+    listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     st.rerun()  # the fields above offer the models
 
@@ -280,13 +280,13 @@ def lacking(endpoint: EndpointSpec) -> str:
 
 def doubt_html() -> str:
     """Return the verdict of the last test of the chosen endpoint as HTML; empty if all is well."""
-    told: Verdict | None = st.session_state.get("new.verdict")
-    return "" if told is None or told.mark == "works" else verdict_html(told)
+    summary: Verdict | None = st.session_state.get("new.verdict")
+    return "" if summary is None or summary.mark == "works" else verdict_html(summary)
 
 
-def _of_learner(found: Sequence[Checked], name: str) -> dict[str, Any]:
+def _of_learner(checks: Sequence[Checked], name: str) -> dict[str, Any]:
     """Return the values of a finding about the learner's server."""
-    return next((one.finding.values for one in found if "learner" in one.roles and one.finding.name == name), {})
+    return next((one.finding.values for one in checks if "learner" in one.roles and one.finding.name == name), {})
 
 
 def _ask_consent(*urls: str) -> None:
@@ -317,16 +317,16 @@ def load_html(snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""
-    told_of = (
+    limits = (
         capitalised(held_words(snapshot.usage, now=time.time())),
         window_words(snapshot.usage, snapshot.spec.ceiling),
     )
-    narrowed = "".join(markup.caption(words) for words in told_of if words)
+    narrowed = "".join(markup.caption(words) for words in limits if words)
     if endpoint.is_started_here:
         return narrowed
     servers = {endpoint.base_url: "Server"}
     if endpoint.optimizer_base_url not in ("", endpoint.base_url):
         servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
     gate = person.gate()
-    told = ((name, gauge(url, gate).latest()) for url, name in servers.items())
-    return narrowed + "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in told if load)
+    loads = ((name, gauge(url, gate).latest()) for url, name in servers.items())
+    return narrowed + "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in loads if load)

@@ -80,13 +80,13 @@ def preview(source: table_part.Source, choice: Choice | None) -> str:
     """Show the first rows, each column with its kind and its part."""
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
-    said = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
+    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
     first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
     names = [shown_name(name) for name in table.names]
     kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[part_of(name, choice) for name in table.names]] if choice else []
     return markup.block(
-        markup.caption(said),
+        markup.caption(size),
         f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
         *(markup.caption(note) for note in (*source.notes, *table.notes)),
     )
@@ -117,11 +117,11 @@ def choose_columns(table: Table) -> Choice:
     others = [name for name in names if name != target]
     place = st.container()
     splitting = table_part.choose_split(table, target)
-    found, left_out = choose_split_inputs(table, splitting.rule, target=target)
+    default, left_out = choose_split_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
         others,
-        default=list(found),
+        default=list(default),
         key=f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}",
         persist_state="session",
     )
@@ -226,8 +226,8 @@ def method_part(*, prior: str, is_task: bool, task: Task) -> Config:
 
 def about_tau(config: Config, dataset: Dataset) -> None:
     """Say whether the target's scale suits the likelihood."""
-    if said := tau_words(config, dataset):
-        st.html(markup.block(markup.caption(said)))
+    if words := tau_words(config, dataset):
+        st.html(markup.block(markup.caption(words)))
 
 
 def model() -> EndpointSpec:
@@ -341,8 +341,8 @@ def started_from() -> Again | None:
         return None
     try:
         directory = opening.store().get(run)
-        found = opening.reader(str(directory.path))
-        again = Again(found.refresh().spec, found.dataset())
+        reader = opening.reader(str(directory.path))
+        again = Again(reader.refresh().spec, reader.dataset())
     except VppError as error:
         leave()
         st.html(markup.block(markup.state("That run cannot be started again", str(error), failed=True)))

@@ -76,11 +76,11 @@ def list_runs() -> None:
     chosen = st.session_state.get("run") or st.query_params.get("run")
     asked: dict[str, Any] = st.session_state.get("frame.runs", {})
     find, most = str(asked.get("find") or ""), int(asked.get("most") or AT_ONCE)
-    found = [directory for directory in directories if find.casefold() in _name(directory).casefold()]
-    rows = told_apart([_listed(directory) for directory in found[:most]])
+    matching = [directory for directory in directories if find.casefold() in _name(directory).casefold()]
+    rows = told_apart([_listed(directory) for directory in matching[:most]])
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
-        "more": min(AT_ONCE, len(found) - len(rows)),
+        "more": min(AT_ONCE, len(matching) - len(rows)),
         "most": most + AT_ONCE,
         "searched": len(directories) > AT_ONCE,
         "of": len(directories),

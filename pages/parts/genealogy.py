@@ -30,7 +30,7 @@ class Made(NamedTuple):
     """The drawing after the last complete step, made again when there is another."""
 
     of: tuple[object, ...]
-    found: Genealogy
+    family: Genealogy
     drawing: dict[str, Any]
     seed_text: str
     is_weighted: bool
@@ -46,13 +46,13 @@ def draw(run: opening.OpenRun) -> None:
     made = _made(run, opening.fresh(run))
     if made is None:
         return
-    found = made.found
-    head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=made.is_weighted))
-    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
-    place = _opened(run, found)
+    family = made.family
+    head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=made.is_weighted))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(family))))
+    place = _opened(run, family)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
     tree({**made.drawing, "opened": opened}, key=KEY, on_opened=lambda: _open_clicked(run))
-    _choose(run, found, place)
+    _choose(run, family, place)
     if place is not None:
         _draw_ancestors(run, made, place)
 
@@ -63,29 +63,29 @@ def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
     if kept and kept.of == of:
         return Made(*kept)
-    found = genealogy(view)
-    if found is None or view.started is None:
+    family = genealogy(view)
+    if family is None or view.started is None:
         return None
     seed_text, is_weighted = view.started.seed_text, snapshot.spec.config.is_weighted
     steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
     data = {
-        **drawing(found, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
-        "table": founders_table(found, seed_text=seed_text, is_weighted=is_weighted),
+        **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
+        "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
         "made": " ".join(map(str, of)),
         "run": run.directory.id,
     }
-    made = Made(of, found, data, seed_text, is_weighted)
+    made = Made(of, family, data, seed_text, is_weighted)
     st.session_state[f"{KEY}.made"] = made
     return made
 
 
-def _opened(run: opening.OpenRun, found: Genealogy) -> Place | None:
+def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
     """Return the particle whose ancestors are shown; None if none is chosen, or a resumed run has removed it."""
     place: Place | None = st.session_state.get(_key(run))
     if place is None:
         return None
     try:
-        found.at(place)
+        family.at(place)
     except InputError:
         st.session_state[_key(run)] = None
         return None
@@ -103,21 +103,21 @@ def _open_clicked(run: opening.OpenRun) -> None:
         st.session_state[_key(run)] = Place(int(generation) + INITIAL_STEP, int(slot))
 
 
-def _choose(run: opening.OpenRun, found: Genealogy, place: Place | None) -> None:
+def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> None:
     """Ask for one of the present particles, as the drawing does; empty while an earlier one is open."""
     key = f"{KEY}.particle.{run.directory.id}"
-    is_now = place is not None and place.step == found.last_step
+    is_now = place is not None and place.step == family.last_step
     st.session_state[key] = place.slot if place is not None and is_now else None
 
     def choose() -> None:
         slot = st.session_state[key]
-        st.session_state[_key(run)] = None if slot is None else Place(found.last_step, slot)
+        st.session_state[_key(run)] = None if slot is None else Place(family.last_step, slot)
 
     left, _ = st.columns([1, 3])
     with left:
         st.selectbox(
             "Ancestors of particle",
-            range(len(found.last)),
+            range(len(family.last)),
             index=None,
             key=key,
             on_change=choose,
@@ -127,11 +127,11 @@ def _choose(run: opening.OpenRun, found: Genealogy, place: Place | None) -> None
 
 def _draw_ancestors(run: opening.OpenRun, made: Made, place: Place) -> None:
     """Draw the ancestors, and apart from them the later fate, which changes while a run goes on."""
-    changes = n_changes(made.found, place)
+    changes = n_changes(made.family, place)
     is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
     everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
     st.html(_ancestors(made, place, None if everything else MOST_CHANGES))
-    outcome = outcome_sentence(made.found, place)
+    outcome = outcome_sentence(made.family, place)
     if outcome:
         st.html(markup.block(markup.caption(outcome)))
 
@@ -142,7 +142,7 @@ def _ancestors(made: Made, place: Place, most: int | None) -> str:
     if kept and kept[0] == of:
         return str(kept[1])
     html = markup.block(
-        ancestry_html(made.found, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
+        ancestry_html(made.family, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
     )
     st.session_state[f"{KEY}.ancestors"] = (of, html)
     return html

@@ -113,7 +113,7 @@ def whole(words: str) -> str:
 def _log_likelihood(words: str) -> float:
     """Log-likelihood of the four training rows; a wrong or missing answer has probability epsilon."""
     epsilon = CONFIG.epsilon
-    right = [said == truth for said, truth in zip(SAID[words], TRUTH, strict=True)]
+    right = [answer == truth for answer, truth in zip(SAID[words], TRUTH, strict=True)]
     return sum(math.log(1 - epsilon if hit else epsilon) for hit in right)
 
 

@@ -167,7 +167,7 @@ def ask(place: DeltaGenerator, name: str) -> None:
     else:
         top = 1.0 if name in SHARES else None
         step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
-        # The default stands in where a run of the page is cut short before the browser has heard of the state's value.
+        # The default stands in where a run of the page is cut short before the browser knows the state's value.
         kept()[name] = place.number_input(
             label, type(value)(0), top, value, step=step, format=form, key=key, help=about
         )

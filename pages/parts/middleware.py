@@ -160,8 +160,8 @@ def _is_secure(scope: Scope) -> bool:
 
 def _header(scope: Scope, name: bytes) -> str | None:
     """Return a header's text, the last of several; None without one."""
-    found = [value for key, value in scope["headers"] if key == name]
-    return found[-1].decode("latin-1") if found else None
+    values = [value for key, value in scope["headers"] if key == name]
+    return values[-1].decode("latin-1") if values else None
 
 
 def _with_headers(send: Send) -> Send:
@@ -194,8 +194,8 @@ _underway: Counter[str] = Counter()
 
 def session_of(path: str) -> str | None:
     """Return the session whose upload has this path, or None."""
-    found = _UPLOAD.search(path)
-    return found[1] if found else None
+    match = _UPLOAD.search(path)
+    return match[1] if match else None
 
 
 def is_from_user(headers: Headers) -> bool:
@@ -217,9 +217,9 @@ def _claims(cookies: dict[str, str], origin: str) -> Mapping[str, object]:
 
 def upload_bytes(headers: Headers) -> int:
     """Return the most bytes that a request can bring."""
-    told = headers.get("content-length", "")
-    is_told = re.fullmatch("[0-9]{1,15}", told) and "transfer-encoding" not in headers
-    return int(told) if is_told else largest()
+    length = headers.get("content-length", "")
+    is_known = re.fullmatch("[0-9]{1,15}", length) and "transfer-encoding" not in headers
+    return int(length) if is_known else largest()
 
 
 def largest() -> int:

@@ -78,15 +78,15 @@ def open_run(page: str, shows: str) -> OpenRun:
         st.session_state.pop("run", None)
         empty(page, "This run cannot be opened", *_gone(str(name)), failed=True)
     try:
-        found = reader(str(directory.path))
-        snapshot = found.refresh()
-        found.dataset()
+        opened = reader(str(directory.path))
+        snapshot = opened.refresh()
+        opened.dataset()
     except VppError as error:
         st.session_state.pop("run", None)
         empty(page, "This run cannot be opened", str(error), failed=True)
     st.session_state["run"] = directory.id
     st.query_params["run"] = directory.id
-    return OpenRun(directory, found, snapshot)
+    return OpenRun(directory, opened, snapshot)
 
 
 def fresh(run: OpenRun) -> Snapshot:
@@ -106,10 +106,10 @@ def _gone(name: str) -> tuple[str, str]:
 
 def _nothing_open(page: str, purpose: str) -> NoReturn:
     deleted = st.session_state.pop(DELETED, None)
-    said = (f"Deleted run {deleted}.",) if deleted else (purpose,)
+    about = (f"Deleted run {deleted}.",) if deleted else (purpose,)
     if store().runs():
-        empty(page, "No run is open", *said, "Pick one of the list of runs, or begin here.")
-    empty(page, "No runs yet", *said, "Begin with an example, or with a table of your own.")
+        empty(page, "No run is open", *about, "Pick one of the list of runs, or begin here.")
+    empty(page, "No runs yet", *about, "Begin with an example, or with a table of your own.")
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:

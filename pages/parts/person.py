@@ -57,8 +57,8 @@ def _secrets() -> Mapping[str, object]:
 
 
 def _auth() -> Mapping[str, object]:
-    found = _secrets().get("auth")
-    return found if isinstance(found, Mapping) else {}
+    section = _secrets().get("auth")
+    return section if isinstance(section, Mapping) else {}
 
 
 def is_let_in() -> bool:
@@ -144,10 +144,10 @@ def user_of(claims: Mapping[str, object]) -> User | None:
     """Return the user whom a login cookie names, or None. Raises RunError for a user who may not enter."""
     if not claims.get("is_logged_in"):
         return None
-    found = User.of(claims)
-    if not found.may_enter(environment().allowed_users, providers=len(_providers())):
+    visitor = User.of(claims)
+    if not visitor.may_enter(environment().allowed_users, providers=len(_providers())):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
-    return found
+    return visitor
 
 
 def home() -> Path:
@@ -156,10 +156,10 @@ def home() -> Path:
     runs_dir = env.runs_dir.absolute()
     if not env.login:
         return runs_dir
-    found = user()
-    if found is None:
+    visitor = user()
+    if visitor is None:
         raise RunError("nobody is logged in: load the page anew")
-    return found.home(runs_dir)
+    return visitor.home(runs_dir)
 
 
 def store() -> RunStore:
@@ -205,8 +205,8 @@ def open_words() -> str:
 
 def gate() -> Gate:
     """Return the gate of servers that this page may call."""
-    found = Gate.of(environment())
-    return replace(found, is_shared=True) if is_reached_by_others() else found
+    allowed = Gate.of(environment())
+    return replace(allowed, is_shared=True) if is_reached_by_others() else allowed
 
 
 def model_files() -> Path | None:

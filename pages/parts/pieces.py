@@ -84,16 +84,16 @@ def deck(html: str, *, deck_id: str, key: str, head: str = "", foot: str = "", s
 
 def wanted(key: str, *, most: int) -> tuple[int, ...]:
     """Return the slots below `most` whose prompts are open in a deck, as the browser reports them."""
-    told = st.session_state.get(key, {}).get("wanted")
-    asked = {slot for slot in told if type(slot) is int} if isinstance(told, list) else set()
+    reported = st.session_state.get(key, {}).get("wanted")
+    asked = {slot for slot in reported if type(slot) is int} if isinstance(reported, list) else set()
     return tuple(slot for slot in range(most) if slot in asked)
 
 
 @lru_cache(maxsize=16)
 def _deck_bytes(html: str, deck_id: str, head: str, foot: str, steady: bool) -> bytes:
     """Return a deck as bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart."""
-    told = json.dumps({"deck": deck_id, "steady": steady, "head": head, "foot": foot})
-    return f"{told}\n{html}".encode(errors="replace")
+    header = json.dumps({"deck": deck_id, "steady": steady, "head": head, "foot": foot})
+    return f"{header}\n{html}".encode(errors="replace")
 
 
 # Charts
@@ -113,12 +113,12 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     shown = make(mode)
     st.html(markup.block(markup.heading(title, caption)))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
-    said = markup.caption(shown.alt + ".")
+    finding = markup.caption(shown.alt + ".")
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
         folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
-        st.html(markup.block(said, folded))
+        st.html(markup.block(finding, folded))
         return
-    st.html(markup.block(said))
+    st.html(markup.block(finding))
     if st.toggle("Show as table", key=f"{key}.table"):
         st.html(markup.block(numbers(shown)))
 
@@ -145,17 +145,17 @@ def listen(key: str) -> None:
 
 def zoomed(chart: Chart, name: str, key: str) -> Chart:
     """Return the chart with the zoom that the reader chose for the one whose key is `name`, if any."""
-    told, chosen = _ranges(key).get(f"st-key-{name.replace('.', '-')}"), {}
-    for axis in ("xaxis", "yaxis") if told else ():
-        low, high = told.get(f"{axis}.range[0]"), told.get(f"{axis}.range[1]")
+    ranges, chosen = _ranges(key).get(f"st-key-{name.replace('.', '-')}"), {}
+    for axis in ("xaxis", "yaxis") if ranges else ():
+        low, high = ranges.get(f"{axis}.range[0]"), ranges.get(f"{axis}.range[1]")
         if low is not None and high is not None:
             chosen[axis] = [float(low), float(high)]
     return chart.within(chosen) if chosen else chart
 
 
 def _ranges(key: str) -> dict[str, Any]:
-    found: dict[str, Any] = st.session_state.get(key, {}).get("ranges") or {}
-    return found
+    ranges: dict[str, Any] = st.session_state.get(key, {}).get("ranges") or {}
+    return ranges
 
 
 # HTML that is patched in place: what a reader has focused, selected or scrolled stays over a refresh
@@ -171,12 +171,12 @@ def steady(html: str, *, key: str) -> None:
 def rows_to_open(html: str, *, key: str, on_open: Callable[[int], None]) -> None:
     """Draw a table whose rows can be opened; `on_open` gets the row's id before the page is drawn again."""
 
-    def told() -> None:
+    def open_row() -> None:
         row = st.session_state[key].get("row")
         if row is not None:
             on_open(int(row))
 
-    _STEADY(data={"html": html}, key=key, on_row_change=told)
+    _STEADY(data={"html": html}, key=key, on_row_change=open_row)
 
 
 # A costly part of a refreshing page, drawn again only when what it shows is new

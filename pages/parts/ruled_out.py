@@ -38,45 +38,45 @@ def made(run: opening.OpenRun) -> Made:
     dataset = run.reader.dataset()
     ideas = merge_ideas(view, dataset)
     alike = survivors(view, ideas) if ideas else {}
-    found = Made(of, *parted(ruled_out(view, dataset), alike), alike)
-    st.session_state[f"{KEY}.made"] = found
-    return found
+    made_now = Made(of, *parted(ruled_out(view, dataset), alike), alike)
+    st.session_state[f"{KEY}.made"] = made_now
+    return made_now
 
 
 def draw(run: opening.OpenRun) -> None:
     """Draw what is gone, and apart from it the copies that resampling left out."""
-    found = made(run)
-    draw_gone(run, found)
-    if found.lived_on:
-        draw_lived_on(run, found)
+    texts = made(run)
+    draw_gone(run, texts)
+    if texts.lived_on:
+        draw_lived_on(run, texts)
 
 
-def draw_lived_on(run: opening.OpenRun, found: Made) -> None:
+def draw_lived_on(run: opening.OpenRun, texts: Made) -> None:
     """Draw the newest copies that resampling left out, folded away."""
-    started, n = opening.fresh(run).view.started, len(found.lived_on)
+    started, n = opening.fresh(run).view.started, len(texts.lived_on)
     html = ruled_out_html(
-        found.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=found.survivors
+        texts.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=texts.survivors
     )
     left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
     with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
         st.html(markup.block(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left))
 
 
-def draw_gone(run: opening.OpenRun, found: Made) -> None:
+def draw_gone(run: opening.OpenRun, texts: Made) -> None:
     """Draw the ruled-out texts, forty at a time."""
     started = opening.fresh(run).view.started
-    head = counts_words(found.entries) or "nothing so far"
+    head = counts_words(texts.entries) or "nothing so far"
     st.html(markup.block(markup.heading("Ruled out", head)))
-    if not found.entries:
+    if not texts.entries:
         st.html(markup.block(markup.caption(nothing_out(run.snapshot.spec.config))))
         return
-    search, seed_text = choose(found.entries), started.seed_text if started else ""
-    shown = search.among(found.entries, seed_text=seed_text)
+    search, seed_text = choose(texts.entries), started.seed_text if started else ""
+    shown = search.among(texts.entries, seed_text=seed_text)
     if not shown:
         st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer or other words.")))
         return
     n = at_most(run, search)
-    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=found.survivors)
+    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=texts.survivors)
     pieces.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
     more(run, search, n, len(shown))
 

@@ -34,10 +34,10 @@ def draw(run: opening.OpenRun) -> None:
     prepared: Preparation | None = st.session_state.pop(_key(run, "next"), None)
     if prepared:  # here, since a page that is switched to from within a fragment may come up empty
         opening.start_new(prepared)
-    st.html(markup.block(markup.heading("What would settle it", "inputs whose true answer would tell most")))
+    st.html(markup.block(markup.heading("Most informative labels to collect", "inputs by expected information gain")))
     snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
         return
     if snapshot.view.n_unique == 1:
         st.html(markup.block(markup.caption(ONE)))
@@ -102,8 +102,8 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
         kind = right.segmented_control("Which", list(SOURCES), default=OF_FILE, key=key, required=True)
     source = SOURCES[kind or OF_FILE]
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=_draws(run))
-    told = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    st.html(markup.block(markup.caption(told)))
+    words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
+    st.html(markup.block(markup.caption(words)))
     return rows
 
 
@@ -112,23 +112,23 @@ def _draws(run: opening.OpenRun) -> int:
     return int(st.session_state.get(_key(run, "draw"), 0))
 
 
-# What was said, and the true answers
+# The answers, and the true labels
 
 
 def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     """List the inputs, most informative first, each with a field for its true answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
-    found, held = worked_out(run, asked, snapshot)
-    said = settling.finding(found, ceiling=most_bits(held, dataset))
+    listed, held = worked_out(run, asked, snapshot)
+    summary = settling.finding(listed, ceiling=most_bits(held, dataset))
     tau = tau_of(snapshot.view, snapshot.spec.config)
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
-    st.html(markup.block(markup.saying(said), *map(markup.caption, notes)))
-    telling = [question for question in found if question.bits >= settling.LITTLE][:SHOWN]
-    everything = len(found) > len(telling) and st.toggle(f"Show all {len(found)}", key=_key(run, "all"))
+    st.html(markup.block(markup.saying(summary), *map(markup.caption, notes)))
+    telling = [question for question in listed if question.bits >= settling.LITTLE][:SHOWN]
+    everything = len(listed) > len(telling) and st.toggle(f"Show all {len(listed)}", key=_key(run, "all"))
     of_file = {row.id for row in dataset.unlabelled}
-    for number, question in enumerate(found if everything else telling, 1):
+    for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
         left.html(
@@ -152,8 +152,8 @@ def worked_out(
     kept = st.session_state.get(_key(run, "made"))
     if kept is None or kept[0] != made_from:
         dataset, view = run.reader.dataset(), snapshot.view
-        found = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
-        st.session_state[_key(run, "made")] = kept = (made_from, found)
+        made_now = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
+        st.session_state[_key(run, "made")] = kept = (made_from, made_now)
     made: tuple[tuple[Question, ...], tuple[Contender, ...]] = kept[1]
     return made
 
@@ -164,8 +164,8 @@ def _seed(snapshot: Snapshot) -> str:
 
 def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:
     """Return the true answers typed so far, by input, also of inputs no longer listed."""
-    found: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
-    return found
+    answered: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
+    return answered
 
 
 def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
@@ -205,10 +205,10 @@ def go_on(run: opening.OpenRun) -> None:
         return
     data = prepared.dataset
     whole = plan(prepared.config, n_train=len(data.train), n_test=len(data.test), is_continued=True)
-    said = settling.going_on_words(prepared, n_added=len(answered))
+    words = settling.going_on_words(prepared, n_added=len(answered))
     left, right = st.columns([1.4, 1], gap="large")
     right.html(markup.block(settling.plan_html(whole)))
-    left.html(markup.block(f"<p>{markup.text(said)}</p>"))
+    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
     if left.button("Continue with these rows as a new run", type="primary", key="disagreement.settle.continue"):
         answered_of(run).clear()
         st.session_state[_key(run, "next")] = prepared

@@ -116,13 +116,13 @@ def read(content: bytes, name: str, read_as: ReadAs = DETECT) -> Table:
 
 def read_upload(content: bytes, name: str) -> Table:
     """Return the table, read as detected or as the fields here say. Raises DataError after drawing the fields."""
-    found = _found(content, name)
-    with st.expander("How this was read", expanded=found is None):
-        read_as = _fields(found, f"new.read.{name}.{len(content)}")
+    detected = _detected(content, name)
+    with st.expander("How this was read", expanded=detected is None):
+        read_as = _fields(detected, f"new.read.{name}.{len(content)}")
     return read(content, name, read_as)
 
 
-def _found(content: bytes, name: str) -> Reading | None:
+def _detected(content: bytes, name: str) -> Reading | None:
     """Return how the file is read by detection; None if detection fails and a person must say."""
     try:
         return read(content, name).reading
@@ -130,31 +130,33 @@ def _found(content: bytes, name: str) -> Reading | None:
         return None
 
 
-def _fields(found: Reading | None, key: str) -> ReadAs:
+def _fields(detected: Reading | None, key: str) -> ReadAs:
     """Ask for the decisions that the file's format has."""
-    if found and found.format == "parquet":
-        st.html(markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing was to be found.")))
+    if detected and detected.format == "parquet":
+        st.html(
+            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing was to be detected."))
+        )
         return DETECT
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}
-    if found and found.format == "excel":
-        read_as["sheet"] = _pick(one, "Sheet", found.sheets, found.sheet, f"{key}.sheet")
+    if detected and detected.format == "excel":
+        read_as["sheet"] = _pick(one, "Sheet", detected.sheets, detected.sheet, f"{key}.sheet")
     else:
         encodings = {name: called for name, called in ENCODING_NAMES.items() if name != "utf-8-sig"}
-        was = found and encoding_name(found.encoding)
+        was = detected and encoding_name(detected.encoding)
         read_as["encoding"] = _pick(one, "Encoding", encodings, was, f"{key}.encoding")
-        was = found and DELIMITER_NAMES.get(found.delimiter, found.delimiter or "none")
+        was = detected and DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none")
         read_as["delimiter"] = _pick(two, "Delimiter", DELIMITER_NAMES, was, f"{key}.delimiter")
-    read_as["header"] = _pick(three, "Header", HEADERS, found and HEADERS[found.header], f"{key}.header")
+    read_as["header"] = _pick(three, "Header", HEADERS, detected and HEADERS[detected.header], f"{key}.header")
     read_as["skip_lines"] = one.number_input(
         "Lines above the table",
         min_value=0,
         value=None,
-        placeholder=f"{found.skipped_lines}, as found" if found else "as found",
+        placeholder=f"{detected.skipped_lines}, as found" if detected else "as found",
         key=f"{key}.skip",
         persist_state="session",
     )
-    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, found and "by column", f"{key}.decimal")
+    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, detected and "by column", f"{key}.decimal")
     return ReadAs(**read_as)
 
 
@@ -190,8 +192,8 @@ def choose_kinds(table: Table) -> Table:
             on_change=_keep_kind,
             args=(table, name, key),
         )
-        told = "A category or text is taken as it is written; a number needs every cell to be one."
-        st.html(markup.block(markup.caption(told), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items())))
+        about = "A category or text is taken as it is written; a number needs every cell to be one."
+        st.html(markup.block(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items())))
     return _with_chosen(table, chosen)
 
 
@@ -235,8 +237,8 @@ KEPT = "new.split_kept"
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
 ABOUT = {
     CHANCE: "Rows are drawn by seed, labels in their proportions.",
-    GROUP: "No group has rows in both parts: say patient, shop or author, where new ones will come.",
-    TIME: "The latest rows test, and earlier ones train: where tomorrow is to be told from yesterday.",
+    GROUP: "No group has rows in both parts: use it if predictions are for new patients, shops or authors.",
+    TIME: "The latest rows test, and earlier ones train: use it to predict the future from the past.",
     SECOND_FILE: "The rows of a second file test, and those of the first train. It needs the same columns.",
 }
 
@@ -261,7 +263,7 @@ def choose_split(table: Table, target: str) -> Splitting:
     so_far = str(st.session_state.get("new.split") or st.session_state.get(KEPT) or CHANCE)
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
-            "What parts training and test rows",
+            "How to split training and test rows",
             (CHANCE, GROUP, TIME, SECOND_FILE),
             default=CHANCE,
             key="new.split",
@@ -349,8 +351,8 @@ def _sizes() -> dict[str, Any]:
 def split_words(dataset: Dataset) -> list[str]:
     """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
     if dataset.task == "classification":
-        found = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
+        task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
     else:
-        found = f"{dataset.target} is a number, so this is regression."
-    said = [found, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes]
-    return [sentence for sentence in said if sentence]
+        task = f"{dataset.target} is a number, so this is regression."
+    sentences = [task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes]
+    return [sentence for sentence in sentences if sentence]

@@ -26,10 +26,10 @@ def chosen() -> Thresholds:
 
 
 def _write(at: Thresholds) -> None:
-    told = written(at)
-    if told and st.query_params.get(ADDRESS) != told:
-        st.query_params[ADDRESS] = told
-    if not told and ADDRESS in st.query_params:
+    text = written(at)
+    if text and st.query_params.get(ADDRESS) != text:
+        st.query_params[ADDRESS] = text
+    if not text and ADDRESS in st.query_params:
         del st.query_params[ADDRESS]
 
 
@@ -43,7 +43,7 @@ def fold() -> None:
         at = chosen()
         moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
         # Its head stays as it is: a fold with another one is another fold, whose fields lose what is typed in them.
-        with st.expander("Thresholds of the verdicts", key="thresholds.fold", on_change="rerun") as opened:
+        with st.expander("Interpretation thresholds", key="thresholds.fold", on_change="rerun") as opened:
             if opened.open:
                 _fields(at, moved=moved)
         if moved:

@@ -225,7 +225,7 @@ def test_thresholds_are_set_one_after_another_and_keep_their_values_on_another_p
     finished: Finished, visit: Visit
 ) -> None:
     page = finished.open(visit, "watch")
-    page.get_by_text("Thresholds of the verdicts").click()
+    page.get_by_text("Interpretation thresholds").click()
     field(page, "well_backed").fill("90")
     page.keyboard.press("Tab")
     page.get_by_text("1 threshold moved.").wait_for()
@@ -235,8 +235,8 @@ def test_thresholds_are_set_one_after_another_and_keep_their_values_on_another_p
     page.get_by_text("2 thresholds moved.").wait_for()
     assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
     page.get_by_role("link", name="Disagreement").click()
-    page.get_by_role("heading", name="What would settle it").wait_for()
-    page.get_by_text("Thresholds of the verdicts").click()
+    page.get_by_role("heading", name="Most informative labels to collect").wait_for()
+    page.get_by_text("Interpretation thresholds").click()
     field(page, "well_backed").wait_for()
     assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
 

@@ -45,7 +45,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
         "4 texts: all are shown.",
     ):
         assert words in told
-    assert told.index("How near the ideas are") < told.index("Ask the posterior") < told.index("Genealogy")
+    assert told.index("Agreement between hypotheses") < told.index("Ask the posterior") < told.index("Genealogy")
     assert told.index("Genealogy") < told.index("Ruled out")
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.LUCK, inspected.NONE, inspected.SEVEN]
 
@@ -102,7 +102,7 @@ def test_a_method_that_drops_nothing_says_so(app: AppTest, tmp_path: Path) -> No
     opened(app, run(tmp_path, started(vml, inspected.LABELS), *drawn("only"), config=vml), "posterior")
     assert "There is one hypothesis." in shown(app)
     assert "Nothing can be ruled out: this method takes every proposal" in shown(app)
-    assert "How near the ideas are" not in shown(app)
+    assert "Agreement between hypotheses" not in shown(app)
 
 
 def test_before_the_first_population_nothing_else_is_drawn(app: AppTest, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What would settle it, as a section by itself: asked of the demo model, answered, and gone on from."""
+"""The section on informative labels: inputs asked about on the demo model, answered, and gone on from."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -153,4 +153,4 @@ def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
 def test_before_the_first_population_there_is_nobody_to_ask(section: Any, tmp_path: Path) -> None:
     events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
     app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
-    assert "Nobody to ask yet" in shown(app)
+    assert "No particles yet" in shown(app)

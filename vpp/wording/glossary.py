@@ -31,7 +31,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "idea",
         "All hypotheses that give the same answers to every row compared, however they are worded.",
-        also=("Hypotheses, merged when they answer alike", "Ideas in common and not"),
+        also=("Hypotheses grouped by identical predictions", "Ideas shared and not shared"),
     ),
     Entry(
         "explanation",
@@ -139,7 +139,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "calls",
         "Requests to a model, each for one answer or one rewriting. What the cache answers costs nothing.",
-        also=("Calls", "What it took"),
+        also=("Calls", "Cost"),
     ),
     # Predictions
     Entry(
@@ -260,7 +260,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "what would settle it",
         "An input whose true answer would, whichever it is, take weight from some of the particles: the more divided "
         "they are there, the more it tells.",
-        also=("What would settle it",),
+        also=("Most informative labels to collect",),
     ),
     Entry(
         "all five together",
