@@ -11,8 +11,8 @@ from pages.parts import budget, charts, frame, opening, person, pieces, replay, 
 from pages.parts.endpoint import load_html
 from pages.parts.replay import Shown
 from vpp.drawing.band import band_html
-from vpp.drawing.cards import Card, CardMaker
-from vpp.drawing.deck import deck_html, mark_legend
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import Card, deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.damage import steps_before_damage

@@ -8,10 +8,9 @@ from vpp.data.dataset import Dataset
 from vpp.errors import InputError, VppError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import prompt_tokens
-from vpp.llm.gallery import check_templates, name_of, set_texts, template_of
-from vpp.llm.learner import learner_messages
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.structure import StructuredAnswers
+from vpp.llm.templates import check_templates, name_of, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.wording import markup
 
@@ -90,6 +89,7 @@ def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers
     for role, tab in zip(ROLES, templates, strict=True):
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    asked = learner_messages(template, dataset, seed_sentence(dataset, prior), dataset.train[:1], held)
+    prompts = LearnerPrompts(dataset=dataset, template=template, structured=held)
+    asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[:1])
     filled.code(as_text(asked, opening=len(template.opening)), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

@@ -134,7 +134,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
     """Ask for the decisions that the file's format has."""
     if detected and detected.format == "parquet":
         st.html(
-            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing was to be detected."))
+            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing had to be detected."))
         )
         return DETECT
     one, two, three = st.columns(3)

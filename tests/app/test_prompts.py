@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.endpoint import DEMO, SERVER
 from tests.app.drawn import shown
 from tests.app.test_states import LABELS, app, upload
-from vpp.llm.gallery import shipped
+from vpp.llm.templates import shipped
 
 __all__ = ["app"]
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.llm.stub import chat
-from vpp.llm.answers import EXPLANATION_LIMIT, parse_label
+from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, parse_label, parse_rule
 from vpp.llm.protocol import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, read_completion
-from vpp.llm.rules import RULE_LIMIT, parse_rule
 
 ROOT = Path(__file__).parents[2]
 ZOO = ROOT / "tests" / "data_zoo"

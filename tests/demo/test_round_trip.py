@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
@@ -19,58 +18,11 @@ from vpp.demo.write_rule import say_rule
 from vpp.demo.write_terms import Style
 
 ODD_NAMES = [
-    "a",
-    "b",
-    "c",
-    "d",
-    "x",
-    "y",
-    "x1",
-    "x_2",
-    "e5",
-    "s",
-    "I",
-    "1",
-    "0",
-    "2019",
-    "-",
-    "(a)",
-    "a+b",
-    "if",
-    "is",
-    "the",
-    "sum",
-    "and",
-    "or",
-    "not",
-    "of",
-    "distance",
-    "origin",
-    "radius",
-    "circle",
-    "sin",
-    "log",
-    "max",
-    "even",
-    "odd",
-    "first",
-    "half",
-    "zero",
-    "one",
-    "pi",
-    "Class",
-    "label",
-    "Otherwise",
-    "it",
-    "length",
-    "count",
-    "value",
-    "total",
-    "point",
-    "größe",
-    "x²",
-    "ratio:z",
-]
+    "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
+    "the", "sum", "and", "or", "not", "of", "distance", "origin", "radius", "circle", "sin", "log", "max", "even",
+    "odd", "first", "half", "zero", "one", "pi", "Class", "label", "Otherwise", "it", "length", "count", "value",
+    "total", "point", "größe", "x²", "ratio:z",
+]  # fmt: skip
 NAMES = st.one_of(
     st.sampled_from(ODD_NAMES),
     st.sampled_from(sorted(RESERVED)),
@@ -185,8 +137,8 @@ def test_formulas_are_read_back(names: list[str], texts: list[str], style: Style
         assert_read_back(rule, style, rows, f"You are designed to do regression: predict {style.target or 'y'}.", ())
 
 
-@pytest.mark.parametrize("length", [1, 3, 5])
-@pytest.mark.parametrize("seed", range(30))
+@settings(max_examples=60, deadline=None)
+@given(length=st.integers(1, 5), seed=SEEDS)
 def test_rules_on_a_sequence_in_one_cell_are_read_back(length: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = tuple(Row({"numbers": tuple(float(one) for one in rng.integers(10, size=length + 1))}) for _ in range(20))

@@ -7,8 +7,8 @@ import pytest
 
 from tests.inspected import labels, numbers
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
-from vpp.drawing.cards import Card, CardMaker
-from vpp.drawing.deck import card_html, deck_html
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import Card, card_html, deck_html
 from vpp.llm import optimizer, prompts
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader

@@ -7,11 +7,11 @@ from vpp.data.dataset import Row
 from vpp.drawing.ledger import (
     arithmetic,
     counts_words,
-    past_words,
+    finding,
     reason_counts,
+    relevant_inputs,
     ruled_out_html,
     ruled_out_sentence,
-    told_inputs,
 )
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.ruled_out import Occasion, RuledOut, parted, ruled_out
@@ -83,7 +83,7 @@ def test_a_text_that_stands_all_the_same_says_where(tmp_path: Path) -> None:
 
 def test_a_text_that_came_up_once_needs_no_count() -> None:
     once = RuledOut(reason="rejected", text="a", occasions=(Occasion(step=0, particles=(0,)),))
-    assert past_words(once) == ""
+    assert finding(once, {}).history == ("step 0, particle 0",)
 
 
 def test_a_tempered_decision_names_its_exponent() -> None:
@@ -104,9 +104,9 @@ def test_a_tempered_decision_names_its_exponent() -> None:
 
 def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:
     row = Row(id=0, inputs=tuple((name, str(i)) for i, name in enumerate(("a", "b.c", "d", "a b", "e"))), target="x")
-    assert told_inputs(row, "Say yes if e is above a.") == "a 0, e 4, and 3 more"
-    assert told_inputs(row, "Say yes if b.c is 1.") == "b.c 1, and 4 more"
-    assert told_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
+    assert relevant_inputs(row, "Say yes if e is above a.") == "a 0, e 4, and 3 more"
+    assert relevant_inputs(row, "Say yes if b.c is 1.") == "b.c 1, and 4 more"
+    assert relevant_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
 
 
 def test_model_text_is_text_in_the_ledger() -> None:

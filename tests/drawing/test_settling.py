@@ -4,6 +4,7 @@ import pytest
 
 from vpp.data.dataset import Row
 from vpp.drawing.settling import (
+    Target,
     asking_words,
     consequence_words,
     finding,
@@ -42,7 +43,8 @@ def words(
     asked: Question, *, is_weighted: bool = True, tau: float | None = None, n_labels: int = 2,
     decimals: int | None = None,
 ) -> list[str]:  # fmt: skip
-    said = consequence_words(asked, is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
+    target = Target(is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
+    said = consequence_words(asked, target)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in said]
 
 
@@ -82,7 +84,7 @@ def test_many_particles_are_counted() -> None:
 
 def test_text_of_models_and_files_is_text() -> None:
     held = [Contender(text="Seed. <script>x</script>", slots=(0,), weight=0.6)]
-    html = question_html(question(*BOTH), held, name="row 7", seed_text="Seed.", is_weighted=True, tau=None, n_labels=2)
+    html = question_html(question(*BOTH), held, Target(is_weighted=True, n_labels=2), name="row 7", seed_text="Seed.")
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
     assert "<b>size" not in html
@@ -91,7 +93,7 @@ def test_text_of_models_and_files_is_text() -> None:
 
 def test_the_weights_after_each_answer_are_folded_away() -> None:
     held = [Contender(text="one", slots=(0,), weight=0.6), Contender(text="other", slots=(1,), weight=0.4)]
-    html = question_html(question(*BOTH), held, name="row 7", seed_text="", is_weighted=True, tau=None, n_labels=2)
+    html = question_html(question(*BOTH), held, Target(is_weighted=True, n_labels=2), name="row 7", seed_text="")
     assert '<td>one</td><td class="r">0.600</td><td class="r">0.750</td>' in html
     assert '<td>other</td><td class="r">0.400</td><td class="r">0.250</td>' in html
 

@@ -12,16 +12,11 @@ from tests.fuzz.promises import promise
 from tests.reporting.builders import NUMBERS, YES_NO
 from vpp.errors import InputError
 from vpp.llm import protocol
-from vpp.llm.answers import (
-    EXPLANATION_LIMIT,
-    Parsed,
-    parse_label,
-    parse_number,
-    parse_pack,
-)
+from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, Parsed, parse_label, parse_number, parse_rule
 from vpp.llm.cache import _from_json, _to_json
 from vpp.llm.choices import ROLES
 from vpp.llm.gauges import load_words, read_load
+from vpp.llm.packs import parse_pack
 from vpp.llm.protocol import (
     TEXT_LIMIT,
     OddReply,
@@ -33,9 +28,8 @@ from vpp.llm.protocol import (
     server_words,
     short_reason,
 )
-from vpp.llm.rules import RULE_LIMIT, parse_rule
 from vpp.llm.structure import StructuredAnswers, is_kept, structure
-from vpp.llm.templates import SLOTS, Template
+from vpp.llm.templates import SLOTS, Template, shipped
 
 LABELS = ("yes", "no", "Yes ", "<img src=x>", "", "1", "1.0", "a" * 300, "Ä\u0308\n", "no answer")
 ANSWERS = Path(__file__).parents[1] / "llm" / "answers.jsonl"
@@ -165,7 +159,7 @@ def templates(data: bytes) -> None:
 
 def template_seeds() -> Iterator[bytes]:
     for place, role in enumerate(ROLES):
-        yield bytes([place, *[14] * 6]) + stretching.PLAIN + Template.shipped(role, "paper").text.encode()
+        yield bytes([place, *[14] * 6]) + stretching.PLAIN + shipped(role, "paper").text.encode()
         slots = " ".join(f"{{{name}}}" for name in sorted(SLOTS[role]))
         for form in ("answer_form", "answer_form_json"):
             text = f"{slots} {{{{x}}}} {{{form}}} {{0.__class__}}"

@@ -18,7 +18,7 @@ from vpp.demo.optimizer import propose
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion
 from vpp.errors import InputError
 from vpp.llm.address import checked_address, checked_key
-from vpp.llm.templates import Template
+from vpp.llm.templates import shipped
 
 LABELS = ("yes", "no")
 ROWS = ("a: 3\nb: red\nc: [1, 2, 3]", "a: 4.5\nb: missing\nc: [2, 4]", "a: -1e300\nb: \nc: []", "a: 7\nb: blue\nc: x")
@@ -69,10 +69,8 @@ def prompts(data: bytes) -> None:
 
 
 def prompt_seeds() -> Iterator[bytes]:
-    learner = Template.shipped("learner", "paper").fill(
-        hypothesis="Say yes.", input="a: 3", answer_form="Labels:\n- yes\n- no"
-    )
-    optimizer = Template.shipped("optimizer", "paper").fill(
+    learner = shipped("learner", "paper").fill(hypothesis="Say yes.", input="a: 3", answer_form="Labels:\n- yes\n- no")
+    optimizer = shipped("optimizer", "paper").fill(
         hypothesis="Say yes.",
         inputs="[1]\na: 3\n[2]\na: 4",
         predictions="[1] yes\n[2] no answer",
@@ -80,9 +78,7 @@ def prompt_seeds() -> Iterator[bytes]:
         task="Labels:\n- yes\n- no",
         answer_form="Answer in exactly this form:\nNew rule: the rule",
     )
-    prior = Template.shipped("prior", "paper").fill(
-        hypothesis="Say yes.", columns="a: number\n\nLabels:\n- y", answer_form="f"
-    )
+    prior = shipped("prior", "paper").fill(hypothesis="Say yes.", columns="a: number\n\nLabels:\n- y", answer_form="f")
     for text in (learner, optimizer, prior):
         yield b"\x01" + stretching.PLAIN + text.encode()
     whole = {"model": "demo", "messages": [{"role": "user", "content": learner}], "max_tokens": 5, "seed": 2**70}

@@ -17,7 +17,8 @@ from vpp.data.roles import guess_note, target_guess
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table, with_kinds
 from vpp.errors import DataError, InputError
-from vpp.llm.prompts import render_columns, render_inputs, render_targets, seed_sentence, units
+from vpp.llm.prompts import seed_sentence
+from vpp.llm.rendering import render_columns, render_inputs, render_targets, units
 
 ZOO = Path(__file__).parents[1] / "data_zoo"
 MOST = 200_000

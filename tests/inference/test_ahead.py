@@ -18,9 +18,10 @@ from vpp.inference.ahead import LEAD
 from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan
 from vpp.llm.counters import Counters
-from vpp.llm.learner import LlmLearner
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
-from vpp.llm.templates import Template
+from vpp.llm.templates import shipped
 from vpp.usage import Account
 
 from . import scripted, virtual_time
@@ -43,12 +44,9 @@ class World:
         self.delay = delay
         learner = LlmLearner(
             self,
-            Template.shipped("learner", "paper"),
-            self.dataset,
-            seed=0,
-            max_tokens=64,
+            LearnerPrompts(dataset=self.dataset, template=shipped("learner", "paper")),
+            LearnerOptions(seed=0, max_tokens=64, points_per_call=config.points_per_call),
             counters=self.counters,
-            points_per_call=config.points_per_call,
             on_answer=lambda *said: self.kept.append(said),
         )
         learner.preload(known)
@@ -314,11 +312,11 @@ def test_nothing_is_kept_of_a_guess_that_lost():
     _, world, _ = guessing(as_published("mh", epochs=1, particles=4), delay=virtual_time.tick)
     virtual_time.run_timed(world.whole())
     assert world.counters.snapshot().ahead_unused > len(world.cancelled), "some were answered"
-    learner = world.problem.learner
+    shared = world.problem.learner._answers
     gc.collect()
     owed = [each for each in gc.get_objects() if isinstance(each, Account)]
-    assert (learner._ahead, learner._asking, owed) == ({}, {}, [])
-    assert learner._memo.keys() == {(identity, prediction.row) for identity, prediction, _ in world.kept}
+    assert (shared._ahead, shared._requests, owed) == ({}, {}, [])
+    assert shared._answers.keys() == {(identity, prediction.row) for identity, prediction, _ in world.kept}
 
 
 def test_a_lost_guess_stays_for_whoever_else_may_need_it():

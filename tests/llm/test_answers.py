@@ -7,8 +7,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from vpp.data.answers import cut_thinking, look_alike, shown_label, why_unreadable
-from vpp.llm.answers import parse_label, parse_number, parse_pack
-from vpp.llm.rules import RULE_LIMIT, parse_rule
+from vpp.llm.answers import RULE_LIMIT, parse_label, parse_number, parse_rule
+from vpp.llm.packs import parse_pack
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")

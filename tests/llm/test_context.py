@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError, PromptTooLong
-from vpp.llm.context import fits, most_that_fit, prompt_tokens, tokens_at_most
+from vpp.llm.context import ModelLimits, check_fit, most_that_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.gallery import shipped
-from vpp.llm.learner import LlmLearner, learner_messages
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
-from vpp.llm.room import Room, check_room
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 
 from .stub import Reply, Request, as_json, chat, endpoint_at, script, serving
@@ -30,6 +29,7 @@ TABLE = table(
     target="even",
     classes=("0", "1"),
 )
+ASKED = LearnerPrompts(dataset=PARITY, template=shipped("learner"))
 ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
 
 
@@ -61,9 +61,8 @@ def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple
     async def scene() -> tuple[Any, list[str], Counters]:
         async with serving(behaviour) as stub:
             endpoint = endpoint_at(stub.base_url, counters=Counters())
-            optimizer = LlmOptimizer(
-                endpoint, prompts(), max_tokens=64, counters=endpoint.counters, context_length=context_length
-            )
+            limits = ModelLimits(context_length=context_length, max_tokens=64)
+            optimizer = LlmOptimizer(endpoint, prompts(), limits, counters=endpoint.counters)
             proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
             await endpoint.aclose()
             return proposal, [body["messages"][-1]["content"] for body in stub.bodies], endpoint.counters
@@ -112,7 +111,7 @@ def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
 
 def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
     async def scene() -> None:
-        short = learner_messages(shipped("learner"), PARITY, RULE, PARITY.train[:1])[0]["content"]
+        short = ASKED.messages(RULE, PARITY.train[:1])[0]["content"]
 
         async def behaviour(request: Request) -> Reply:
             reply = await too_long(len(short) + 10)(request)
@@ -120,9 +119,7 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
 
         async with serving(behaviour) as stub:
             endpoint = endpoint_at(stub.base_url, counters=Counters())
-            learner = LlmLearner(
-                endpoint, shipped("learner"), PARITY, seed=1, max_tokens=64, counters=endpoint.counters
-            )
+            learner = LlmLearner(endpoint, ASKED, LearnerOptions(seed=1, max_tokens=64), counters=endpoint.counters)
             with pytest.raises(PromptTooLong, match="does not fit"):
                 await learner.predict(RULE * 9, PARITY.train[:1])
             assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
@@ -135,11 +132,12 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
     asyncio.run(scene())
 
 
-ROOMY = Room(context_length=8_000, max_tokens=512)
+ROOMY = ModelLimits(context_length=8_000, max_tokens=512)
 
 
-def check(*, learner: Room = ROOMY, optimizer: Room = ROOMY, points: int = 1) -> None:
-    check_room(TABLE, shipped("learner"), prompts(), learner=learner, optimizer=optimizer, points_per_call=points)
+def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY, points: int = 1) -> None:
+    asked = LearnerPrompts(dataset=TABLE, template=shipped("learner"))
+    check_fit(asked, prompts(), learner_limits=learner, optimizer_limits=optimizer, points_per_call=points)
 
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
@@ -156,8 +154,8 @@ def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
 
 
 def test_an_answer_takes_half_of_a_known_context_at_most() -> None:
-    assert Room(context_length=1_000, max_tokens=1_536).bounded().max_tokens == 500
-    assert Room(context_length=0, max_tokens=1_536).bounded().max_tokens == 1_536
+    assert ModelLimits(context_length=1_000, max_tokens=1_536).bounded().max_tokens == 500
+    assert ModelLimits(context_length=0, max_tokens=1_536).bounded().max_tokens == 1_536
 
 
 @given(st.integers(1, 50), st.integers(0, 60))
@@ -186,4 +184,4 @@ def test_the_estimate_grows_with_the_text_and_never_passes_its_bytes(one: str, o
 
 
 def test_an_unknown_context_has_room_for_everything() -> None:
-    assert fits([{"role": "user", "content": "x" * 10**6}], max_tokens=10**6, context_length=0)
+    assert ModelLimits(max_tokens=10**6).fit([{"role": "user", "content": "x" * 10**6}])

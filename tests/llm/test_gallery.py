@@ -5,19 +5,18 @@ from collections.abc import Sequence
 
 import pytest
 
+from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PackQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
-from vpp.llm.answers import parse_label, parse_number, parse_pack
+from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
-from vpp.llm.gallery import check_templates, gallery_text, name_of, shipped
-from vpp.llm.learner import learner_messages
-from vpp.llm.optimizer import OptimizerPrompts
-from vpp.llm.prompts import render_input, seed_sentence
+from vpp.llm.packs import parse_pack
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Message
-from vpp.llm.rules import parse_rule
-from vpp.llm.templates import LENGTH_LIMIT, Template
+from vpp.llm.rendering import render_input
+from vpp.llm.templates import LENGTH_LIMIT, Template, check_templates, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY
@@ -33,6 +32,10 @@ def prompts_of(name: str) -> OptimizerPrompts:
         drawing=shipped("prior", name),
         seed_text=seed_sentence(PARITY),
     )
+
+
+def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
+    return LearnerPrompts(dataset=dataset, template=shipped("learner", name)).messages(hypothesis, rows)
 
 
 def said(messages: Sequence[Message]) -> str:
@@ -52,7 +55,7 @@ def test_a_shipped_template_is_whole_and_known_by_its_text(name: str, role: Role
 
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_a_row_in_the_asked_form(name: str) -> None:
-    messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train[:1])
+    messages = about_rows(name, PARITY, RULE, PARITY.train[:1])
     assert isinstance(read_prompt(messages[0]["content"]), LearnerQuestion)
     answered = said(messages)
     assert parse_label(answered, PARITY.classes).value == "1"
@@ -61,7 +64,7 @@ def test_the_demo_model_answers_about_a_row_in_the_asked_form(name: str) -> None
 
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_several_rows_in_the_asked_form(name: str) -> None:
-    messages = learner_messages(shipped("learner", name), PARITY, RULE, PARITY.train)
+    messages = about_rows(name, PARITY, RULE, PARITY.train)
     assert isinstance(read_prompt(messages[0]["content"]), PackQuestion)
     read = parse_pack(said(messages), (1, 2, 3), lambda text: parse_label(text, PARITY.classes))
     assert [read[number].value for number in (1, 2, 3)] == ["1", "0", "1"]
@@ -70,7 +73,7 @@ def test_the_demo_model_answers_about_several_rows_in_the_asked_form(name: str) 
 
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_a_number_is_answered_in_the_asked_form(name: str) -> None:
-    messages = learner_messages(shipped("learner", name), LINE, "y = 2 * x + 1", LINE.train[:1])
+    messages = about_rows(name, LINE, "y = 2 * x + 1", LINE.train[:1])
     assert parse_number(said(messages)).value == 1
 
 
@@ -151,7 +154,7 @@ def test_auto_takes_worked_examples_for_a_language_model_alone(
 
 
 def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:
-    system, *examples, asked = learner_messages(shipped("learner", EXAMPLES), PARITY, RULE, PARITY.train[:1])
+    system, *examples, asked = about_rows(EXAMPLES, PARITY, RULE, PARITY.train[:1])
     assert system["role"] == "system"
     assert [turn["role"] for turn in examples] == ["user", "assistant"] * (len(examples) // 2)
     assert asked["content"].endswith(f"Row:\n{render_input(PARITY.train[0])}")

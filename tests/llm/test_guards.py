@@ -19,13 +19,12 @@ from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.write_rule import say_rule
 from vpp.demo.write_terms import Style
+from vpp.llm.answers import RULE_LIMIT
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
-from vpp.llm.gallery import shipped
 from vpp.llm.guards import Guard
-from vpp.llm.optimizer import OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
-from vpp.llm.rules import RULE_LIMIT
+from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.templates import shipped
 
 from .tables import LINE, row, table
 

@@ -10,6 +10,8 @@ from vpp.errors import EndpointRefused
 from vpp.hypothesis import hypothesis_id
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LlmLearner
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
 from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script
@@ -67,7 +69,8 @@ def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None
 def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         await learner.predict(RULE, ROWS[:1])
-        assert stub.bodies[0]["messages"] == learner.messages(RULE, ROWS[:1])
+        prompts = LearnerPrompts(dataset=TABLE, template=shipped("learner", "paper"))
+        assert stub.bodies[0]["messages"] == prompts.messages(RULE, ROWS[:1])
         assert "[1]" not in stub.bodies[0]["messages"][0]["content"]
         assert stub.bodies[0]["max_completion_tokens"] == 64
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.llm.answers import Parsed, parse_label, parse_number, parse_pack
+from vpp.llm.answers import Parsed, parse_label, parse_number
+from vpp.llm.packs import parse_pack
 
 from .test_answers import FORMS, SPECIES
 

@@ -5,15 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.data.dataset import Column, Notation
-from vpp.llm import prompts
-from vpp.llm.prompts import (
+from vpp.llm.forms import answer_kind, learner_form, optimizer_form, prior_form
+from vpp.llm.prompts import optimizer_task, seed_sentence
+from vpp.llm.rendering import (
+    render_columns,
     render_input,
     render_inputs,
     render_predictions,
     render_targets,
     render_value,
     render_values,
-    seed_sentence,
+    units,
 )
 from vpp.problem import Prediction
 
@@ -34,13 +36,13 @@ EUROS = replace(
 
 
 def test_a_number_keeps_its_unit() -> None:
-    units = prompts.units(EUROS)
-    assert units == {"x": "€", "y": "%"}
-    assert render_input(row(0, x="1234.50", y="cheap"), units) == "x: 1234.50 €\ny: cheap"
-    assert render_inputs(EUROS.train[:1], units) == "[1]\nx: 0 €"
-    assert prompts.answer_kind(EUROS) == "a number (in %)"
-    assert prompts.optimizer_task(EUROS).startswith("The output is y, in %. If")
-    assert prompts.optimizer_task(LINE).startswith("The output is y. If")
+    by_column = units(EUROS)
+    assert by_column == {"x": "€", "y": "%"}
+    assert render_input(row(0, x="1234.50", y="cheap"), by_column) == "x: 1234.50 €\ny: cheap"
+    assert render_inputs(EUROS.train[:1], by_column) == "[1]\nx: 0 €"
+    assert answer_kind(EUROS) == "a number (in %)"
+    assert optimizer_task(EUROS).startswith("The output is y, in %. If")
+    assert optimizer_task(LINE).startswith("The output is y. If")
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -119,35 +121,35 @@ def test_no_cell_makes_a_second_line(name: str, cell: str) -> None:
 
 
 def test_the_learners_answer_form() -> None:
-    assert prompts.learner_answer_form(PARITY) == (
+    assert learner_form("text", PARITY) == (
         "Labels:\n- 0\n- 1\n\nAnswer in exactly this form:\n"
         "Explanation: one or two short sentences\nOutput: one of the labels, nothing else"
     )
-    assert prompts.learner_answer_form(LINE) == (
+    assert learner_form("text", LINE) == (
         "Answer in exactly this form:\nExplanation: one or two short sentences\nOutput: a number, nothing else"
     )
 
 
 def test_the_learners_form_for_several_inputs_asks_for_each_by_its_number() -> None:
-    said = prompts.pack_answer_form(PARITY, 3)
+    said = learner_form("text", PARITY, 3)
     assert said.startswith("Labels:\n- 0\n- 1\n\nThere are 3 inputs, each under its number.")
     assert said.endswith("\nExplanation [1]: one or two short sentences\nOutput [1]: one of the labels, nothing else")
-    assert prompts.pack_answer_form(LINE, 2).endswith("\nOutput [1]: a number, nothing else")
+    assert learner_form("text", LINE, 2).endswith("\nOutput [1]: a number, nothing else")
 
 
 def test_the_prior_is_told_the_columns_their_kinds_and_the_labels_alone() -> None:
     kinds = replace(PARITY.columns[0], name="a\n>>>", kind="category")
     named = replace(PARITY, inputs=("a\n>>>", "b"), columns=(kinds, *PARITY.columns))
-    assert prompts.render_columns(named) == "a\\n>>>: category\nb: number\n\nLabels:\n- 0\n- 1"
-    assert prompts.render_columns(LINE) == "x: number"
-    assert "New rule: " in prompts.prior_answer_form()
+    assert render_columns(named) == "a\\n>>>: category\nb: number\n\nLabels:\n- 0\n- 1"
+    assert render_columns(LINE) == "x: number"
+    assert "New rule: " in prior_form("text")
 
 
 def test_the_optimizers_task_names_the_target_and_its_labels() -> None:
-    assert prompts.optimizer_task(PARITY).startswith("The output is even.")
-    assert prompts.optimizer_task(PARITY).endswith("\n\nLabels:\n- 0\n- 1")
-    assert "Labels" not in prompts.optimizer_task(LINE)
-    assert "New rule: " in prompts.optimizer_answer_form()
+    assert optimizer_task(PARITY).startswith("The output is even.")
+    assert optimizer_task(PARITY).endswith("\n\nLabels:\n- 0\n- 1")
+    assert "Labels" not in optimizer_task(LINE)
+    assert "New rule: " in optimizer_form("text")
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,9 @@ import pytest
 
 from tests.models.prompts import dataset_of
 from tests.models.rules import ROWS, TABLES
-from vpp.llm.answers import parse_label, parse_number
+from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
-from vpp.llm.rules import parse_rule
 
 from .tables import row, table
 from .test_guards import guard, of_kinds

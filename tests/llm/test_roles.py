@@ -11,12 +11,13 @@ from vpp.data.dataset import Dataset
 from vpp.errors import EndpointRefused
 from vpp.hypothesis import hypothesis_id
 from vpp.llm.cache import ResponseCache
+from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.learner import LlmLearner
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import Template
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.templates import Template, shipped
 from vpp.problem import Exchange, Learner, Optimizer, Prediction
 from vpp.usage import Usage
 
@@ -38,18 +39,20 @@ async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tup
 
 
 def learner_at(endpoint: Endpoint, dataset: Dataset = PARITY, **options: Any) -> LlmLearner:
-    template = Template.shipped("learner", "paper")
-    return LlmLearner(endpoint, template, dataset, seed=9, max_tokens=64, counters=endpoint.counters, **options)
+    prompts = LearnerPrompts(dataset=dataset, template=shipped("learner", "paper"))
+    on_answer = options.pop("on_answer", None)
+    asking = LearnerOptions(seed=9, max_tokens=64, **options)
+    return LlmLearner(endpoint, prompts, asking, counters=endpoint.counters, on_answer=on_answer)
 
 
 def optimizer_prompts(dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> OptimizerPrompts:
-    refining, drawing = Template.shipped("optimizer", "paper"), Template.shipped("prior", "paper")
+    refining, drawing = shipped("optimizer", "paper"), shipped("prior", "paper")
     return OptimizerPrompts(dataset=dataset, refining=refining, drawing=drawing, seed_text=seed_text)
 
 
 def optimizer_at(endpoint: Endpoint, dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> LlmOptimizer:
     prompts = optimizer_prompts(dataset, seed_text)
-    return LlmOptimizer(endpoint, prompts, max_tokens=512, counters=endpoint.counters)
+    return LlmOptimizer(endpoint, prompts, ModelLimits(max_tokens=512), counters=endpoint.counters)
 
 
 def with_learner(
@@ -153,7 +156,8 @@ def test_a_question_is_made_once_for_all_rows_of_a_hypothesis(monkeypatch: pytes
         await learner.predict(RULE, PARITY.train)
         prompts = [request.body["messages"][0]["content"] for request in stub.requests]
         assert made == [RULE]
-        assert sorted(prompts) == sorted(learner.messages(RULE, [row])[0]["content"] for row in PARITY.train)
+        asked = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"))
+        assert sorted(prompts) == sorted(asked.messages(RULE, [row])[0]["content"] for row in PARITY.train)
 
     with_learner(even_sum, use)
 

@@ -3,15 +3,17 @@ import asyncio
 import pytest
 
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import parse_label, parse_number, parse_pack
+from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.counters import Counters
 from vpp.llm.forms import Style
-from vpp.llm.learner import LlmLearner
-from vpp.llm.patterns import NUMBER
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.packs import parse_pack
+from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import (
     CARRIERS,
     FREE_TEXT,
+    NUMBER,
     Carrier,
     Structure,
     StructuredAnswers,
@@ -21,7 +23,7 @@ from vpp.llm.structure import (
     structure,
     structured_answers,
 )
-from vpp.llm.templates import Template
+from vpp.llm.templates import shipped
 
 from .tables import LINE, PARITY, row, table
 
@@ -115,17 +117,10 @@ class Obedient:
         return Completion(text=self.replies.pop(0), finish_reason="stop", prompt_tokens=1, completion_tokens=1)
 
 
-def predictions(chat: Obedient, kind: str, dataset: Dataset, **options: int) -> list[object]:
-    learner = LlmLearner(
-        chat,
-        Template.shipped("learner", "paper"),
-        dataset,
-        seed=0,
-        max_tokens=9,
-        counters=Counters(),
-        structured=answers(kind),
-        **options,
-    )
+def predictions(chat: Obedient, kind: str, dataset: Dataset, points_per_call: int = 1) -> list[object]:
+    prompts = LearnerPrompts(dataset=dataset, template=shipped("learner", "paper"), structured=answers(kind))
+    options = LearnerOptions(seed=0, max_tokens=9, points_per_call=points_per_call)
+    learner = LlmLearner(chat, prompts, options, counters=Counters())
     return [given.value for given in asyncio.run(learner.predict("a rule", dataset.train))]
 
 

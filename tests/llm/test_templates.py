@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.llm.choices import Role
-from vpp.llm.templates import NEEDED, Template, keep_inside_fence
+from vpp.llm.templates import NEEDED, Template, keep_inside_fence, shipped
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
 
 @pytest.mark.parametrize("role", ["learner", "optimizer", "prior"])
 def test_the_shipped_templates_are_whole(role: Role) -> None:
-    template = Template.shipped(role, "paper")
+    template = shipped(role, "paper")
     slots = {needed[0] for needed in NEEDED[role]} | {"answer_form"}
     filled = template.fill(**{name: f"<{name}>" for name in slots})
     assert all(filled.count(f"<{name}>") == 1 for name in slots)
@@ -22,7 +22,7 @@ def test_the_shipped_templates_are_whole(role: Role) -> None:
 
 
 def test_the_learners_fixed_text_and_rule_come_before_the_input() -> None:
-    text = Template.shipped("learner", "paper").text
+    text = shipped("learner", "paper").text
     assert text.index("{hypothesis}") < text.index("{input}") < text.index("{answer_form}")
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.gallery import shipped
-from vpp.llm.learner import THOUGHTS_LIMIT, LlmLearner
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.learner import THOUGHTS_LIMIT, LearnerOptions, LlmLearner
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.templates import shipped
 from vpp.problem import Prediction, Proposal
 
 from .stub import Reply, chat, endpoint_at, script, serving
@@ -28,10 +29,8 @@ def predicted(reply: Reply) -> Prediction:
         told: list[Prediction] = []
         learner = LlmLearner(
             endpoint,
-            shipped("learner"),
-            PARITY,
-            seed=1,
-            max_tokens=64,
+            LearnerPrompts(dataset=PARITY, template=shipped("learner")),
+            LearnerOptions(seed=1, max_tokens=64),
             counters=endpoint.counters,
             on_answer=lambda _, prediction, attempts: told.append(prediction),
         )
@@ -51,7 +50,7 @@ def proposed(reply: Reply) -> Proposal:
             drawing=shipped("prior"),
             seed_text=seed_sentence(PARITY),
         )
-        optimizer = LlmOptimizer(endpoint, prompts, max_tokens=64, counters=endpoint.counters)
+        optimizer = LlmOptimizer(endpoint, prompts, ModelLimits(max_tokens=64), counters=endpoint.counters)
         return await optimizer.draw(temperature=0.0, seed=1)
 
     return asyncio.run(served(ask, reply))

@@ -18,9 +18,9 @@ from tests.models.rules import TABLES
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.gallery import shipped
-from vpp.llm.learner import LlmLearner, learner_messages
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.templates import shipped
 
 TEMPLATE = shipped("learner", "examples")
 LOANS = TABLES[1]
@@ -38,7 +38,12 @@ def product(options: argparse.Namespace, dataset: Dataset, hypothesis: str) -> R
             Server(base_url=options.base_url, model=options.model),
             limits=Limits(concurrency=options.concurrency, timeout_s=900),
         )
-        learner = LlmLearner(endpoint, TEMPLATE, dataset, seed=0, max_tokens=ANSWER_TOKENS, counters=Counters())
+        learner = LlmLearner(
+            endpoint,
+            LearnerPrompts(dataset=dataset, template=TEMPLATE),
+            LearnerOptions(seed=0, max_tokens=ANSWER_TOKENS),
+            counters=Counters(),
+        )
         try:
             await learner.predict(hypothesis, rows)
         finally:
@@ -58,7 +63,7 @@ def plain(options: argparse.Namespace, dataset: Dataset, hypothesis: str, at_onc
             async with free:
                 answer = await client.chat.completions.create(
                     model=options.model,
-                    messages=learner_messages(TEMPLATE, dataset, hypothesis, [row]),  # type: ignore[arg-type]
+                    messages=LearnerPrompts(dataset=dataset, template=TEMPLATE).messages(hypothesis, [row]),  # type: ignore[arg-type]
                     temperature=0,
                     max_tokens=ANSWER_TOKENS,
                     seed=0,

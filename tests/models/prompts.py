@@ -20,15 +20,16 @@ from vpp.data.dataset import Dataset
 from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table as Csv
+from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.gallery import shipped
-from vpp.llm.learner import LlmLearner
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
 from vpp.llm.structure import CARRIERS, Structure, structured_answers
+from vpp.llm.templates import shipped
 from vpp.problem import Prediction, Proposal
 
 BATCH = 10
@@ -118,13 +119,14 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
 
     learner = LlmLearner(
         chat,
-        shipped("learner", name),
-        dataset,
-        seed=0,
-        max_tokens=LEARNER_TOKENS,
+        LearnerPrompts(
+            dataset=dataset,
+            template=shipped("learner", name),
+            structured=structured_answers("auto", structured),
+        ),
+        LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS),
         counters=Counters(),
         on_answer=note,
-        structured=structured_answers("auto", structured),
     )
     predictions = await learner.predict(f"{seed_sentence(dataset)} {rule.text}", dataset.train)
     right = sum(given.value == row.target for given, row in zip(predictions, dataset.train, strict=True))
@@ -153,7 +155,7 @@ def optimizer_of(chat: Chat, name: str, dataset: Dataset, counters: Counters) ->
         drawing=shipped("prior", name),
         seed_text=seed_sentence(dataset),
     )
-    return LlmOptimizer(chat, prompts, max_tokens=OPTIMIZER_TOKENS, counters=counters)
+    return LlmOptimizer(chat, prompts, ModelLimits(max_tokens=OPTIMIZER_TOKENS), counters=counters)
 
 
 async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigures:

@@ -20,11 +20,12 @@ from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
 from vpp.llm.counters import Counters
-from vpp.llm.gallery import shipped
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import render_input, seed_sentence, units
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
+from vpp.llm.rendering import render_input, units
 from vpp.llm.structure import Structure
+from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
 

@@ -8,10 +8,9 @@ from statistics import mean
 import pytest
 
 from tests.performance.stub import Connection, Options, Stub, jitter, role_of, served
-from vpp.llm.answers import parse_label
+from vpp.llm.answers import parse_label, parse_rule
 from vpp.llm.choices import GALLERY
-from vpp.llm.rules import parse_rule
-from vpp.llm.templates import SLOTS, Template
+from vpp.llm.templates import SLOTS, shipped
 
 LABELS = "Labels:\n- café\n- no\n\nAnswer in exactly this form:\nOutput: one of the labels"
 RULES = "Answer in exactly this form:\nNew rule: the whole new rule"
@@ -108,7 +107,7 @@ def test_roles_are_told_by_the_shipped_templates(role, name):
     from tests.reporting.builders import YES_NO
     from vpp.llm.forms import learner_form, optimizer_form, prior_form
 
-    template = Template.shipped(role, name)
+    template = shipped(role, name)
     forms = {
         "learner": lambda: learner_form(template.style, YES_NO, 1),
         "optimizer": lambda: optimizer_form(template.style),

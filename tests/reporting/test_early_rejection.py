@@ -52,8 +52,8 @@ def test_it_is_told_with_the_rows_that_were_answered_and_what_was_still_possible
         '<p class="cap">log α, at most −3.00, is below log u = −0.69.</p>'
     ) in ruled_out_html(rejected(snapshot.view, data), seed_text="")
     assert (
-        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed: "
-        "log α, at most −3.00, is below log u = −0.69. 1 of 1 row speaks against it:"
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed. "
+        "log α, at most −3.00, is below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there."
     ) in report_markdown(reader)
     assert happened(snapshot.view, 0, CONFIG) == (
         "Step 0: one proposal was judged and rejected; one rejection was certain before all rows were answered, "

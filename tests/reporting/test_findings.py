@@ -7,7 +7,7 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, started
 from vpp.reporting.markdown import report, report_markdown
-from vpp.reporting.markdown_ruled_out import MOST_TEXTS
+from vpp.reporting.markdown_findings import MOST_TEXTS
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 

@@ -105,7 +105,8 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
 def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()))
     assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
-    assert "Step 0, particle 0. Weight 0.125 before, no copy after. 1 of 2 rows speaks against it:" in report
+    assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report
+    assert "1 of 2 rows contradicts it; the heaviest is right there.\n\n| row |" in report
     assert "| 0 | a 0 | no | yes |" in report
 
 
@@ -121,8 +122,8 @@ def test_what_was_rejected_is_told_with_its_arithmetic(tmp_path: Path) -> None:
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
     assert (
-        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text that stayed: log α = −4.00 is "
-        "below log u = −0.69. 1 of 1 row speaks against it:" in report
+        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text that stayed. log α = −4.00 is "
+        "below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
     )
     assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
     verdict = "Too few to judge the filter by. 1 unparsable besides."
@@ -314,7 +315,7 @@ def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
     events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
     report = report_markdown(run(tmp_path, *events, config=config))
-    assert "against −1.00 of the text that stayed, times φ = 0.25: log α = −1.00 is below" in report
+    assert "against −1.00 of the text that stayed, times φ = 0.25. log α = −1.00 is below" in report
     assert "less that of the text it would replace, times φ where a run has one, and at most 0" in report
 
 

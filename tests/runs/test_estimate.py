@@ -21,11 +21,11 @@ from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan, step_calls
 from vpp.llm.budget import NO_CAP, Cap, Price
+from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
-from vpp.llm.learner import LlmLearner
+from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.protocol import Messages, read_completion
-from vpp.llm.templates import Template
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
@@ -41,7 +41,7 @@ from vpp.runs.estimate import (
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.session import optimizer_prompts
+from vpp.runs.session import learner_prompts, optimizer_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -192,9 +192,9 @@ async def played(made: RunSpec, data: Dataset) -> tuple[Listening, Listening, li
     problem = Problem(
         dataset=data,
         learner=LlmLearner(
-            asked, Template.shipped("learner", "paper"), data, seed=0, max_tokens=512, counters=counters
+            asked, learner_prompts(made, data), LearnerOptions(seed=0, max_tokens=512), counters=counters
         ),
-        optimizer=LlmOptimizer(rewriting, prompts, max_tokens=1536, counters=counters),
+        optimizer=LlmOptimizer(rewriting, prompts, ModelLimits(max_tokens=1536), counters=counters),
         seed_text=prompts.seed_text,
         batch_size=made.config.batch_size,
         epochs=made.config.epochs,

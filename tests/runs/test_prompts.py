@@ -15,7 +15,7 @@ import uvicorn
 
 from tests.app.conftest import ROOT, free_port
 from vpp.demo.server import Options, build_app
-from vpp.llm.gallery import shipped
+from vpp.llm.templates import shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker, as_text
 from vpp.runs.reader import RunReader

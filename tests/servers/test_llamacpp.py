@@ -12,12 +12,13 @@ from tests.processes import Desk
 from tests.servers.served import Served
 from tests.servers.whole import finished, votes
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import parse_label, parse_number, parse_pack
+from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.carriers import honoured, try_carriers
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.learner import learner_messages
+from vpp.llm.packs import parse_pack
+from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure
-from vpp.llm.templates import Template
+from vpp.llm.templates import shipped
 
 RULE = "The output is 1 if x is above 2, and 0 otherwise."
 AWKWARD = ("C:\\x|y", 'say "yes"', "50 % [ß]")
@@ -43,9 +44,10 @@ def asked(served: Served, call: Callable[[Endpoint], Any]) -> Any:
 
 def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "paper") -> str:
     """What the model says about the first rows, after checking that it has the structure."""
-    template = Template.shipped("learner", style)
+    template = shipped("learner", style)
     numbers = tuple(range(1, count + 1))
-    messages = learner_messages(template, dataset, RULE, dataset.train[:count], held)
+    prompts = LearnerPrompts(dataset=dataset, template=template, structured=held)
+    messages = prompts.messages(RULE, dataset.train[:count])
     structured = structure(held, template.style, dataset, numbers=numbers, of=count)
     assert structured is not None
     completion = asked(

@@ -16,7 +16,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
-from vpp.llm.gallery import set_texts
+from vpp.llm.templates import set_texts
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset

@@ -19,7 +19,7 @@ from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
-from vpp.llm.gallery import check_templates, gallery_text
+from vpp.llm.templates import check_templates, gallery_text
 from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for

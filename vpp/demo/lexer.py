@@ -1,4 +1,4 @@
-"""Tokens of a rule's text, a cursor over them, and the words that have a meaning to the reader."""
+"""Tokens of a rule's text, a cursor over them, and the words that names are quoted for."""
 
 import re
 from collections.abc import Callable
@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+from vpp.demo.terms import Term
+
 T = TypeVar("T")
 
 LONGEST_TEXT = 20_000
 """Characters of a rule that are read; the rest is ignored."""
 
 _MOST_STEPS = 60_000
-_DEEPEST = 25
+_DEEPEST = 200
 
 _TOKEN = re.compile(
     r"""
@@ -25,6 +27,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+_TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 
 _PLAIN = {
     "≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "≠": "!=", "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "⋅": "*",
@@ -78,27 +82,46 @@ class TooTangled(Exception):
 
 
 class Cursor:
-    """A position in a text's tokens. A reader moves it forward, or returns None and leaves it unchanged."""
+    """A position in a rule's text, and what the grammar knows while it reads.
 
-    def __init__(self, text: str) -> None:
+    A grammar function takes the cursor and moves it forward, or returns None; `attempt` then moves it back.
+    """
+
+    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
         self.text = text[:LONGEST_TEXT]
         self.tokens = tokens(self.text)
-        self.at = 0
+        self.position = 0
+        self.names = sorted((name for name in names if name), key=len, reverse=True)
+        """Columns, the longest name first."""
+        self.labels = sorted(labels, key=len, reverse=True)
+        """Labels, the longest first; empty if the answer is a number."""
+        match = _TARGET.search(self.text)
+        self.target = match[1].strip() if match else ""
+        """Name of the target in the seed sentence; else empty."""
+        self.subject: Term | None = None
+        """Last term that was checked, for `the sum is even and at most 26`."""
+        self.radius: Term | None = None
+        """Radius of the circle that the rule describes."""
         self._steps = 0
         self._depth = 0
 
     @property
     def here(self) -> Token:
         """Token at the cursor; the last stop at the end."""
-        return self.tokens[self.at]
+        return self.tokens[self.position]
+
+    @property
+    def before(self) -> Token:
+        """Token before the cursor."""
+        return self.tokens[self.position - 1]
 
     def ahead(self, count: int = 1) -> Token:
         """Return the token `count` places ahead."""
-        return self.tokens[min(self.at + count, len(self.tokens) - 1)]
+        return self.tokens[min(self.position + count, len(self.tokens) - 1)]
 
     def finished(self) -> bool:
         """Whether the cursor is at the last stop."""
-        return self.at >= len(self.tokens) - 1
+        return self.position >= len(self.tokens) - 1
 
     def take(self, alternatives: str) -> str | None:
         """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
@@ -106,12 +129,12 @@ class Cursor:
         if self._steps > _MOST_STEPS:
             raise TooTangled
         for phrase in _phrases(alternatives).get(self.here.plain, ()):
-            if self._stands(phrase):
-                self.at += len(phrase)
+            if self._matches(phrase):
+                self.position += len(phrase)
                 return " ".join(phrase)
         return None
 
-    def _stands(self, phrase: tuple[str, ...]) -> bool:
+    def _matches(self, phrase: tuple[str, ...]) -> bool:
         return all(
             self.ahead(offset).plain == word and self.ahead(offset).kind in {"word", "symbol", "number"}
             for offset, word in enumerate(phrase)
@@ -119,17 +142,17 @@ class Cursor:
 
     def sees(self, alternatives: str) -> bool:
         """Whether one of the phrases is at the cursor."""
-        mark = self.at
+        mark = self.position
         is_here = self.take(alternatives) is not None
-        self.at = mark
+        self.position = mark
         return is_here
 
     def take_kind(self, kind: str) -> Token | None:
         """Step over a token of the kind, and return it."""
         if self.here.kind != kind or self.finished():
             return None
-        self.at += 1
-        return self.tokens[self.at - 1]
+        self.position += 1
+        return self.before
 
     def take_text(self, wanted: str, *, any_case: bool = False) -> bool:
         """Step over this exact text, if it is at the cursor as whole words."""
@@ -139,32 +162,28 @@ class Cursor:
             return False
         if wanted[-1].isalnum() and (self.text[end : end + 1].isalnum() or self.text[end : end + 1] == "_"):
             return False
-        self.jump(end)
+        while not self.finished() and self.here.start < end:
+            self.position += 1
         return True
 
-    def jump(self, offset: int) -> None:
-        """Move to the first token that starts at or after an offset in the text."""
-        while not self.finished() and self.here.start < offset:
-            self.at += 1
-
-    def attempt(self, reader: Callable[[], T]) -> T | None:
-        """Call the reader; move the cursor back if it returns None."""
-        mark = self.at
+    def attempt(self, read: "Callable[[Cursor], T]") -> T | None:
+        """Call a grammar function; move the cursor back if it returns None."""
+        mark = self.position
         self._depth += 1
         try:
-            if self._depth > _DEEPEST * 8:
+            if self._depth > _DEEPEST:
                 raise TooTangled
-            result = reader()
+            result = read(self)
         finally:
             self._depth -= 1
         if result is None:
-            self.at = mark
+            self.position = mark
         return result
 
-    def first(self, *readers: Callable[[], T]) -> T | None:
-        """Call the readers in turn; return the first result."""
-        for reader in readers:
-            result = self.attempt(reader)
+    def first(self, *readers: "Callable[[Cursor], T]") -> T | None:
+        """Call grammar functions in turn; return the first result."""
+        for read in readers:
+            result = self.attempt(read)
             if result is not None:
                 return result
         return None
@@ -207,4 +226,4 @@ _WORDS = """
 """
 
 RESERVED = frozenset(_WORDS.split())
-"""Words with a meaning to the reader, in lower case; names made of them are quoted. x, y and z are columns."""
+"""Words that a rule may use, in lower case. The writer quotes names that hold one, so the list never shrinks."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from vpp.data.dataset import Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView

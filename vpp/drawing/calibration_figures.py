@@ -39,7 +39,7 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
         + "<extra></extra>",
     )
-    _say(chart, x=0.01, y=curve.area_random, text="random order", color=c["ink-3"], anchor="left", shift=_clear(curve))
+    _name_line(chart, "random order", (0.01, curve.area_random), mode=mode, shift=_clear(curve))
     shown = _percent if is_label else number
     return Figure(
         chart=chart,
@@ -77,7 +77,7 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
     _line(chart, [0, 1], [0, 1], color=c["ink-3"], dash="dash")
-    _say(chart, x=0.22, y=0.22, text="as often right as sure", color=c["ink-3"], anchor="left", shift=-12)
+    _name_line(chart, "as often right as sure", (0.22, 0.22), mode=mode, shift=-12)
     ends = [wilson(each.n_right, each.n) for each in bins]
     chart.add_scatter(
         x=[each.confidence for each in bins],
@@ -179,10 +179,10 @@ def _line(chart: go.Figure, x: list[float], y: list[float], *, color: str, dash:
     chart.add_scatter(x=x, y=y, mode="lines", line={"color": color, "width": 1, "dash": dash}, hoverinfo="skip")
 
 
-def _say(chart: go.Figure, *, x: float, y: float, text: str, color: str, anchor: str, shift: int = 10) -> None:
-    chart.add_annotation(
-        x=x, y=y, text=text, showarrow=False, xanchor=anchor, yshift=shift, font={"size": 12, "color": color}
-    )
+def _name_line(chart: go.Figure, name: str, at: tuple[float, float], *, mode: Mode, shift: int) -> None:
+    """Write a line's name, beginning at a point of it. shift: pixels upwards."""
+    font = {"size": 12, "color": INK[mode]["ink-3"]}
+    chart.add_annotation(x=at[0], y=at[1], text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
 
 
 def _top(values: tuple[float, ...]) -> float:

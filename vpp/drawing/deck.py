@@ -1,13 +1,67 @@
-"""The deck: cards as HTML. Sorted by weight, it is the posterior's bar chart."""
+"""The deck: a card per particle, and its HTML. Sorted by weight, it is the posterior's bar chart."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from vpp.drawing.cards import PROMPT, Card, Fold
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
 from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
 from vpp.wording.words import short_weight
+
+Marks = tuple[tuple[Mark, str], ...]
+Hits = tuple[bool | None, ...]
+"""Per row: True right, False wrong, None abstained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """A folded part of a card."""
+
+    name: str
+    """Unique on a card."""
+    mark: Mark
+    title: str
+    sentence: str = ""
+    """A hypothesis."""
+    notes: tuple[str, ...] = ()
+    raw: tuple[tuple[str, str | None], ...] = ()
+    """(Title, text) of prompt and answer, verbatim; None for a prompt that is sent once its fold is opened."""
+    slot: int | None = None
+    """Slot whose prompt it shows, if prompts are sent once their fold is opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One particle at one step."""
+
+    slot: int
+    weight: float | None
+    """None before the first weights; 1/K if all count alike."""
+    sentence: str
+    """Hypothesis without the seed sentence, which all share."""
+    parent: str | None
+    """Sentence it was rewritten from, if any."""
+    marks: Marks
+    """What happened to it."""
+    hits: Hits
+    """Batch rows; empty for regression."""
+    rail: tuple[str, ...]
+    """Short facts at the right."""
+    folds: tuple[Fold, ...]
+    alike: int = 0
+    """Number of particles, K, if all count alike; 0 if they have weights."""
+    moved: Marks = ()
+    """Changes of its weight and its place since the step before."""
+
+
+PROMPT = "the prompt"
+
+
+def without_seed(sentence: str, seed_text: str) -> str:
+    """The optimizer's part of a hypothesis; the seed sentence alone if it wrote nothing."""
+    return sentence.removeprefix(seed_text).strip() or sentence
+
 
 FAINT_BELOW = 0.02
 SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
@@ -21,7 +75,7 @@ def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def card_html(card: Card) -> str:
-    """One card, made once while it is the same; `data-key` tells it apart from the others of its deck."""
+    """One card, cached by its content; `data-key` identifies it in its deck."""
     weight = card.weight or 0.0
     faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
     shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
@@ -36,9 +90,9 @@ def card_html(card: Card) -> str:
 
 
 def _moved(card: Card) -> str:
-    """What is another thing about its weight than a step before; the shape's word, up or down, is for the ear alone."""
-    told = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
-    return f'<span class="moved">{told}</span>' if told else ""
+    """Changes of weight and place; the words up and down are for screen readers alone."""
+    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
+    return f'<span class="moved">{changes}</span>' if changes else ""
 
 
 def _sentence(card: Card) -> str:
@@ -53,7 +107,7 @@ def _foot(card: Card) -> str:
 
 
 def _parent(card: Card) -> str:
-    """The text before, where so little was kept that it is not marked word by word."""
+    """The text before, if too few words were kept for a word-by-word diff."""
     if card.parent is None or not is_rewritten(card.parent, card.sentence):
         return ""
     kept = badge("", f"{100 * kept_share(card.parent, card.sentence):.0f} % of the words kept")
@@ -74,7 +128,7 @@ def _fold(fold: Fold) -> str:
 
 
 def _raw(fold: Fold, title: str, words: str | None) -> str:
-    """What comes when it is opened is asked for by its slot, in `data-wanted` (assets/deck.js)."""
+    """A verbatim text. A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js)."""
     wanted = f' data-wanted="{fold.slot}"' if fold.slot is not None and title == PROMPT else ""
     shown = '<p class="cap">One moment.</p>' if words is None else f'<pre class="raw">{text(words)}</pre>'
     return (

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from vpp.drawing.cards import without_seed
 from vpp.drawing.comparison import CODES, grid
+from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.comparison import Candidate, DifferingPoint
 from vpp.inspection.conditions import Compared

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from vpp.drawing.cards import AFRESH, without_seed
+from vpp.drawing.card_parts import AFRESH
+from vpp.drawing.deck import without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
 from vpp.inspection.origins import Origin, origins

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
 from vpp.wording.markup import copy_button, text
@@ -46,7 +46,7 @@ def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *,
         f'<span class="k">{held}</span></div>'
         f'<div><p class="hyp">{text(without_seed(first.text, seed_text))}</p><div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
-        f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in _facts(idea, first))}</div></article>'
+        f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
 
 
@@ -83,7 +83,8 @@ def first_seen(wording: Wording) -> str:
     return f"first seen {when}, {particles(wording.first_slots)}"
 
 
-def _facts(idea: Idea, first: Wording) -> Iterator[str]:
+def facts(idea: Idea, first: Wording) -> Iterator[str]:
+    """Scores of an idea, its particles, and the first occurrence of a wording."""
     scores = (("test", idea.test), ("training", idea.train))
     if not any(score for _, score in scores) and idea.compared:
         yield _right(idea.compared, "row", "compared")

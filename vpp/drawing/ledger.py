@@ -1,19 +1,19 @@
-"""What the data ruled out, as HTML: the whole text, when, by how much, and the rows that decided it."""
+"""Ruled-out texts: each one described in plain text, once for the pages and the report, and drawn as HTML."""
 
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Row
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Past, Reason, RuledOut, lives_on
+from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Reason, RuledOut, lives_on
 from vpp.posterior.prediction import Value
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, text
+from vpp.wording.markup import Mark, badge, caption, text
 from vpp.wording.words import (
     after_rows,
     capitalised,
@@ -34,9 +34,9 @@ MARKS: dict[Reason, tuple[Mark, str]] = {
     "unparsable": ("abs", "unreadable"),
 }
 NOT_DRAWN: tuple[Mark, str] = ("copy", "not drawn")
-"""For a text that was resampled away while the idea that it words was kept."""
+"""Status of a text that was resampled away although its idea was kept."""
 SHOWN_ROWS = 3
-"""Rows beside an entry; the others are folded away."""
+"""Rows shown with an entry; a page folds the others away."""
 MOST_ROWS = 40
 """Rows listed in all."""
 MOST_OCCASIONS = 40
@@ -45,8 +45,11 @@ LONGEST_ANSWER = 400
 """Characters of an unreadable answer shown outside a fold."""
 
 
+# Summaries
+
+
 def reason_counts(entries: Sequence[RuledOut]) -> dict[Reason, str]:
-    """`Rejected 12`, `Resampled away 5`, `Unreadable 2`: those that there are."""
+    """`Rejected 12`, `Resampled away 5`, `Unreadable 2`; reasons without an entry are left out."""
     counts = Counter(entry.reason for entry in entries)
     return {
         reason: f"{capitalised(MARKS[reason][1])} {integer(counts[reason])}" for reason in REASONS if counts[reason]
@@ -60,59 +63,72 @@ def counts_words(entries: Sequence[RuledOut]) -> str:
 
 
 def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
-    """`Twelve texts were ruled out.`: unreadable answers are none; empty where the method can rule out nothing."""
+    """`Twelve texts were ruled out.`, not counting unreadable answers; empty if the method rules out nothing."""
     n = sum(entry.reason != "unparsable" for entry in entries)
     if n:
-        return f"{capitalised(in_words(n))} {'text was' if n == 1 else 'texts were'} ruled out."
+        return f"{_texts(n)} ruled out."
     return "Nothing was ruled out." if config.is_filtered or config.is_weighted else ""
 
 
 def lived_on_sentence(n: int) -> str:
-    """Why texts that the lot left out are not listed among what the data ruled out. n: at least 1."""
-    said = f"{capitalised(in_words(n))} {'text was' if n == 1 else 'texts were'} not drawn when particles were redrawn"
-    return f"{said}, but others with the same answers were drawn then, or are held now: the lot decided, not the data."
-
-
-def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int] | None = None) -> str:
-    """An article an entry, to be drawn as a deck.
-
-    survivors: by hypothesis id, the number from 0 of the idea that answers the same.
-    """
-    return "".join(_entry(entry, seed_text, survivors or {}) for entry in entries)
-
-
-def _entry(entry: RuledOut, seed_text: str, survivors: Mapping[str, int]) -> str:
-    mark, words = NOT_DRAWN if lives_on(entry, survivors) else _mark(entry)
-    key = hypothesis_id(f"{entry.reason}\n{entry.why_unread}\n{entry.text}")
-    captions = "".join(f'<p class="cap">{text(line)}</p>' for line in (_when(entry), past_words(entry)) if line)
-    stands = "".join(f'<p class="cap">{text(line)}</p>' for line in _stands(entry, survivors))
+    """Reason why texts dropped by chance are not listed as ruled out. n: at least 1."""
     return (
-        f'<article class="out" data-key="{key}" aria-label="{text(words)}"><div>{badge(mark, words)}{captions}</div>'
-        f'<div>{_said(entry, seed_text)}{stands}</div><div class="why">{"".join(_why(entry))}</div></article>'
+        f"{_texts(n)} not drawn when particles were redrawn, but others with the same answers were drawn then, or are "
+        "held now: the lot decided, not the data."
     )
 
 
-def _mark(entry: RuledOut) -> tuple[Mark, str]:
-    mark, words = MARKS[entry.reason]
-    return mark, "refused" if entry.newest.is_refused else words
+def _texts(n: int) -> str:
+    return f"{capitalised(in_words(n))} {'text was' if n == 1 else 'texts were'}"
 
 
-def _said(entry: RuledOut, seed_text: str) -> str:
-    if entry.reason != "unparsable":
-        return f'<p class="hyp">{text(without_seed(entry.text, seed_text))}</p>'
-    if not entry.text.strip():
-        return '<p class="cap">an empty answer</p>'
-    if len(entry.text) <= LONGEST_ANSWER:
-        return f'<pre class="raw">{text(entry.text)}</pre>'
-    return (
-        f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>'
-        f'<details class="par" data-fold="answer"><summary>the whole answer</summary>'
-        f'<pre class="raw">{text(entry.text)}</pre></details>'
+# One text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A ruled-out text in plain text. It holds text from outside, which the renderers escape."""
+
+    status: tuple[Mark, str]
+    quote: str
+    """The hypothesis with its seed sentence, or the unreadable answer."""
+    history: tuple[str, ...]
+    """`last at step 3, particle 1`, and how often it was proposed and rejected in the whole run."""
+    notes: tuple[str, ...]
+    """Sentences on who holds the text, or gives its answers, all the same."""
+    verdict: str
+    """Sentence on the rows that contradict it, or on why it could not be read."""
+    arithmetic: tuple[str, ...]
+    """Sentences with the numbers of the decision."""
+
+
+def finding(entry: RuledOut, survivors: Mapping[str, int]) -> Finding:
+    """Describe a ruled-out text. survivors: current idea with the same answers, by hypothesis id, from 0."""
+    newest = entry.newest
+    mark, words = NOT_DRAWN if lives_on(entry, survivors) else MARKS[entry.reason]
+    return Finding(
+        status=(mark, "refused" if newest.is_refused else words),
+        quote=entry.text,
+        history=tuple(_history(entry)),
+        notes=tuple(_notes(entry, survivors)),
+        verdict=_verdict(entry),
+        arithmetic=tuple(arithmetic(newest)),
     )
 
 
-def _when(entry: RuledOut) -> str:
-    return f"{'last at ' if entry.times > 1 else ''}{_at(entry.newest)}"
+def _history(entry: RuledOut) -> Iterator[str]:
+    yield f"{'last at ' if entry.times > 1 else ''}{_at(entry.newest)}"
+    past, is_plain = entry.past, entry.times == 1 and entry.past.drawn + entry.past.proposed <= 1
+    if entry.reason == "unparsable":
+        yield from [f"answered {_times(entry.times)}"] if entry.times > 1 else []
+    elif not is_plain:
+        counts = {
+            "drawn": past.drawn,
+            "proposed": past.proposed,
+            "accepted": past.accepted,
+            MARKS[entry.reason][1]: entry.times,
+        }
+        yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
 
 
 def _at(occasion: Occasion) -> str:
@@ -121,31 +137,11 @@ def _at(occasion: Occasion) -> str:
     return f"{step}, {particles(occasion.particles)}"
 
 
-def past_words(entry: RuledOut) -> str:
-    """`proposed 3 times, rejected 3 times`: over the whole run."""
-    past = entry.past
-    if entry.reason == "unparsable":
-        return f"answered {_times(entry.times)}" if entry.times > 1 else ""
-    parts = [
-        *([f"drawn {_times(past.drawn)}"] if past.drawn else []),
-        *([f"proposed {_times(past.proposed)}"] if past.proposed else []),
-        *([f"accepted {_times(past.accepted)}"] if past.accepted else []),
-        f"{MARKS[entry.reason][1]} {_times(entry.times)}",
-    ]
-    return "" if _is_plain(past, entry) else ", ".join(parts)
-
-
-def _is_plain(past: Past, entry: RuledOut) -> bool:
-    """Whether it came up once alone, as the entry tells already."""
-    return entry.times == 1 and past.drawn + past.proposed <= 1
-
-
 def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n) or f"{in_words(n)} times"
 
 
-def _stands(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
-    """Where the text, or what it answers, is held all the same."""
+def _notes(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
     if entry.held_by:
         yield f"The same words are held by {particles(entry.held_by)} now."
     elif (number := survivors.get(hypothesis_id(entry.text))) is not None:
@@ -156,62 +152,48 @@ def _stands(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
         yield f"{capitalised(particles(drawn))}, drawn then, {answer} alike on all {rows}: the lot left this text out."
 
 
-def _why(entry: RuledOut) -> Iterator[str]:
+def _verdict(entry: RuledOut) -> str:
     newest = entry.newest
     if entry.reason == "unparsable":
         what = "Refused as no rule for this table" if newest.is_refused else "No hypothesis could be read"
-        yield f"<p>{what}: {text(entry.why_unread or 'no reason is recorded')}.</p>"
-    contradictions = newest.contradictions
-    if contradictions:
-        yield f"<p>{text(contradicted(newest, contradictions))}</p>"
-        yield _contradictions(contradictions[:SHOWN_ROWS], entry.text)
-        yield _other_rows(contradictions[SHOWN_ROWS:MOST_ROWS], entry.text, n_left=len(contradictions) - MOST_ROWS)
-    elif newest.n_rows:
-        yield f"<p>No row of {newest.n_rows} speaks against it.</p>"
-    yield from (f'<p class="cap">{text(line)}</p>' for line in arithmetic(newest))
-    yield _other_times(entry.occasions[1:])
+        return f"{what}: {entry.why_unread or 'no reason is recorded'}."
+    if newest.contradictions:
+        return _contradicted(newest, newest.contradictions)
+    return f"No row of {newest.n_rows} speaks against it." if newest.n_rows else ""
 
 
-def contradicted(occasion: Occasion, found: Sequence[Contradiction]) -> str:
-    """How many rows speak against a text, and how many of them told it from the other."""
-    n, of = len(found), counted(occasion.n_rows, "row")
-    if isinstance(found[0].target, float):
-        return f"On {integer(n)} of {of} it is further off than {_other(occasion)}."
-    decisive = sum(each.is_decisive for each in found)
-    said = f"{integer(n)} of {of} {'contradicts' if n == 1 else 'contradict'} it"
-    if decisive == n:
-        return f"{said}; {_other(occasion)} is right there."
-    return f"{said}; {_other(occasion)} is right on {integer(decisive) if decisive else 'none'} of them."
-
-
-def _other(occasion: Occasion) -> str:
-    return "the text that stayed" if occasion.weight is None else "the heaviest"
+def _contradicted(occasion: Occasion, rows: Sequence[Contradiction]) -> str:
+    """Sentence on how many rows contradict the text, and on how many of them the other text is right."""
+    n, of = len(rows), counted(occasion.n_rows, "row")
+    other = "the text that stayed" if occasion.weight is None else "the heaviest"
+    if isinstance(rows[0].target, float):
+        return f"On {integer(n)} of {of} it is further off than {other}."
+    decisive = sum(each.is_decisive for each in rows)
+    where = "there" if decisive == n else f"on {integer(decisive) if decisive else 'none'} of them"
+    return f"{integer(n)} of {of} {'contradicts' if n == 1 else 'contradict'} it; {other} is right {where}."
 
 
 def arithmetic(occasion: Occasion) -> Iterator[str]:
-    """Eq. 9 in numbers, or the weight before the draw; natural logarithms."""
+    """Eq. 9 in numbers, or the weight before resampling; natural logarithms."""
+    own, other = log_text(occasion.log_likelihood), log_text(occasion.log_likelihood_heaviest)
     if occasion.weight is not None:
         yield f"Weight {weight_text(occasion.weight)} before the particles were redrawn, no copy after."
-        yield _likelihoods(occasion.log_likelihood, occasion.log_likelihood_heaviest, "the heaviest")
+        yield f"Log-likelihood {own}, against {other} of the heaviest."
         return
+    proposal, log_u = log_text(occasion.log_likelihood_proposal), log_text(_log(occasion.u))
     tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
-    against = f"the text that stayed{tempered}"
+    against = f"against {own} of the text that stayed{tempered}."
     if occasion.log_alpha is not None:
-        yield _likelihoods(occasion.log_likelihood_proposal, occasion.log_likelihood, against)
-        yield f"log α = {fixed(occasion.log_alpha)} is below log u = {fixed(_log(occasion.u))}."
+        yield f"Log-likelihood {proposal}, {against}"
+        yield f"log α = {fixed(occasion.log_alpha)} is below log u = {log_u}."
     elif occasion.log_alpha_bound is not None:
-        yield (
-            f"Rejected after {after_rows(occasion.n_answered, occasion.unanswered)}: log-likelihood at most "
-            f"{_fixed(occasion.log_likelihood_bound)}, against {_fixed(occasion.log_likelihood)} of {against}."
-        )
-        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(_log(occasion.u))}."
+        rows = after_rows(occasion.n_answered, occasion.unanswered)
+        yield f"Rejected after {rows}: log-likelihood at most {log_text(occasion.log_likelihood_bound)}, {against}"
+        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {log_u}."
 
 
-def _likelihoods(own: float | None, other: float | None, whose: str) -> str:
-    return f"Log-likelihood {_fixed(own)}, against {_fixed(other)} of {whose}."
-
-
-def _fixed(value: float | None) -> str:
+def log_text(value: float | None) -> str:
+    """A natural logarithm."""
     return "not recorded" if value is None else fixed(value)
 
 
@@ -219,54 +201,96 @@ def _log(u: float | None) -> float:
     return math.nan if u is None else math.log(u) if u > 0 else -math.inf
 
 
-def _other_rows(rows: Sequence[Contradiction], said: str, *, n_left: int) -> str:
-    if not rows:
-        return ""
-    left = f'<p class="cap">{counted(n_left, "further row")} not listed.</p>' if n_left > 0 else ""
-    title = f"{counted(len(rows), 'more row')}{', the worst first' if len(rows) > 1 else ''}"
+def answer_text(value: Value | None) -> str:
+    """An answer or a target of a contradicted row."""
+    return number(value, 6) if isinstance(value, float) else value_text(value)
+
+
+# HTML
+
+
+def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int] | None = None) -> str:
+    """An article per entry, to be drawn as a deck.
+
+    survivors: current idea with the same answers, by hypothesis id, from 0.
+    """
+    return "".join(_article(entry, finding(entry, survivors or {}), seed_text) for entry in entries)
+
+
+def _article(entry: RuledOut, shown: Finding, seed_text: str) -> str:
+    key = hypothesis_id(f"{entry.reason}\n{entry.why_unread}\n{entry.text}")
+    history, notes = ("".join(map(caption, lines)) for lines in (shown.history, shown.notes))
     return (
-        f'<details class="par" data-fold="rows"><summary>{title}</summary>{_contradictions(rows, said)}{left}</details>'
+        f'<article class="out" data-key="{key}" aria-label="{text(shown.status[1])}"><div>{badge(*shown.status)}'
+        f"{history}</div><div>{_quote(entry, seed_text)}{notes}</div>"
+        f'<div class="why">{"".join(_why(entry, shown))}</div></article>'
     )
 
 
-def _contradictions(rows: Sequence[Contradiction], said: str) -> str:
+def _quote(entry: RuledOut, seed_text: str) -> str:
+    if entry.reason != "unparsable":
+        return f'<p class="hyp">{text(without_seed(entry.text, seed_text))}</p>'
+    if not entry.text.strip():
+        return caption("an empty answer")
+    if len(entry.text) <= LONGEST_ANSWER:
+        return f'<pre class="raw">{text(entry.text)}</pre>'
+    whole = f'<pre class="raw">{text(entry.text)}</pre>'
+    return f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>{_fold("answer", "the whole answer", whole)}'
+
+
+def _fold(name: str, title: str, html: str) -> str:
+    return f'<details class="par" data-fold="{name}"><summary>{text(title)}</summary>{html}</details>'
+
+
+def _why(entry: RuledOut, shown: Finding) -> Iterator[str]:
+    rows = entry.newest.contradictions
+    if shown.verdict:
+        yield f"<p>{text(shown.verdict)}</p>"
+    if rows:
+        yield _rows_table(rows[:SHOWN_ROWS], entry.text)
+        yield _other_rows(rows[SHOWN_ROWS:MOST_ROWS], entry.text, n_left=len(rows) - MOST_ROWS)
+    yield from map(caption, shown.arithmetic)
+    yield _other_times(entry.occasions[1:])
+
+
+def _other_rows(rows: Sequence[Contradiction], hypothesis: str, *, n_left: int) -> str:
+    if not rows:
+        return ""
+    left = caption(f"{counted(n_left, 'further row')} not listed.") if n_left > 0 else ""
+    title = f"{counted(len(rows), 'more row')}{', the worst first' if len(rows) > 1 else ''}"
+    return _fold("rows", title, _rows_table(rows, hypothesis) + left)
+
+
+def _rows_table(rows: Sequence[Contradiction], hypothesis: str) -> str:
     head = "<tr><th>row</th><th>inputs</th><th>it said</th><th>true</th></tr>"
-    body = "".join(_contradiction(row, said) for row in rows)
+    body = "".join(
+        f'<tr><td>{each.row.id}</td><td title="{text(inputs_line(each.row, len(each.row.inputs)))}">'
+        f"{text(relevant_inputs(each.row, hypothesis))}</td>"
+        f"<td><b>{text(answer_text(each.said))}</b></td><td>{text(answer_text(each.target))}</td></tr>"
+        for each in rows
+    )
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
-def _contradiction(found: Contradiction, said: str) -> str:
-    whole = inputs_line(found.row, len(found.row.inputs))
-    return (
-        f'<tr><td>{found.row.id}</td><td title="{text(whole)}">{text(told_inputs(found.row, said))}</td>'
-        f"<td><b>{text(_answer(found.said))}</b></td><td>{text(_answer(found.target))}</td></tr>"
-    )
-
-
-def told_inputs(row: Row, said: str) -> str:
-    """A row's inputs in a line: those that the hypothesis names, or the first ones where it names none."""
-    named = [cell for cell in row.inputs if re.search(rf"(?<!\w){re.escape(cell[0])}(?!\w)", said)]
+def relevant_inputs(row: Row, hypothesis: str) -> str:
+    """A row's inputs in a line: those that the hypothesis names, or the first ones if it names none."""
+    named = [cell for cell in row.inputs if re.search(rf"(?<!\w){re.escape(cell[0])}(?!\w)", hypothesis)]
     shown = named[:MOST_INPUTS] or row.inputs[:MOST_INPUTS]
     rest = [cell for cell in row.inputs if cell not in shown]
     return inputs_line(replace(row, inputs=(*shown, *rest)), len(shown))
 
 
-def _answer(value: Value | None) -> str:
-    return number(value, 6) if isinstance(value, float) else value_text(value)
-
-
 def _other_times(occasions: Sequence[Occasion]) -> str:
     if not occasions:
         return ""
-    lines = [f"{_at(each)}{_by_how_much(each)}" for each in occasions[:MOST_OCCASIONS]]
+    lines = [f"{_at(each)}{_margin(each)}" for each in occasions[:MOST_OCCASIONS]]
     left = len(occasions) - len(lines)
     lines += [f"and {counted(left, 'time')} before"] if left else []
     title = "the other time" if len(occasions) == 1 else f"the {in_words(len(occasions))} other times"
-    said = "".join(f'<p class="cap">{text(line)}</p>' for line in lines)
-    return f'<details class="par" data-fold="times"><summary>{title}</summary>{said}</details>'
+    return _fold("times", title, "".join(map(caption, lines)))
 
 
-def _by_how_much(occasion: Occasion) -> str:
+def _margin(occasion: Occasion) -> str:
     if occasion.log_alpha is not None:
         return f": log α = {fixed(occasion.log_alpha)}, log u = {fixed(_log(occasion.u))}"
     if occasion.log_alpha_bound is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from vpp.data.dataset import Row
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
 from vpp.inspection.camps import Camp, Column, camps, heaviest_first
 from vpp.inspection.points import Point

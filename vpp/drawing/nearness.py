@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.drawing.idea_deck import held_sentence, held_text
 from vpp.inspection.similarity import Group, Nearness
 from vpp.wording.markup import scrolling, text
@@ -122,11 +122,15 @@ def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
 
 
 def _group(near: Nearness, group: Group, seed_text: str, *, is_weighted: bool) -> str:
-    said = without_seed(near.ideas.all[group.numbers[0]].text, seed_text)
+    heaviest = without_seed(near.ideas.all[group.numbers[0]].text, seed_text)
+    held, *cells = map(text, group_cells(near, group, is_weighted=is_weighted))
+    others = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr><td class="num">{held}</td>{others}<td class="voice">{text(heaviest)}</td></tr>'
+
+
+def group_cells(near: Nearness, group: Group, *, is_weighted: bool) -> tuple[str, str, str, str]:
+    """Weight, numbers of the ideas, particles, and the least agreement of a group."""
     ideas = listed([number + 1 for number in group.numbers])
     least = percent(group.least, 1) if len(group.numbers) > 1 else "one idea"
-    held = text(held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted))
-    return (
-        f'<tr><td class="num">{held}</td><td>{ideas}</td><td>{group.n_particles}</td>'
-        f'<td>{text(least)}</td><td class="voice">{text(said)}</td></tr>'
-    )
+    held = held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted)
+    return held, ideas, integer(group.n_particles), least

@@ -1,9 +1,10 @@
 """Most informative labels to collect, in sentences and HTML: questions, the effect of each answer, and the next run."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vpp.data.labelling import Source
-from vpp.drawing.cards import without_seed
+from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inference.plan import Plan
 from vpp.inspection.settling import REACH, Consequence, Contender, Question
@@ -72,24 +73,28 @@ def finding(questions: Sequence[Question], *, ceiling: float) -> str:
     )
 
 
-def question_html(
-    question: Question, held: Sequence[Contender], *, name: str, seed_text: str, is_weighted: bool,
-    tau: float | None, n_labels: int, decimals: int | None = None,
-) -> str:  # fmt: skip
-    """One input, the vote now, and what each answer would do.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Properties of a run on which the wording of answers depends."""
 
-    name: of the input. n_labels: 0 for numbers. decimals: of the training targets.
-    """
+    is_weighted: bool
+    n_labels: int = 0
+    """Labels of the target; 0 for numbers."""
+    tau: float | None = None
+    """Noise variance, for numbers; None for labels."""
+    decimals: int | None = None
+    """Decimals of the training targets, for numbers."""
+
+
+def question_html(question: Question, held: Sequence[Contender], target: Target, *, name: str, seed_text: str) -> str:
+    """One input, the vote now, and the effect of each answer. name: the input's own."""
     inputs = inputs_line(question.row, len(question.row.inputs))
-    consequences = "".join(
-        f"<p>{text(said)}</p>"
-        for said in consequence_words(question, is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
-    )
+    consequences = "".join(f"<p>{text(words)}</p>" for words in consequence_words(question, target))
     return (
         f'<article class="settle"><div class="q"><p class="in">{text(inputs)}</p>'
         f'<p class="cap">{text(capitalised(name))} · {text(fixed(question.bits))} bits</p></div>'
-        f'<div class="now">{_vote(question, decimals)}</div>'
-        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text, decimals)}</article>'
+        f'<div class="now">{_vote(question, target.decimals)}</div>'
+        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text, target.decimals)}</article>'
     )
 
 
@@ -104,21 +109,19 @@ def _vote(question: Question, decimals: int | None) -> str:
     )
 
 
-def consequence_words(
-    question: Question, *, is_weighted: bool, tau: float | None, n_labels: int, decimals: int | None = None
-) -> Iterator[str]:
-    """A sentence an answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
+def consequence_words(question: Question, target: Target) -> Iterator[str]:
+    """A sentence per answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
     size = sum(vote is not None for vote in question.votes)
     for each in question.consequences[:MOST_ANSWERS]:
-        answer = _answer(each, decimals, is_number=tau is not None)
-        yield f"If {answer}: {_contradicted(each, size, is_weighted=is_weighted)}."
+        answer = _answer(each, target.decimals, is_number=target.tau is not None)
+        yield f"If {answer}: {_contradicted(each, size, is_weighted=target.is_weighted)}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
         yield f"{capitalised(counted(rest, 'more answer'))} {'has' if rest == 1 else 'have'} some weight."
-    if 0 < len(question.consequences) < n_labels:
+    if 0 < len(question.consequences) < target.n_labels:
         yield "If anything else: every particle that answered is contradicted."
     if question.abstained > 0:
-        share = f"{percent(question.abstained)} of the {'weight' if is_weighted else 'particles'}"
+        share = f"{percent(question.abstained)} of the {'weight' if target.is_weighted else 'particles'}"
         yield f"{share} gave no readable answer: that counts as wrong."
 
 

@@ -35,9 +35,8 @@ async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float
     log_lik_new = _known(new.particle)
     # theta <- theta~ if log u < log alpha
     accepted = accepts(log_alpha(log_lik_new), u=u)
-    decision = candidate.event(
-        accepted=accepted,
-        why="likelihood",
+    decision = replace(
+        candidate.event(accepted=accepted, why="likelihood"),
         log_likelihood=log_lik,
         log_likelihood_proposal=log_lik_new,
         log_alpha=log_alpha(log_lik_new),
@@ -58,9 +57,8 @@ async def _scored(candidate: Candidate, rows: tuple[Row, ...], is_open: Callable
 
 def _rejected(candidate: Candidate, scored: Partial, *, log_likelihood: float, u: float) -> Outcome:
     """A rejection that was certain before all rows were answered."""
-    decision = candidate.event(
-        accepted=False,
-        why="likelihood",
+    decision = replace(
+        candidate.event(accepted=False, why="likelihood"),
         log_likelihood=log_likelihood,
         u=u,
         unanswered=scored.unanswered,

@@ -34,19 +34,8 @@ class Candidate:
         """The event of a method without an accept step: a new text replaces the parent's."""
         return self.kept() if self.text is None else self.event(accepted=True, why="taken")
 
-    def event(
-        self,
-        *,
-        accepted: bool,
-        why: Literal["likelihood", "taken", "unchanged", "unparsable"],
-        log_likelihood: float | None = None,
-        log_likelihood_proposal: float | None = None,
-        log_alpha: float | None = None,
-        u: float | None = None,
-        unanswered: int = 0,
-        log_likelihood_bound: float | None = None,
-    ) -> Proposed:
-        """The decision, with its numbers if an accept step made it. Log-likelihoods are natural logs."""
+    def event(self, *, accepted: bool, why: Literal["likelihood", "taken", "unchanged", "unparsable"]) -> Proposed:
+        """The decision, without the numbers of an accept step."""
         text = self.proposal.text
         return Proposed(
             step=self.chain.step,
@@ -59,12 +48,6 @@ class Candidate:
             accepted=accepted,
             why=why,
             reason=self.proposal.reason,
-            log_likelihood=log_likelihood,
-            log_likelihood_proposal=log_likelihood_proposal,
-            log_alpha=log_alpha,
-            u=u,
-            unanswered=unanswered,
-            log_likelihood_bound=log_likelihood_bound,
             origin=self.origin,
             shown=self.proposal.shown,
             thoughts=self.proposal.thoughts,

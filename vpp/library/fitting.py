@@ -16,7 +16,7 @@ from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
 from vpp.library.posterior import Posterior
 from vpp.llm.choices import AUTO, chosen_templates
-from vpp.llm.gallery import set_texts
+from vpp.llm.templates import set_texts
 from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.launch import launch

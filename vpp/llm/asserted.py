@@ -1,4 +1,4 @@
-"""Reads the label that an explanation asserts, for an answer that never came to its `Output:` line.
+"""Reads the label that an explanation asserts, for answers without an `Output:` line.
 
 A label counts only if it is the one known label that the text mentions, in any clause, and a sentence asserts it: "the
 output is X", "the rule predicts 'X'", "so it is X", "so answer X", "-> X" at the end, or a last sentence such as "The
@@ -14,16 +14,16 @@ from functools import lru_cache
 from vpp.data.answers import read_float
 
 TEXT_LIMIT = 8_000
-"""Characters of a text; a longer one asserts nothing."""
+"""Maximum characters of a text that is read."""
 LABELS_LIMIT = 20_000
-"""Characters of all labels together."""
+"""Maximum characters of all labels together."""
 _TRUTH_WORDS = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f"))
 _LABEL = "\ue000"
 """Replaces the label in a sentence, so that the patterns below need not know it."""
 
 
 def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
-    """The one label that `text` mentions, if it asserts it; else None."""
+    """Return the one label that `text` mentions if a sentence asserts it, else None."""
     mentioned = mentioned_labels(text, classes)
     if len(mentioned) != 1 or _LABEL in text:
         return None
@@ -45,9 +45,9 @@ def is_truth_word(label: str) -> bool:
 
 
 def mentioned_labels(text: str, classes: tuple[str, ...]) -> set[str]:
-    """The labels that stand in `text` as whole words, of overlapping ones the longest.
+    """Return the labels that `text` has as whole words; of overlapping ones, the longest.
 
-    Empty for a text, or for labels, too long to search.
+    Empty if the text or the labels are too long to search.
     """
     if len(text) > TEXT_LIMIT or sum(map(len, classes)) > LABELS_LIMIT:
         return set()
@@ -61,14 +61,14 @@ def _folded(label: str) -> str:
 
 @lru_cache(maxsize=64)
 def _mention(classes: tuple[str, ...]) -> re.Pattern[str]:
-    """A label with the quotes and the markup around it."""
+    """Return a pattern of any label with the quotes and markup around it."""
     labels = sorted((label for label in classes if label.strip()), key=len, reverse=True)
     words = "|".join(_whole_word(label) for label in labels) or r"(?!)"
     return re.compile(rf"[*_`\"'“‘«\[]{{0,4}}(?P<label>{words})[*_`\"'”’»\]]{{0,4}}", re.IGNORECASE)
 
 
 def _whole_word(label: str) -> str:
-    """A pattern of the label that does not match inside a longer word or number."""
+    """Return a pattern of the label that does not match inside a longer word or number."""
     words = r"\s+".join(map(re.escape, label.split()))
     if read_float(label) is not None:
         return rf"(?<![\w.,+\-−]){words}(?!\w|[.,]\d)"
@@ -85,7 +85,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _SO_OTHERWISE = re.compile(r"^so,? (?:otherwise|else),? (?=answer\b)", re.IGNORECASE)
-"""The part of a rule that applies, as the worked examples name it."""
+"""The worked examples name the part of a rule that applies in these words."""
 _NEGATION = (
     r"\b(?:not|no|never|neither|nor|cannot|without|fails?|failed|unlikely|rather than|instead of|opposite|incorrect|"
     r"incorrectly|wrong|wrongly|falsely|mistakenly|erroneously)\b|n['’]t\b|\bnon-"
@@ -117,13 +117,13 @@ _RETRACTED = re.compile(
 )
 
 _ASKING = re.compile(r"\?|\b(?:conditions?|criteri(?:on|a)|clauses?|tests?|checks?|part)\b", re.IGNORECASE)
-"""Signs of a text that works through conditions."""
+"""Signs of a text that checks conditions."""
 _ANSWERED = re.compile(r"(?<!final )(?<!predicted )\b(?:answer|outcome|decision|conclusion)\b", re.IGNORECASE)
-"""Words for what a condition may have as well as the output."""
+"""Words for a result, which a condition may have as well as the rule."""
 
 
 def _about_output(sentences: list[str]) -> list[str]:
-    """The sentences that cannot answer a question about a condition; empty strings in place of the others."""
+    """Return the sentences, empty if they may answer a question about a condition."""
     asks = any(_ASKING.search(sentence) for sentence in sentences)
     last = len(sentences) - 1
     return [
@@ -133,7 +133,7 @@ def _about_output(sentences: list[str]) -> list[str]:
 
 
 def _is_asserted(asserting: list[str], sentences: list[str], *, is_direct: bool) -> bool:
-    """Whether one of the asserting sentences asserts the label and nothing after it takes that back."""
+    """Whether one of the asserting sentences asserts the label and no later text takes that back."""
     for place, sentence in enumerate(asserting):
         is_last = place == len(sentences) - 1
         rest = " ".join(sentences[place + 1 :])
@@ -144,14 +144,14 @@ def _is_asserted(asserting: list[str], sentences: list[str], *, is_direct: bool)
 
 
 def _assertions(sentence: str, *, is_last: bool, is_direct: bool) -> Iterator[int]:
-    """Where in the sentence an assertion of the label ends."""
+    """Yield the end of each assertion of the label in the sentence."""
     if sentence.endswith("?") or _CONDITIONAL.search(sentence) or _RESTATED.search(sentence):
         return
     patterns = (*_DIRECT, *(() if is_direct else _LOOSE), *(_LAST if is_last and not is_direct else ()))
-    for found in (match for pattern in patterns for match in pattern.finditer(sentence)):
-        begin = max((mark.end() for mark in _CLAUSE_END.finditer(sentence, 0, found.start())), default=0)
-        if not _UNSURE.search(sentence, begin, found.end()):
-            yield found.end()
+    for match in (match for pattern in patterns for match in pattern.finditer(sentence)):
+        begin = max((mark.end() for mark in _CLAUSE_END.finditer(sentence, 0, match.start())), default=0)
+        if not _UNSURE.search(sentence, begin, match.end()):
+            yield match.end()
 
 
 # --- assertions ---------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ _AFTER = (
     r"|\s(?:because|since|as|here|given|based|according|due to|label|class|output|category|in this case|"
     r"for (?:this|the|that|it)|by the rule|to (?:this|the))\b)"
 )
-"""What may follow an asserted label: the end of its clause, or a reason."""
+"""Match after an asserted label: the end of its clause, or a reason."""
 _THING = (
     r"(?:(?:(?:final|correct|predicted|expected|resulting|right|appropriate|corresponding) )?"
     r"(?:output|answer|label|class|prediction|outcome|classification|category|decision|conclusion)"

@@ -22,17 +22,18 @@ from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.carriers import Carriers, honoured
 from vpp.llm.choices import AUTO, chosen_templates
+from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import question
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
-from vpp.llm.gallery import shipped
 from vpp.llm.gauges import load_words, page_beside, read_load
-from vpp.llm.learner import LlmLearner
+from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, printable
 from vpp.llm.structure import FIELDS, FREE_TEXT, StructuredAnswers, structured_answers
+from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
 Mark = Literal["works", "note", "fails"]
@@ -364,13 +365,10 @@ async def _learner(endpoint: Endpoint, trial: Trial, carriers: Carriers) -> Find
     held = await _held(trial, carriers)
     learner = LlmLearner(
         endpoint,
-        shipped("learner", _templates(endpoint)),
-        dataset,
-        seed=0,
-        max_tokens=trial.learner_max_tokens,
+        LearnerPrompts(dataset=dataset, template=shipped("learner", _templates(endpoint)), structured=held),
+        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
         counters=Counters(),
         on_answer=lambda _, __, n: attempts.append(n),
-        structured=held,
     )
     try:
         (prediction,) = await learner.predict(RULE, dataset.train[:1])
@@ -404,7 +402,8 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
         drawing=shipped("prior", _templates(endpoint)),
         seed_text=text,
     )
-    optimizer = LlmOptimizer(endpoint, prompts, max_tokens=trial.optimizer_max_tokens, counters=Counters())
+    limits = ModelLimits(max_tokens=trial.optimizer_max_tokens)
+    optimizer = LlmOptimizer(endpoint, prompts, limits, counters=Counters())
     wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]
     rule = f"{text} Every animal is a dax."
     try:

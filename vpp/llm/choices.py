@@ -1,10 +1,10 @@
-"""What is chosen by name of how models are asked. It imports nothing of vpp: the command line is parsed with it."""
+"""Named choices for asking models. Imports nothing of vpp, so that the command line parses fast."""
 
 from typing import Literal
 
 Role = Literal["learner", "optimizer", "prior"]
 ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
-"""Whose templates there are."""
+"""Roles that have templates."""
 AUTO = "auto"
 PAPER = "paper"
 EXAMPLES = "examples"
@@ -14,31 +14,31 @@ GALLERY: dict[str, str] = {
     "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
     "json": "Asks for one JSON object: for models that were trained to answer so.",
 }
-"""Templates that come with the package: name -> what it is like."""
+"""Shipped template sets: name -> description."""
 TEMPLATES = (AUTO, *GALLERY)
-"""What a person can choose."""
+"""Names that a user can choose."""
 FORMER_NAMES = {"default": PAPER}
-"""Former names of sets, which recorded commands may hold: former name -> name."""
+"""Names of sets in commands recorded by older versions -> their names now."""
 DEMO_READS = (PAPER, "terse", "json")
-"""Sets that the demo model reads: it follows no worked examples."""
+"""Sets that the demo model can read: those without worked examples."""
 AUTO_WORDS = "Worked examples for a language model; the paper's layout for the demo model and the preset paper."
 
 
 def chosen_templates(name: str, *, is_demo: bool, preset: str) -> str:
-    """The set of the gallery that a choice stands for."""
+    """Return the shipped set that a choice stands for."""
     if name != AUTO:
         return name
     return PAPER if is_demo or preset == PAPER else EXAMPLES
 
 
 def current_name(name: str) -> str:
-    """The name that a set has today."""
+    """Return the name that a set has now."""
     return FORMER_NAMES.get(name, name)
 
 
 EFFORTS = ("none", "low", "medium", "high")
-"""How much a thinking model is to think."""
+"""Reasoning efforts of a thinking model."""
 PREFETCH = ("auto", "on", "off")
-"""Whether a chain's next rows are asked about before it is known which hypothesis goes on."""
+"""Whether a chain asks about its next rows before it knows which hypothesis it continues with."""
 STRUCTURED = ("auto", "off", "choice", "regex")
-"""What a server is asked to hold a learner's answers to (see `structure.py`); auto: the whole form, if it can."""
+"""Parts of a learner's answers that the server enforces (see `structure.py`); auto: the whole form, if it can."""

@@ -1,6 +1,6 @@
-"""A conversation with a model: what is asked, what it answered, and asking again where that could not be read."""
+"""Conversations with a model: its question, its answer, and the words that ask again after an unreadable answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -9,9 +9,9 @@ from vpp.llm.protocol import Completion, Message, Messages
 from vpp.llm.structure import Structure
 
 ASKS = 3
-"""An answer that cannot be read is asked for again twice."""
+"""Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
-"""Begins the line that says what was wrong with a proposal."""
+"""Begins the line that gives a fault of an earlier proposal."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
 
@@ -19,7 +19,7 @@ P = TypeVar("P", bound=Parsed[Any])
 
 
 class Chat(Protocol):
-    """What a role needs of an endpoint."""
+    """The part of an endpoint that learner and optimizer use."""
 
     async def complete(
         self,
@@ -30,48 +30,59 @@ class Chat(Protocol):
         max_tokens: int,
         structured: Structure | None = None,
     ) -> Completion:
-        """One answer. Raises EndpointError."""
+        """Return one answer. Raises EndpointError."""
         ...
 
 
 def question(text: str) -> Message:
-    """What a model is asked."""
+    """Return a turn of the user."""
     return {"role": "user", "content": text}
 
 
 def answer(raw: str) -> Message:
-    """What it said, as it is shown to it again."""
+    """Return the model's own turn, shortened for showing it again."""
     return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
 
 
-def complaint(raw: str, reason: str | None) -> list[Message]:
-    """The answer and what is wrong with it, as the conversation goes on."""
-    return [answer(raw), question(f"That answer could not be read: {reason}. Answer again, in exactly the asked form.")]
+def complaint(raw: str, faults: Mapping[int, str | None]) -> list[Message]:
+    """Return the answer about one input, and the request to answer again. faults: the reason, of number 1."""
+    asked = f"That answer could not be read: {faults[1]}. Answer again, in exactly the asked form."
+    return [answer(raw), question(asked)]
+
+
+def complaint_about_some(raw: str, faults: Mapping[int, str | None]) -> list[Message]:
+    """Return the answer about several inputs, and the request to answer some again. faults: reasons by number."""
+    listed = "\n".join(f"[{number}]: {reason}" for number, reason in faults.items())
+    asked = (
+        f"Not every answer could be read:\n{listed}\n"
+        "Answer these inputs again, and only these, each under its own number, in exactly the asked form."
+    )
+    return [answer(raw), question(asked)]
 
 
 def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Message]:
-    """The same question. A line for each fault, above the last turn, says why an earlier answer was refused.
+    """Return the same question, below a line for each fault of the answers so far.
 
-    The refused answers are left out. A small model that sees its own wrong answer stops answering in the asked form.
+    These answers are left out: a small model that sees its own wrong answer stops answering in the asked form.
     """
     reasons = "".join(f"{REFUSED} {fault}.\n" for fault in faults)
     return [*messages[:-1], question(reasons + messages[-1]["content"])]
 
 
 def whole_lines(completion: Completion) -> str:
-    """The answer without a last line that was cut off: half a number is a wrong number."""
+    """Return the answer without a last line that was cut off: half a number is a wrong number."""
     return completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
 
 
-def told_of_cut(parsed: P, completion: Completion) -> P:
-    """What was read, its reason naming the cut where nothing could be read of an answer that was cut off."""
+def noting_cut(parsed: P, completion: Completion) -> P:
+    """Return `parsed`; if an answer was cut off and unreadable, its reason says so."""
     if parsed.value is not None or not completion.cut_off:
         return parsed
     return replace(parsed, reason=f"{parsed.reason} ({cut_off_words(completion)})")
 
 
 def cut_off_words(completion: Completion) -> str:
-    """What it means that an answer stopped at its limit, and the mend."""
+    """Say that an answer stopped at its token limit, and how to give it room."""
     if completion.reasoning and not completion.text.strip():
         return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
     return "the answer was cut off at its limit of tokens; a higher limit gives it room"

@@ -1,26 +1,20 @@
-"""How a model is asked to answer: the style that a template's slot names.
+"""Answer forms: the words that tell a model how to answer. A template's slot chooses the style.
 
-text     an explanation or reasoning, then the answer, a heading each: `{answer_form}`
-brief    the answer alone under its heading: `{answer_form_brief}`
+text     an explanation or reasoning, then the answer, each below its heading: `{answer_form}`
+brief    the answer alone, below its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
-shown    as text, by the template's worked examples alone: `{answer_form_shown}` adds words only about several rows
+shown    as text; worked examples show the form, and words are added for several rows only: `{answer_form_shown}`
 
-A server that takes only a JSON schema may also ask for `json_brief`: one JSON object with the answer alone.
+`json_brief`, one JSON object with the answer alone, has no slot. A server that takes only a JSON schema may need it.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.llm.prompts import (
-    after_labels,
-    answer_kind,
-    learner_answer_form,
-    optimizer_answer_form,
-    pack_answer_form,
-    prior_answer_form,
-)
+from vpp.llm.rendering import render_labels, units
 
 Style = Literal["text", "brief", "json", "json_brief", "shown"]
 FORM_SLOTS: Mapping[str, Style] = {
@@ -37,32 +31,25 @@ _EACH = (
     "says nothing of another. Answer all of them, in their order, each in exactly this form, with the input's own "
 )
 _EXPLAINED = "one or two short sentences"
-_WHOLE = "the whole rule, complete in itself"
 
 
 def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
-    """How the learner is to answer about so many inputs."""
-    if style == "shown":
-        return "" if count == 1 else pack_answer_form(dataset, count)
-    if style == "text":
-        return learner_answer_form(dataset) if count == 1 else pack_answer_form(dataset, count)
-    if style == "brief":
-        return after_labels(dataset, _learner_brief(dataset, count))
-    return after_labels(dataset, _learner_json(style, dataset, count))
-
-
-def _learner_brief(dataset: Dataset, count: int) -> str:
-    kind = answer_kind(dataset)
-    if count == 1:
-        return f"{_ASKED}\nOutput: {kind}, nothing else"
-    return f"{_EACH.format(count=count)}number in the brackets:\nOutput [1]: {kind}, nothing else"
+    """Return the learner's answer form for `count` inputs."""
+    if style == "shown" and count == 1:
+        return ""
+    if style in ("json", "json_brief"):
+        return after_labels(dataset, _learner_json(style, dataset, count))
+    asked = _ASKED if count == 1 else f"{_EACH.format(count=count)}number in the brackets:"
+    mark = "" if count == 1 else " [1]"
+    explanation = "" if style == "brief" else f"Explanation{mark}: {_EXPLAINED}\n"
+    return after_labels(dataset, f"{asked}\n{explanation}Output{mark}: {answer_kind(dataset)}, nothing else")
 
 
 def _learner_json(style: Style, dataset: Dataset, count: int) -> str:
-    asked = _json_fields(style, dataset)
+    fields = _json_fields(style, dataset)
     if count == 1:
-        return f"{_ASKED_JSON}\n{_object(asked)}"
-    return f"{_EACH.format(count=count)}number (one JSON object a line):\n{_object({'number': 1, **asked})}"
+        return f"{_ASKED_JSON}\n{json.dumps(fields)}"
+    return f"{_EACH.format(count=count)}number (one JSON object a line):\n{json.dumps({'number': 1, **fields})}"
 
 
 def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
@@ -71,35 +58,48 @@ def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
 
 
 def numbered_object_form(style: Style, dataset: Dataset, count: int) -> str:
-    """How the learner is asked to answer about several inputs in one JSON object, as a JSON schema can require."""
-    entry = _object({"1": {"number": 1, **_json_fields(style, dataset)}})
+    """Return the learner's form for several inputs in a single JSON object, which a JSON schema can require."""
+    entry = json.dumps({"1": {"number": 1, **_json_fields(style, dataset)}})
     form = f"{_EACH.format(count=count)}number (one JSON object for all inputs, an entry for each):\n{entry}"
     return after_labels(dataset, form)
 
 
 def optimizer_form(style: Style) -> str:
-    """How the optimizer is to answer about a batch."""
-    if style == "shown":
-        return ""
-    if style == "text":
-        return optimizer_answer_form()
-    return _rule_form(style, "a few sentences on what the current rule gets right and wrong")
+    """Return the optimizer's answer form for a batch."""
+    return _rule_form(style, "a few sentences on what the current rule gets right and wrong", "the whole new rule")
 
 
 def prior_form(style: Style) -> str:
-    """How the optimizer is to answer where no row is shown."""
+    """Return the optimizer's answer form for a draw from the prior, which shows no row."""
+    return _rule_form(style, "a few sentences on why such a rule could hold", "the whole rule")
+
+
+def _rule_form(style: Style, reasoning: str, rule: str) -> str:
     if style == "shown":
         return ""
     if style == "text":
-        return prior_answer_form()
-    return _rule_form(style, "a few sentences on why such a rule could hold")
-
-
-def _rule_form(style: Style, reasoning: str) -> str:
+        return f"{_ASKED}\nReasoning: {reasoning}\nNew rule: {rule}, complete in itself, and nothing after it"
+    whole = "the whole rule, complete in itself"
     if style == "brief":
-        return f"{_ASKED}\nNew rule: {_WHOLE}, and nothing else"
-    return f"{_ASKED_JSON}\n{_object({'reasoning': reasoning, 'new_rule': _WHOLE})}"
+        return f"{_ASKED}\nNew rule: {whole}, and nothing else"
+    return f"{_ASKED_JSON}\n{json.dumps({'reasoning': reasoning, 'new_rule': whole})}"
 
 
-def _object(asked: Mapping[str, Any]) -> str:
-    return json.dumps(asked)
+def answer_kind(dataset: Dataset) -> str:
+    """Return the placeholder of a value in a form."""
+    if dataset.task == "classification":
+        return "one of the labels"
+    unit = units(dataset).get(dataset.target)
+    return f"a number (in {unit})" if unit else "a number"
+
+
+def outputs_of(dataset: Dataset) -> str:
+    """Describe the possible outputs in one line."""
+    if dataset.task == "classification":
+        return "one of: " + ", ".join(map(one_line, dataset.classes))
+    return answer_kind(dataset)
+
+
+def after_labels(dataset: Dataset, text: str) -> str:
+    """Return `text` below the list of labels, or alone if the outputs are numbers."""
+    return f"{render_labels(dataset)}\n\n{text}" if dataset.task == "classification" else text

@@ -1,42 +1,27 @@
-"""Says why a proposed text is no rule for a table: it repeats the prompt, breaks off, or speaks of another table.
+"""Refuses proposed texts that are no rule for a table: they repeat the prompt, break off, or fit another table.
 
-Each check compares the text with what the model was sent, with the table, or with itself; none looks for phrases that
-some model happened to write. A reason is sent back to the model, so it also says what to write instead. Words are
-compared without case and punctuation, underscores as spaces: `Num_Publications` is `num publications`.
+Each check compares a text with the prompt, with the table, or with itself; none looks for phrases of a particular
+model. The reason is sent back to the model, so it also says what to write instead. Words are compared without case and
+punctuation, and an underscore counts as a space: `Num_Publications` is `num publications`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.data.answers import shown_label
 from vpp.data.dataset import Dataset
-from vpp.data.kinds import is_number
-from vpp.llm.conversation import REFUSED
-from vpp.llm.empty_talk import is_talk_of_rules, names_nothing
-from vpp.llm.given_labels import foreign_label, names_no_label
+from vpp.llm.forms import optimizer_form
 from vpp.llm.leaks import ExampleWords
-from vpp.llm.prompts import optimizer_answer_form
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, shortened, words
+from vpp.llm.repetition import MOST_REPEATED, PromptText
+from vpp.llm.rule_content import foreign_label, is_talk_of_rules, names_no_label, names_nothing
+from vpp.llm.table_words import TableWords, shortened, words
 from vpp.llm.target_use import target_uses
-
-RUN = 5
-"""Consecutive words that make a repetition: rules share runs of up to four with our prompts ("the output is 1 if")."""
-MOST_REPEATED = 0.5
-"""Share of a rule's own words that may repeat the instructions.
-
-Real bad texts lie between 0.6 (an instruction, begun and then rephrased) and 1 (the answer form's placeholder, also
-behind half a rule); rules that people and the demo model write are at 0, since words of the table and of the parent
-are not counted.
-"""
-WORD_LIMIT = 12
-"""Words of a heading, a name or a value of an example; longer lines are sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """What was sent, against which a proposed rule is checked."""
+    """Checks proposed rules against the table and the prompt."""
 
     dataset: Dataset
     seed_text: str
@@ -44,141 +29,60 @@ class Guard:
     instructions: str
     """All fixed words of the prompts: template, task and answer form, without rows and without a hypothesis."""
     examples: str
-    """Text of the template's worked examples; empty where it has none."""
+    """Worked examples of the templates; empty if there are none."""
 
     def fault(self, rule: str, *, parent: str) -> str | None:
-        """Why `rule` is no hypothesis and what to write instead, in one line; None where it may be one.
+        """Return why `rule` is no rule and what to write instead, in one line; None if it may be one.
 
-        rule: the text without the seed text. parent: the whole hypothesis it was written from; repeating it is allowed.
+        rule: the text without the seed text. parent: the whole hypothesis it was written from, which it may repeat.
         """
-        said = words(rule)
-        if said and said == words(parent.removeprefix(self.seed_text)):
+        tokens = words(rule)
+        if tokens and tokens == words(parent.removeprefix(self.seed_text)):
             return None
         return (
-            self._repeated_task(said)
-            or self._mark(rule, parent)
-            or self._repeated_instructions(said, parent)
+            self._prompt_fault(rule, tokens, parent)
             or self._unfinished(rule)
             or self._leaked_example(rule, parent)
-            or self._asked_target(rule)
+            or self._target_as_input(rule)
             or self._wrong_label(rule)
-            or self._empty_talk(rule, said)
+            or self._no_content(rule, tokens)
         )
 
-    # --- what was sent ----------------------------------------------------------------------------------------------
-
-    def _repeated_task(self, said: Sequence[str]) -> str | None:
-        """The seed text in another spacing, case, punctuation or order."""
-        task = words(self.seed_text)
-        own = self._table.labels | (self._table.inputs - set(words(self.dataset.target)))
-        is_rearranged = set(said) <= {*task, *FUNCTION_WORDS} and own.isdisjoint(said)
-        if said == task or is_rearranged:
+    def _prompt_fault(self, rule: str, tokens: Sequence[str], parent: str) -> str | None:
+        if self._prompt.is_task(tokens):
             return "it only repeats the task: say which inputs give which output"
+        if mark := self._prompt.mark(rule, parent):
+            return f"it holds “{shortened(mark)}”, a mark of the prompt: write the rule alone, in words"
+        if self._prompt.share_repeated(tokens, parent) >= MOST_REPEATED:
+            return "it repeats the instructions: write the rule itself, which inputs give which output"
         return None
 
-    def _mark(self, rule: str, parent: str) -> str | None:
-        """A fence, a heading, a row number or a wrong answer's note of the prompt, or a mark of a chat."""
-        mark = next((found for found in self._marks(rule) if not self._is_own(found, parent)), None)
-        if mark is None:
-            return None
-        return f"it holds “{shortened(mark)}”, a mark of the prompt: write the rule alone, in words"
-
-    def _marks(self, rule: str) -> Iterator[str]:
-        yield from (found[0].strip() for found in _MARKS.finditer(rule))
-        yield from (heading for heading in self._headings if heading in rule.casefold())
-        yield from self._numbered_answers(rule)
-
-    def _numbered_answers(self, rule: str) -> Iterator[str]:
-        """`[1] admitted [2] rejected`: two numbered rows or more, each with an output and nothing else."""
-        parts = _ROW_NUMBER.split(rule)
-        answers = [words(part) for part in parts[1:]]
-        given = [a for a in answers if not a or (" ".join(a) in self._answers) or all(map(is_number, a))]
-        if len(given) >= 2:
-            yield _ROW_NUMBER.findall(rule)[0]
-
-    def _is_own(self, mark: str, parent: str) -> bool:
-        """Whether the table or the parent hypothesis has this mark too."""
-        return self._table.holds(mark) or mark.casefold() in parent.casefold()
-
-    @cached_property
-    def _headings(self) -> tuple[str, ...]:
-        """`current rule:`: headings of the prompt of two words or more, in lower case."""
-        lines = (line.strip().casefold() for line in self.instructions.splitlines())
-        found = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
-        return tuple(dict.fromkeys((*found, "current rule:", "correct outputs:", REFUSED.casefold())))
-
-    @cached_property
-    def _answers(self) -> frozenset[str]:
-        """What a numbered line of the prompt may show, as words."""
-        return frozenset(" ".join(words(shown_label(label))) for label in self.dataset.classes) | {"no answer"}
-
-    def _repeated_instructions(self, said: Sequence[str], parent: str) -> str | None:
-        """Too many words in runs that the instructions hold, words of the table and the parent not counted."""
-        of_parent = _in_runs(said, _runs(words(parent)))
-        counted = [n for n, word in enumerate(said) if n not in of_parent and word not in self._names]
-        repeated = _in_runs(said, self._instruction_runs)
-        share = sum(n in repeated for n in counted) / len(counted) if counted else 0.0
-        if share < MOST_REPEATED:
-            return None
-        return "it repeats the instructions: write the rule itself, which inputs give which output"
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return self._table.inputs | self._table.labels
-
-    @cached_property
-    def _instruction_runs(self) -> frozenset[tuple[str, ...]]:
-        return _runs(words(self.instructions))
-
-    @cached_property
-    def _table(self) -> TableWords:
-        return TableWords.of(self.dataset)
-
-    def _leaked_example(self, rule: str, parent: str) -> str | None:
-        """A name, a value or a label of the worked examples that this table does not have."""
-        leak = self._example_words.leak(rule, parent=parent)
-        if leak is None:
-            return None
-        return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
-
-    @cached_property
-    def _example_words(self) -> ExampleWords:
-        fixed = f"{self.instructions}\n{optimizer_answer_form()}"
-        return ExampleWords.of(self.examples, table=self._table, instructions=fixed)
-
-    # --- the text itself ---------------------------------------------------------------------------------------------
-
     def _unfinished(self, rule: str) -> str | None:
-        """An end that no sentence has: an open bracket, a comma, or a word such as `than`."""
+        """Refuse an end that no sentence has: an open bracket, a comma, or a word such as `than`."""
         bare = rule.rstrip().rstrip("*_`").rstrip()
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
-        is_open = _OPEN_END.search(bare[-80:]) and not self._is_label(bare.split()[-1])
+        # A label such as `+` may end a rule.
+        is_open = _OPEN_END.search(bare[-80:]) and bare.split()[-1].strip("\"'`“”‘’") not in self.dataset.classes
         if not (is_word or is_open or (not has_stop and _is_left_open(bare))):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
-    def _is_label(self, end: str) -> bool:
-        """Whether a rule may end so because it is a label: `+`."""
-        return end.strip("\"'`“”‘’") in self.dataset.classes
+    def _leaked_example(self, rule: str, parent: str) -> str | None:
+        leak = self._example_words.leak(rule, parent=parent)
+        if leak is None:
+            return None
+        return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
 
-    # --- the table ---------------------------------------------------------------------------------------------------
-
-    def _asked_target(self, rule: str) -> str | None:
-        """The target used as if it were an input."""
+    def _target_as_input(self, rule: str) -> str | None:
         if not any(pattern.search(rule) for pattern in self._target_uses):
             return None
         name = shortened(self.dataset.target)
         return f"it needs {name} to be known, which is to be predicted: use the input columns alone"
 
-    @cached_property
-    def _target_uses(self) -> tuple[re.Pattern[str], ...]:
-        return target_uses(self._table)
-
     def _wrong_label(self, rule: str) -> str | None:
-        """A label that the table does not have, or none at all."""
         if self.dataset.task != "classification":
             return None
         labels = ", ".join(shortened(label, 40) for label in self.dataset.classes[:10])
@@ -188,37 +92,33 @@ class Guard:
             return f"it names no label: say which inputs give which of {labels}"
         return None
 
-    def _empty_talk(self, rule: str, said: Sequence[str]) -> str | None:
-        """Neither a column nor an output, or praise of a rule."""
-        if names_nothing(rule, said, self._table):
+    def _no_content(self, rule: str, tokens: Sequence[str]) -> str | None:
+        if names_nothing(rule, tokens, self._table):
             return "it names no column and no output: say which inputs give which output"
-        if is_talk_of_rules(rule, said, self._table):
+        if is_talk_of_rules(rule, tokens, self._table):
             return "it only speaks of a rule: say which inputs give which output"
         return None
 
+    # --- derived once, on first use ---------------------------------------------------------------------------------
 
-# --- repetition -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _table(self) -> TableWords:
+        return TableWords(dataset=self.dataset)
+
+    @cached_property
+    def _prompt(self) -> PromptText:
+        return PromptText(table=self._table, seed_text=self.seed_text, instructions=self.instructions)
+
+    @cached_property
+    def _example_words(self) -> ExampleWords:
+        fixed = f"{self.instructions}\n{optimizer_form('text')}"
+        return ExampleWords.of(self.examples, table=self._table, instructions=fixed)
+
+    @cached_property
+    def _target_uses(self) -> tuple[re.Pattern[str], ...]:
+        return target_uses(self._table)
 
 
-def _runs(said: Sequence[str]) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(said[n : n + RUN]) for n in range(len(said) - RUN + 1))
-
-
-def _in_runs(said: Sequence[str], runs: frozenset[tuple[str, ...]]) -> frozenset[int]:
-    """Places of words that lie in one of the runs."""
-    begins = (n for n in range(len(said) - RUN + 1) if tuple(said[n : n + RUN]) in runs)
-    return frozenset(place for begin in begins for place in range(begin, begin + RUN))
-
-
-# --- marks and ends ---------------------------------------------------------------------------------------------------
-
-_MARKS = re.compile(
-    r"""<<<|>>> | <\|[^|<>\n]{1,30}\|> | \[/?INST\] | <</?SYS>> | </?(?:start|end)_of_turn>
-      | ^[ \t]{0,8}(?:\#{1,4}[ ])?(?:user|assistant|system|human)[ ]?:
-      | \(the[ ]rule[ ]gave\b[^()\n]{0,30}""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-_ROW_NUMBER = re.compile(r"(?:(?<=\s)|^)\[\d{1,4}\]")
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”")
 CONTINUING = frozenset(
@@ -228,7 +128,7 @@ CONTINUING = frozenset(
         "those"
     )
 )
-"""Words after which a sentence must go on."""
+"""Words that no sentence ends with."""
 
 
 def _is_left_open(rule: str) -> bool:

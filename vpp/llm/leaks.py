@@ -1,9 +1,9 @@
 """Finds columns, values and labels of a template's worked examples in a rule for another table.
 
-The examples use everyday words, so a word alone is no leak. An example's column counts as the subject of a condition,
-as a term of a sum or product, beside another leaked word, or in a rule that names no column of the table. A value
-counts as the object of a condition, a label as an output. Rules for texts may use more of these words, since they quote
-running text.
+The examples use everyday words, so a word alone is no leak. A column of the examples counts as the subject of a
+condition, as a term of a sum or product, together with another leaked word, or in a rule that names no column of the
+table. A value counts as the object of a condition, and a label as an output. Rules for texts may use more of these
+words, since they quote running text.
 """
 
 import re
@@ -15,24 +15,24 @@ from vpp.data.kinds import is_number
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, are_alike, phrase, words
 
 PHRASE_LIMIT = 3
-"""Words of a column's name, a value or a label in an example; longer ones are sentences."""
+"""Maximum words of a column's name, a value or a label in an example; longer ones are sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleWords:
-    """What the examples name and the table does not, as words with single spaces in lower case."""
+    """Names of the examples that the table does not have, as words with single spaces in lower case."""
 
     table: TableWords
     columns: frozenset[str]
     values: frozenset[str]
     names: frozenset[str]
-    """Values that begin with a capital: names of places or people."""
+    """Values with an initial capital: names of places or people."""
     labels: frozenset[str]
 
     @classmethod
     def of(cls, examples: str, *, table: TableWords, instructions: str) -> "ExampleWords":
-        """Reads the rows of the examples: `town: Oslo, cats: 4 -> loud`. Words of the instructions are left out."""
-        pairs = [found for found in _PAIR.findall(examples) if len(words(found[1])) <= PHRASE_LIMIT]
+        """Read the rows of the examples: `town: Oslo, cats: 4 -> loud`. Words of the instructions are left out."""
+        pairs = [pair for pair in _PAIR.findall(examples) if len(words(pair[1])) <= PHRASE_LIMIT]
         columns = _phrases(name for name, _ in pairs)
         values = _phrases(value for _, value in pairs)
         names = _phrases(value for _, value in pairs if value.istitle())
@@ -51,29 +51,29 @@ class ExampleWords:
         )
 
     def leak(self, rule: str, *, parent: str) -> str | None:
-        """The first leaked word of the rule that its parent does not have; None where there is none."""
+        """Return the first leaked word of the rule that its parent does not have, or None."""
         if not (self.columns or self.values or self.labels):
             return None
         own = phrase(parent)
-        found = (" ".join(words(text)) for text in self._leaks(rule))
-        return next((text for text in found if phrase(text) not in own), None)
+        leaks = (" ".join(words(text)) for text in self._leaks(rule))
+        return next((text for text in leaks if phrase(text) not in own), None)
 
     def _leaks(self, rule: str) -> Iterator[str]:
         for pattern in self._patterns:
-            yield from (found["leak"] for found in pattern.finditer(rule))
-        if not self.table.has_texts:
+            yield from (match["leak"] for match in pattern.finditer(rule))
+        if not self.table.text_columns:
             yield from self._strangers(rule)
 
     def _strangers(self, rule: str) -> Iterator[str]:
-        """Columns of the examples beside another leaked word, or where the rule names no column of the table."""
+        """Yield columns of the examples next to another leaked word, or in a rule that names no column of the table."""
         if not self.table.has_column(words(rule)):
-            yield from (found["leak"] for found in self._column.finditer(rule))
+            yield from (match["leak"] for match in self._column.finditer(rule))
         for clause in _CLAUSE_END.split(rule):
-            columns = [found["leak"] for found in self._column.finditer(clause)]
+            columns = [match["leak"] for match in self._column.finditer(clause)]
             if columns and len({text.casefold() for text in (*columns, *self._value.findall(clause))}) > 1:
                 yield columns[0]
 
-    # --- where a word is a leak ----------------------------------------------------------------------------------
+    # --- uses of a word that make it a leak -------------------------------------------------------------------------
 
     @cached_property
     def _column(self) -> re.Pattern[str]:
@@ -88,33 +88,32 @@ class ExampleWords:
         return tuple(map(_compiled, (*self._columns_used(), *self._values_compared(), *self._labels_given())))
 
     def _columns_used(self) -> Iterator[str]:
-        """`if the depth is above 2`, `3 * depth`; with texts only `if depth is 2` or `if town is Oslo`."""
+        """Yield `if the depth is above 2` and `3 * depth`; with texts only `if depth is 2` or `if town is Oslo`."""
         column = _one_of(self.columns)
         yield rf"(?:[*+^×·]|\b(?:times|plus|minus)[ ])[ ]?{column}(?![ ]?\()"
         yield rf"{column}[ ]?(?:[*+^×·]|\b(?:times|plus|minus)\b)"
-        if self.table.has_texts:
+        if self.table.text_columns:
             shown = "|".join(sorted(map(_spelt, self.values), key=len, reverse=True)) or r"(?!)"
             yield rf"{_LEAD}{column}{_COMPARED}[^,.;\n]{{0,20}}?[ ]{_OPENING}(?:[-+]?\d|(?:{shown})\b)"
         else:
             yield rf"{_LEAD}(?:(?:the|a)[ ])?{_VALUE_OF}{column}{_COMPARED}"
 
     def _values_compared(self) -> Iterator[str]:
-        """A value after a column of categories: `if city is plum`; a name after any word: `people from Oslo`."""
+        """Yield a value after a category column, `if city is plum`, and a name after any word, `people from Oslo`."""
         yield rf"{self._categorical}{_EQUALS}{_LISTED}{_one_of(self.values)}{_END}"
-        if not self.table.has_texts:
+        if not self.table.text_columns:
             yield rf"(?:=|\b(?:is|are|was|were|equals?|in|from|at|not)\b){_LISTED}{_one_of(self.names)}"
 
     def _labels_given(self) -> Iterator[str]:
-        """`answer lush`, and `if math is A, lush`."""
+        """Yield `answer lush` and `if math is A, lush`."""
         label = _one_of(self.labels)
         yield rf"{_GIVING}{label}{_END}"
         yield rf"(?:^|[.;\n][ ]?)(?:if|when)\b[^,.;\n]{{1,200}},[ ]{label}(?=[.;]|\s*\Z)"
 
     @property
     def _categorical(self) -> str:
-        """The name of a column of the table that holds categories."""
-        kinds = {column.name: column.kind for column in self.table.dataset.columns}
-        names = {" ".join(words(name)) for name in self.table.dataset.inputs if kinds.get(name) == "category"}
+        """Pattern of the name of a category column of the table."""
+        names = {" ".join(words(name)) for name in self.table.category_columns}
         return _bounded("|".join(_spelt(name) for name in sorted(names, key=len, reverse=True) if name) or r"(?!)")
 
 
@@ -170,17 +169,17 @@ def _one_of(texts: Iterable[str]) -> str:
 
 
 def _phrases(texts: Iterable[str]) -> frozenset[str]:
-    """Short texts as words, without numbers and single letters."""
-    found = (words(text) for text in texts)
-    return frozenset(" ".join(said) for said in found if 0 < len(said) <= PHRASE_LIMIT and _is_worded(said))
+    """Return short texts as words, without numbers and single letters."""
+    split = (words(text) for text in texts)
+    return frozenset(" ".join(tokens) for tokens in split if 0 < len(tokens) <= PHRASE_LIMIT and _is_worded(tokens))
 
 
-def _is_worded(said: Sequence[str]) -> bool:
-    return any(len(word) > 1 and not is_number(word) for word in said)
+def _is_worded(tokens: Sequence[str]) -> bool:
+    return any(len(word) > 1 and not is_number(word) for word in tokens)
 
 
 def _known(texts: Iterable[str], table: TableWords) -> set[str]:
-    """Words of these texts that the table has, itself or in another form."""
+    """Return the words of these texts that the table has, in the same or another form."""
     by_start: dict[str, list[str]] = {}
     for word in {word for text in texts for word in text.split()}:
         by_start.setdefault(word[:3], []).append(word)

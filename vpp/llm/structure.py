@@ -1,8 +1,8 @@
-"""Structured output: what a server holds a learner's answer to, and the field of the request that carries it.
+"""Structured output: a learner's answer form that the server enforces, and the request field that carries it.
 
 Kinds:
 
-off      free text: the model reasons, then gives its `Output:` line
+off      free text: the model explains, then gives its `Output:` line
 choice   the label or the number and nothing else, without an explanation
 regex    the whole answer form, its explanation first
 
@@ -12,49 +12,97 @@ structured_outputs   vLLM's field: a `choice` or a `regex`
 grammar              llama.cpp's field: a grammar in GBNF
 json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
 
-Servers ignore a field that they do not know in silence, so every answer is read and checked as if it were free text.
+Servers silently ignore unknown fields, so every answer is read and checked as if it were free text. Each pattern
+exists twice: as a regular expression for vLLM, and in GBNF, llama.cpp's grammar notation.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.llm.forms import Style, learner_form, numbered_object_form
-from vpp.llm.patterns import EXPLANATION, NUMBER, QUOTED, Pattern, one_of, sequence
-from vpp.llm.prompts import after_labels, answer_kind
+from vpp.llm.forms import Style, after_labels, answer_kind, learner_form, numbered_object_form
 
 Carrier = Literal["structured_outputs", "grammar", "json_schema"]
 CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
-"""In the order in which a server is asked for them."""
+"""In the order in which a server is tested for them."""
 FIELDS: dict[Carrier, str] = {
     "structured_outputs": "structured_outputs",
     "grammar": "grammar",
     "json_schema": "response_format",
 }
-"""The field of a request that holds each."""
+"""Request field of each carrier."""
 Structure = dict[str, Any]
 """`{"choice": […]}` or `{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
 
-The regular expression beside a grammar is not sent: it checks the answer.
+The regular expression of a grammar is not sent; it checks the answer.
 """
 EXPLANATION_LIMIT = 400
-"""Characters of an explanation."""
+"""Maximum characters of an explanation."""
+
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One set of texts in both notations."""
+
+    regex: str
+    gbnf: str
+
+    @property
+    def grammar(self) -> str:
+        """GBNF grammar whose root is this pattern."""
+        return f"root ::= {self.gbnf}"
+
+
+NUMBER = Pattern(
+    regex=r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?",
+    gbnf='"-"? [0-9]{1,15} ("." [0-9]{1,12})? ("e" "-"? ([12]? [0-9]{1,2} | "30" [0-8]))?',
+)
+EXPLANATION = Pattern(regex=r"[^ \t\n\r][^\n\r]{0,399}", gbnf=r"[^ \t\n\r] [^\n\r]{0,399}")
+"""One line of 1 to 400 characters without a blank at its start."""
+QUOTED = Pattern(regex=r'[^ \t"\\\n\r][^"\\\n\r]{0,399}', gbnf=r'[^ \t"\\\n\r] [^"\\\n\r]{0,399}')
+"""An explanation inside the quotes of a JSON string, without escapes."""
+
+
+def literal(text: str) -> Pattern:
+    """Return the pattern of exactly this text."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return Pattern(regex=_SPECIAL.sub(r"\\\1", text).replace("\n", "\\n"), gbnf=f'"{quoted}"')
+
+
+def one_of(texts: Iterable[str]) -> Pattern:
+    """Return the pattern of any one of these texts."""
+    each = [literal(text) for text in texts]
+    return Pattern(regex=f"({'|'.join(one.regex for one in each)})", gbnf=f"({' | '.join(one.gbnf for one in each)})")
+
+
+def sequence(parts: Sequence[Pattern | str]) -> Pattern:
+    """Return the pattern of the parts in sequence; a text matches itself."""
+    each = [literal(part) if isinstance(part, str) else part for part in parts]
+    return Pattern(regex="".join(one.regex for one in each), gbnf=" ".join(one.gbnf for one in each))
+
+
+# --- how answers are enforced ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswers:
-    """How a server holds the learner's answers to a form."""
+    """How a server enforces the form of the learner's answers."""
 
     kind: Literal["off", "choice", "regex"] = "off"
     carrier: Carrier = "structured_outputs"
 
     @property
     def are_json(self) -> bool:
-        """Whether answers are JSON objects because the server takes a JSON schema only."""
+        """Whether answers are JSON objects because the server takes only a JSON schema."""
         return self.kind != "off" and self.carrier == "json_schema"
 
 
@@ -62,9 +110,9 @@ FREE_TEXT = StructuredAnswers()
 
 
 def structured_answers(option: str, carrier: str) -> StructuredAnswers:
-    """How answers are held under an option of `choices.STRUCTURED`. carrier: empty or off if none is known.
+    """Return how answers are enforced under an option of `choices.STRUCTURED`. carrier: empty or off if unknown.
 
-    Without a carrier `auto` is free text, and `choice` and `regex` go to vLLM's field: servers may ignore it.
+    Without a carrier, `auto` means free text, and `choice` and `regex` use vLLM's field, which servers may ignore.
     """
     known = next((each for each in CARRIERS if each == carrier), None)
     if option == "off" or (option == "auto" and known is None):
@@ -73,14 +121,14 @@ def structured_answers(option: str, carrier: str) -> StructuredAnswers:
 
 
 def answer_style(held: StructuredAnswers, style: Style) -> Style:
-    """Style of the learner's answers, in the prompt and in the structure alike. style: the template's own."""
+    """Return the style of the learner's answers in both prompt and structure. style: the template's own."""
     if held.are_json:
         return "json_brief" if held.kind == "choice" or style == "brief" else "json"
     return "brief" if held.kind == "choice" else style
 
 
 def answer_form(held: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
-    """How the learner is asked to answer about `count` inputs. style: the template's own."""
+    """Return the learner's answer form for `count` inputs. style: the template's own."""
     form = _words_for(held, style, dataset, count)
     return f"\n\n{form}" if form and style == "shown" else form
 
@@ -97,9 +145,9 @@ def _words_for(held: StructuredAnswers, style: Style, dataset: Dataset, count: i
 def structure(
     held: StructuredAnswers, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int
 ) -> Structure | None:
-    """What the server holds one answer to; None for free text.
+    """Return the structure of one answer, or None for free text.
 
-    style: the template's own. numbers: of the inputs asked about, out of the `of` inputs of the first question.
+    style: the template's own. numbers: inputs that are asked about, out of the `of` inputs of the first question.
     """
     if held.kind == "off":
         return None
@@ -117,7 +165,7 @@ def structure(
 
 
 def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
-    """Hold an answer to one of these words."""
+    """Return the structure of an answer that is one of these words."""
     if carrier == "json_schema":
         return {"json_schema": _object({"output": {"type": "string", "enum": list(words)}})}
     return {"choice": list(words)} if carrier == "structured_outputs" else _carried(one_of(words), carrier)
@@ -128,7 +176,7 @@ def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
 
 
 def _answers(style: Style, labels: Sequence[str], numbers: Sequence[int], *, is_single: bool) -> Pattern:
-    """The answers about several inputs, a line break between two."""
+    """Return the pattern of answers about several inputs, one a line."""
     parts: list[Pattern | str] = []
     for number in numbers:
         if parts:
@@ -151,7 +199,7 @@ def _json_answer(_: Style, labels: Sequence[str], number: int, is_single: bool) 
 
 
 def _schema(style: Style, labels: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
-    """Schema of an answer; of one about several inputs, an object with an entry for each number."""
+    """Return the schema of an answer; about several inputs, of an object with an entry for each number."""
     output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
     explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
     entry = {"explanation": explanation, "output": output} if style == "json" else {"output": output}
@@ -161,18 +209,18 @@ def _schema(style: Style, labels: Sequence[str], numbers: Sequence[int]) -> dict
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """Schema of an object with exactly these properties; servers write them in this order."""
+    """Return the schema of an object with exactly these properties, which servers write in this order."""
     required = list(properties)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def carrier_of(asked: Structure) -> Carrier:
-    """The carrier that a structure was made for."""
+    """Return the carrier that a structure was made for."""
     return next((carrier for carrier in CARRIERS if carrier in asked), "structured_outputs")
 
 
 def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Options of the request (names of `vpp.llm.protocol.SPELLING`) that carry a structure."""
+    """Return the request options that carry a structure, named as in `vpp.llm.protocol.SPELLING`."""
     if not asked:
         return {}
     if "grammar" in asked:
@@ -184,7 +232,7 @@ def request_options(asked: Structure | None) -> dict[str, Any]:
 
 
 def is_kept(asked: Structure, text: str) -> bool:
-    """Whether an answer has the structure that was asked for."""
+    """Whether an answer has the requested structure."""
     if "choice" in asked:
         return text.strip() in asked["choice"]
     if "json_schema" in asked:
@@ -196,7 +244,7 @@ def is_kept(asked: Structure, text: str) -> bool:
 
 
 def _follows(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a value follows one of the schemas made here; properties must stand in their order."""
+    """Whether a value follows one of the schemas made here, with its properties in order."""
     if "enum" in schema:
         return value in schema["enum"]
     if schema["type"] == "object":

@@ -1,4 +1,4 @@
-"""The words of a table, and whether a text uses them: names of columns, labels and cells, whatever their case."""
+"""The words of a table (names of columns, labels and cells), and whether a text uses them; case is ignored."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,11 +12,11 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\u
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['’][^\W_{_UNSPACED}]+)*")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]+")
 STEM = 4
-"""Letters that two words must share at their start to be taken for forms of one word."""
+"""Letters that two forms of one word share at their start."""
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in lower case, without punctuation; underscores part words."""
+    """Return the words of `text` in lower case, without punctuation; underscores separate words."""
     return _WORD.findall(text.casefold())
 
 
@@ -29,7 +29,7 @@ FUNCTION_WORDS = frozenset(
         "might only also"
     )
 )
-"""Words that belong to no table; a column or label of such a name is still known as one."""
+"""Words that say nothing about a table; a column or label may still have such a name."""
 INPUT_NOUNS = frozenset(
     words(
         "integer integers digit digits number numbers sequence value values item items column coordinate coordinates "
@@ -43,12 +43,12 @@ COMPUTED = frozenset(
         "parity remainder quotient modulo mod difference ratio maximum minimum max min larger smaller largest smallest"
     )
 )
-"""Words for what is worked out from inputs: "the sum of a and b"."""
+"""Words for values computed from inputs: "the sum of a and b"."""
 _INPUTS_BY_PLACE = INPUT_NOUNS | frozenset(words("sum total product point distance radius circle origin"))
 
 
 def phrase(text: str) -> str:
-    """The words between single spaces, with one at each end, so that `in` compares whole words."""
+    """Return the words between single spaces, with one at each end, so that `in` compares whole words."""
     return f" {' '.join(words(text))} "
 
 
@@ -60,7 +60,7 @@ def are_alike(one: str, other: str) -> bool:
 
 
 def shortened(text: str, limit: int = 60) -> str:
-    """`text` in one line of at most so many characters."""
+    """Return `text` in one line of at most `limit` characters."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[:limit] + "…"
 
@@ -70,11 +70,6 @@ class TableWords:
     """Words of one table, from its training rows: test rows are never shown to a model that writes rules."""
 
     dataset: Dataset
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> "TableWords":
-        """The words of this table."""
-        return cls(dataset=dataset)
 
     @cached_property
     def inputs(self) -> frozenset[str]:
@@ -94,26 +89,22 @@ class TableWords:
         return frozenset((*self.inputs, *self.labels, *words(self.dataset.target), *of_cells))
 
     @cached_property
-    def has_texts(self) -> bool:
-        """Whether a column holds free text."""
-        kinds = {column.name: column.kind for column in self.dataset.columns}
-        return any(kinds.get(name) == "text" for name in self.dataset.inputs)
-
-    @cached_property
-    def has_texts_alone(self) -> bool:
-        """Whether every input column holds free text."""
-        kinds = {column.name: column.kind for column in self.dataset.columns}
-        return all(kinds.get(name) == "text" for name in self.dataset.inputs)
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of the input columns that hold free text."""
+        return self._inputs_of_kind("text")
 
     @cached_property
     def category_columns(self) -> tuple[str, ...]:
         """Names of the input columns that hold categories."""
-        kinds = {column.name: column.kind for column in self.dataset.columns}
-        return tuple(name for name in self.dataset.inputs if kinds.get(name) == "category")
+        return self._inputs_of_kind("category")
+
+    def _inputs_of_kind(self, kind: str) -> tuple[str, ...]:
+        names = {column.name for column in self.dataset.columns if column.kind == kind}
+        return tuple(name for name in self.dataset.inputs if name in names)
 
     @cached_property
     def categories(self) -> frozenset[str]:
-        """Training cells of the columns that hold categories, each as a phrase."""
+        """Training cells of the category columns, as phrases."""
         cells = {
             cell for row in self.dataset.train for name, cell in row.inputs if cell and name in self.category_columns
         }
@@ -136,7 +127,7 @@ class TableWords:
         return labels <= {cell.casefold() for row in self.dataset.train for _, cell in row.inputs if cell}
 
     def holds(self, mark: str) -> bool:
-        """Whether a name, a label or a training cell holds this piece of text, in any case."""
+        """Whether a name, a label or a training cell contains this text, in any case."""
         sought = mark.casefold()
         return any(sought in text.casefold() for text in self._texts())
 
@@ -144,28 +135,28 @@ class TableWords:
         yield from (*self.dataset.inputs, self.dataset.target, *self.dataset.classes)
         yield from (cell for row in self.dataset.train for _, cell in row.inputs if cell)
 
-    def has_column(self, said: Sequence[str]) -> bool:
-        """Whether a word may mean an input: one of a column's name, or a common word for inputs in general."""
-        return not _INPUTS_BY_PLACE.isdisjoint(said) or _any_alike(said, self.inputs)
+    def has_column(self, tokens: Sequence[str]) -> bool:
+        """Whether a word may mean an input: a word of a column's name, or a common word for inputs."""
+        return not _INPUTS_BY_PLACE.isdisjoint(tokens) or _any_alike(tokens, self.inputs)
 
     def has_label(self, text: str) -> bool:
         """Whether `text` names a label, a distinctive word of one, or a form of such a word."""
-        said = words(text)
+        tokens = words(text)
         shared = frozenset.intersection(*(frozenset(words(label)) for label in self.dataset.classes))
         own = self.labels - shared
-        if _any_alike(said, own):
+        if _any_alike(tokens, own):
             return True
         whole = phrase(text)
         plain = (label for label in self.dataset.classes if own.isdisjoint(words(label)))
         return any(phrase(label) in whole if words(label) else label.strip() in text for label in plain)
 
 
-def _any_alike(said: Iterable[str], known: frozenset[str]) -> bool:
-    """Whether a word is among the known ones, or a form of one; words that begin alike are compared alone.
+def _any_alike(tokens: Iterable[str], known: frozenset[str]) -> bool:
+    """Whether one of the words is a known word or a form of one.
 
-    In scripts without spaces a known word may stand anywhere in a longer run.
+    In scripts without spaces, a known word may be anywhere in a longer run.
     """
-    given = set(said)
+    given = set(tokens)
     if not known.isdisjoint(given):
         return True
     runs = [word for word in given if _IS_UNSPACED.fullmatch(word)]

@@ -8,7 +8,7 @@ from vpp.llm.asserted import is_truth_word
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 
 LISTED = 100
-"""Names, categories or labels that a pattern lists at most."""
+"""Maximum names, categories or labels in a pattern."""
 
 _MARK = r"[\"'`“”‘’*]{0,3}"
 _WHEN = r"\b(?:if|when|whenever|where|unless|provided[ ]that|given[ ]that)"
@@ -32,11 +32,11 @@ _DESCRIBING = frozenset(
         "small large young old short long strong weak"
     )
 )
-"""Labels that may also say of an input what it is like."""
+"""Labels that may also describe an input."""
 
 
 def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
-    """Patterns of such rules; those with the target's name only where no input's name holds it too."""
+    """Return the patterns of such rules; the target's name is left out if an input's name contains it."""
     target = words(table.dataset.target)
     is_of_input = any(set(target) <= set(words(name)) for name in table.dataset.inputs)
     patterns = list(_labels_of_categories(table))
@@ -47,9 +47,10 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
 
 
 def _labels_of_categories(table: TableWords) -> Iterator[str]:
-    """`if math is not rejected`, `if math is A and rejected, answer`: a label in place of a category or a column.
+    """Yield patterns of a label used as a category or a column: `if math is not rejected`, `if math is A and rejected`.
 
-    Not where a label is also a category, and not of labels that may describe one: "if the history is good".
+    There are none if a label is also a category. Labels that may describe an input do not count: "if the history is
+    good".
     """
     labels = [label for label in map(shown_label, table.dataset.classes) if not is_truth_word(label)]
     asked = [label for label in labels if re.search(r"[^\W\d_]", label) and not _DESCRIBING.issuperset(words(label))]
@@ -62,23 +63,23 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
     when, further = r"\b(?:if|when|whenever|unless)[ ]", rf"{_NO_ANSWER_YET}[ ](?:and|or)[ ]"
     or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{label}(?:{_END}|[ ](?:and|or)\b)"
     yield rf"{when}(?:{further})?{_MARK}{things}{_MARK}[ ]{verb}{or_label}"
-    if not table.has_texts:
+    if not table.text_columns:
         yield rf"{when}{further}{label}(?:[ ](?:is|are|was|were)\b|{_THEN})"
 
 
 def _spelt(text: str) -> str:
-    """A pattern of a text's words, whatever stands between them."""
+    """Return a pattern of the text's words, with any separators between them."""
     return r"[\W_]{1,3}".join(map(re.escape, words(text)))
 
 
 def _any_of(patterns: Iterable[str]) -> str:
-    """One of the patterns, the longest of them where they are many, as a whole word."""
+    """Return a pattern of any of these as a whole word, limited to the longest."""
     longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LISTED]
     return rf"(?:{'|'.join(longest_first) or '(?!)'})(?!\w)"
 
 
 def _readings(name: str) -> Iterator[str]:
-    """`use the status column`, `copy the status`, `its own price`, `equals the price in the row`."""
+    """Yield `use the status column`, `copy the status`, `its own price`, `equals the price in the row`."""
     column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
     yield rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
     yield rf"\b(?:copy|repeat)[ ](?:the[ ])?{name}"
@@ -88,24 +89,28 @@ def _readings(name: str) -> Iterator[str]:
 
 
 def _conditions(name: str, table: TableWords) -> Iterator[str]:
-    """`if status is sick`, `if age is above 40 and the patient's status is sick`.
+    """Yield `if status is sick`, `if age is above 40 and the patient's status is sick`.
 
-    A rule for texts may ask for what a text says: "if the sentiment is favourable". So a table with texts needs one of
-    its labels after the verb, and a table of texts alone may name even these, unless they are numbers.
+    A rule for texts may ask for what a text says: "if the sentiment is favourable". So if the table has texts, a label
+    must follow the verb. If all inputs are texts, even that is allowed, unless the labels are numbers.
     """
-    if table.has_texts_alone and table.dataset.task == "classification" and not table.are_labels_numbers:
+    if (
+        len(table.text_columns) == len(table.dataset.inputs)
+        and table.dataset.task == "classification"
+        and not table.are_labels_numbers
+    ):
         return
-    verb = _VERB + (_label_of(table) if table.has_texts else "")
+    verb = _VERB + (_label_of(table) if table.text_columns else "")
     asked = rf"{_lead(table)}{name}{_of_whom(table)}{verb}"
     yield rf"{_WHEN}[ ]{asked}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_END}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},[ ](?:and|or)[ ]{asked}{_OBJECT}{_THEN}"
-    if not table.has_texts:
+    if not table.text_columns:
         yield rf"\b(?:based[ ]on|depending[ ]on)[ ]{_lead(table)}{name}"
 
 
 def _lead(table: TableWords) -> str:
-    """What may stand before the name: `the value of the`, `the patient's`."""
+    """Match the words before the name: `the value of the`, `the patient's`."""
     owner = rf"(?:{_not_text(table)}[^\W_]{{1,40}}['’]s?[ ])?"
     return rf"(?:(?:the|a|an|its|their|his|her|this)[ ])?{owner}(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?"
 
@@ -115,9 +120,8 @@ def _of_whom(table: TableWords) -> str:
 
 
 def _not_text(table: TableWords) -> str:
-    """Keeps "the sentiment of the review" out: a text has a sentiment of its own."""
-    kinds = {column.name: column.kind for column in table.dataset.columns}
-    texts = {word for name in table.dataset.inputs if kinds.get(name) == "text" for word in words(name)}
+    """Keep "the sentiment of the review" out: a text has a sentiment of its own."""
+    texts = {word for name in table.text_columns for word in words(name)}
     return rf"(?!(?:{'|'.join(map(re.escape, sorted({*texts, 'text', 'review', 'sentence'})))})\b)"
 
 

@@ -1,4 +1,4 @@
-"""Prompt templates: text with named slots. What fills a slot is data, and is never read as a slot or as a fence.
+"""Prompt templates with named slots, the user's own or shipped. Slot values are data: never slots, never fences.
 
 A template is one user turn, or several chat turns, each below a line that names its role:
 
@@ -6,21 +6,22 @@ A template is one user turn, or several chat turns, each below a line that names
     --- user
     --- assistant
 
-The last turn is the user's and holds every slot. The turns before it are fixed: instructions and worked examples.
+The last turn is the user's and holds every slot. The fixed turns before it hold instructions and worked examples.
 """
 
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.resources import files
 
 from vpp.errors import InputError
-from vpp.llm.choices import Role
+from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
 from vpp.llm.forms import FORM_SLOTS, Style
 from vpp.llm.protocol import Message
 
 Alternatives = tuple[str, ...]
-"""Slots of which a template holds at least one."""
+"""Slots of which a template needs at least one."""
 NEEDED: dict[Role, tuple[Alternatives, ...]] = {
     "learner": (("hypothesis", "rule"), ("input",)),
     "optimizer": (
@@ -32,17 +33,16 @@ NEEDED: dict[Role, tuple[Alternatives, ...]] = {
     ),
     "prior": (("hypothesis", "rule"), ("columns",)),
 }
-"""What a role's template must hold besides one of the slots that say how to answer (`FORM_SLOTS`)."""
+"""Required slots by role, besides one of the answer forms (`FORM_SLOTS`)."""
 OPTIONAL: dict[Role, frozenset[str]] = {
     "learner": frozenset({"outputs"}),
     "optimizer": frozenset({"values"}),
     "prior": frozenset({"outputs"}),
 }
-"""What it may hold."""
 SLOTS: dict[Role, frozenset[str]] = {
     role: frozenset(slot for slots in needed for slot in slots) | OPTIONAL[role] for role, needed in NEEDED.items()
 }
-"""Every slot of a role's template but those of `FORM_SLOTS`."""
+"""Every slot by role, besides `FORM_SLOTS`."""
 LENGTH_LIMIT = 20_000
 """Characters of a template."""
 
@@ -53,10 +53,10 @@ _FENCE_LINE = re.compile(rf"(^|[{_BREAK}])(?=[ \t]*+(?:<<<|>>>)[ \t]*+(?:[{_BREA
 
 
 class Template:
-    """A role's prompt with its slots: `{name}` is a slot, a doubled brace is a brace, any other brace is itself."""
+    """A role's prompt: `{name}` is a slot, a doubled brace is a single brace, any other brace stands for itself."""
 
     def __init__(self, text: str, *, role: Role) -> None:
-        """Raises InputError for a text that is too long, or in which a slot is missing or unknown."""
+        """Raise InputError for a text that is too long, or if a slot is missing or unknown."""
         self.text = text
         self.role: Role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -68,13 +68,13 @@ class Template:
 
     @property
     def examples(self) -> str:
-        """The worked examples: what users and assistants say before the question; empty where there are none."""
+        """Worked examples: the turns of user and assistant before the question; empty if there are none."""
         return "\n\n".join(turn["content"] for turn in self.opening if turn["role"] != "system")
 
     def opening_for(self, seed: int) -> tuple[Message, ...]:
-        """The turns before the question, the last two worked examples exchanged where bit 4 of `seed` is set.
+        """Return the turns before the question; bit 4 of `seed` swaps the last two worked examples.
 
-        Small models follow the last example most: proposals that end with different ones differ more.
+        Small models follow the last example most, so proposals vary more if it varies.
         """
         if not seed >> 4 & 1 or len(self.opening) < 4:
             return self.opening
@@ -82,24 +82,19 @@ class Template:
 
     @property
     def instructions(self) -> str:
-        """The fixed words that are no worked example: the system turn and the question without its slots."""
+        """Fixed words outside the worked examples: the system turn, and the question without its slots."""
         fixed = [turn["content"] for turn in self.opening if turn["role"] == "system"]
         return "\n\n".join([*fixed, "".join(words for words, _ in self._parts)])
 
-    @classmethod
-    def shipped(cls, role: Role, name: str) -> "Template":
-        """The template of a set that comes with the package."""
-        return cls((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
-
     def fill(self, *, answer_form: str, **slots: str) -> str:
-        """The question. Raises KeyError where a slot of the template is not given."""
+        """Return the question. Raises KeyError if a slot of the template is not given."""
         (whole,) = self.around(None, answer_form=answer_form, **slots)
         return whole
 
     def around(self, left_open: str | None, *, answer_form: str, **slots: str) -> tuple[str, ...]:
-        """The question in pieces, between which the slot left open stands; `keep_inside_fence` what joins them.
+        """Return the pieces of the question between which the slot `left_open` stands.
 
-        Raises KeyError where another slot of the template is not given.
+        Join them with a value that went through `keep_inside_fence`. Raises KeyError if another slot is not given.
         """
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
         values = {name: keep_inside_fence(value) for name, value in given.items()}
@@ -113,19 +108,19 @@ class Template:
         return tuple(pieces)
 
     def warnings(self) -> tuple[str, ...]:
-        """What works, but costs more or fails more often than it needs to; a sentence each."""
+        """Return a sentence for each thing that works, but costs more or fails more often than needed."""
         return tuple(_warnings(self))
 
 
 def keep_inside_fence(value: str) -> str:
-    """`value` with one more leading space on each line that is a fence, so that data cannot close its own fence."""
+    """Return `value` with a space before each line that is a fence, so that data cannot close its own fence."""
     if "<<<" not in value and ">>>" not in value:
         return value
     return _FENCE_LINE.sub(r"\1 ", value)
 
 
 def _parts(text: str) -> Iterator[tuple[str, str | None]]:
-    """Words, with the slot that follows them; braces that were doubled are single."""
+    """Yield each stretch of words, with single braces for doubled ones, and the slot after it."""
     end = 0
     for brace in _BRACES.finditer(text):
         yield text[end : brace.start()] + ("" if brace[1] else brace[0][0]), brace[1]
@@ -142,7 +137,7 @@ def _check_length(text: str, role: Role) -> None:
 
 
 def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
-    """The fixed turns, and the last one with its slots. Raises InputError."""
+    """Return the fixed turns, and the text of the last one with its slots. Raises InputError."""
     marks = list(_TURN.finditer(text))
     if not marks:
         return (), text
@@ -150,27 +145,28 @@ def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
         raise InputError(f"the {role} template has text before its first turn: begin with a line such as '--- system'")
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     turns = [(mark[1], text[mark.end() : end].strip("\n")) for mark, end in zip(marks, ends, strict=True)]
-    *fixed, (speaker, last) = turns
-    if speaker != "user":
-        raise InputError(f"the {role} template ends with the turn of '{speaker}': end it with '--- user', the question")
-    for said, words in fixed:
+    *fixed, (asker, last) = turns
+    if asker != "user":
+        raise InputError(f"the {role} template ends with the turn of '{asker}': end it with '--- user', the question")
+    for speaker, words in fixed:
         if any(brace[1] for brace in _BRACES.finditer(words)):
-            raise InputError(f"the {role} template has a slot in an earlier turn ({said}): slots go in the last turn")
-    opening = tuple({"role": said, "content": "".join(part for part, _ in _parts(words))} for said, words in fixed)
-    return opening, last
+            raise InputError(
+                f"the {role} template has a slot in an earlier turn ({speaker}): slots go in the last turn"
+            )
+    return tuple({"role": name, "content": "".join(part for part, _ in _parts(words))} for name, words in fixed), last
 
 
 def _check_slots(text: str, role: Role) -> Style:
-    """The style of answer that the template asks for. Raises InputError."""
-    found = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
-    forms = [name for name in FORM_SLOTS if name in found]
-    missing = sorted(slots[0] for slots in NEEDED[role] if not any(slot in found for slot in slots))
-    missing = sorted({*missing, *(() if forms else ("answer_form",))})
+    """Return the style of answer that the template asks for. Raises InputError."""
+    lines = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
+    forms = [name for name in FORM_SLOTS if name in lines]
+    missing = {slots[0] for slots in NEEDED[role] if not any(slot in lines for slot in slots)}
+    missing |= set() if forms else {"answer_form"}
     known = SLOTS[role] | set(FORM_SLOTS)
-    unknown = sorted(set(found) - known, key=lambda name: (found[name], name))
-    faults = [f"lacks {_slots(missing)}"] if missing else []
+    unknown = sorted(set(lines) - known, key=lambda name: (lines[name], name))
+    faults = [f"lacks {_slots(sorted(missing))}"] if missing else []
     if unknown:
-        faults.append("has the unknown slot " + ", ".join(f"{{{name}}} (line {found[name]})" for name in unknown))
+        faults.append("has the unknown slot " + ", ".join(f"{{{name}}} (line {lines[name]})" for name in unknown))
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
     if len(forms) > 1:
@@ -197,3 +193,40 @@ def _warnings(template: Template) -> Iterable[str]:
         )
     if not template.text.isprintable() and any(c in template.text for c in "\x00\ufffd"):
         yield f"The {template.role} template holds characters that are no text: was it saved as UTF-8?"
+
+
+# --- templates that come with the package ---------------------------------------------------------------------------
+
+
+@cache
+def shipped(role: Role, name: str = PAPER) -> Template:
+    """Return a role's template of a shipped set. Raises InputError for an unknown name."""
+    if name not in GALLERY:
+        raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
+    return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+
+
+def template_of(text: str | None, *, role: Role) -> Template:
+    """Return the template of a text that a run recorded; None stands for the set `paper`. Raises InputError."""
+    return shipped(role) if text is None else Template(text, role=role)
+
+
+def gallery_text(name: str, role: Role) -> str | None:
+    """Return the text that a run records for a shipped template: None for the set `paper`."""
+    return None if name == PAPER else shipped(role, name).text
+
+
+def set_texts(name: str) -> dict[Role, str | None]:
+    """Return the texts that a run records for a shipped set, by role."""
+    return {role: gallery_text(name, role) for role in ROLES}
+
+
+def name_of(text: str | None, role: Role) -> str | None:
+    """Return the name of the shipped set that has this text, or None for the user's own text."""
+    return next((name for name in GALLERY if text in (gallery_text(name, role), shipped(role, name).text)), None)
+
+
+def check_templates(texts: dict[Role, str | None]) -> tuple[str, ...]:
+    """Return the warnings about a user's own templates. Raises InputError for one that cannot be used."""
+    own = [Template(text, role=role) for role in ROLES if (text := texts.get(role)) is not None]
+    return tuple(warning for template in own for warning in template.warnings())

@@ -5,17 +5,18 @@ import re
 from collections.abc import Iterator
 
 from vpp.data.answers import match_label, peel, read_decimal_comma, read_float, without_noun
+from vpp.llm.table_words import shortened
 
 Bounds = tuple[float, float]
-"""The lowest and the highest number to expect."""
+"""The lowest and the highest likely number."""
 
 
 class Unreadable(Exception):
-    """A value that is not what was asked for; its text says why."""
+    """A value that is neither label nor number as asked; its text says why."""
 
 
 def label_in(value: str, classes: tuple[str, ...]) -> str:
-    """The class that `value` names. Raises Unreadable."""
+    """Return the class that `value` names. Raises Unreadable."""
     named = match_label(value, classes)
     if not named:
         raise Unreadable(f"{_quoted(value)} is none of the labels {_listed(classes)}")
@@ -25,9 +26,9 @@ def label_in(value: str, classes: tuple[str, ...]) -> str:
 
 
 def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
-    """The number that `value` writes. Raises Unreadable.
+    """Return the number that `value` writes. Raises Unreadable.
 
-    expected: a comma that makes a number leave these bounds, and keeps it within them as a decimal comma, is not read.
+    expected: a comma is unreadable if the number is within these bounds only with a decimal comma.
     """
     layers = peel(value)
     for layer in (*layers, *without_noun(layers)):
@@ -41,7 +42,7 @@ def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
 
 _HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
 _CURRENCIES = ("$", "€", "£", "¥")
-"""Ignored around a number where the target has no unit of its own."""
+"""Ignored around a number if the target has no unit of its own."""
 _OPERATOR = re.compile(r"[-+*/^=≈×·÷−()]")
 _TERM = re.compile(r"\s*+[\w.]*+\s*+")
 _EQUATION_LIMIT = 200
@@ -58,7 +59,7 @@ _WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII
 
 
 def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
-    """The number of a layer, without a word of doubt before it and without its unit."""
+    """Return the number of a layer, without a hedge before it and without its unit."""
     bare = _HEDGE.sub("", layer)
     forms = (bare, *(form for mark in ((unit,) if unit else _CURRENCIES) for form in _without(bare, mark)))
     for form in forms:
@@ -69,7 +70,7 @@ def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
 
 
 def _check_comma(form: str, number: float, expected: Bounds | None) -> None:
-    """Raises Unreadable for `3,141` where 3.141 is to be expected and 3141 is not."""
+    """Raise Unreadable for `3,141` if 3.141 is likely and 3141 is not."""
     decimal = read_decimal_comma(form)
     if decimal is None or expected is None:
         return
@@ -80,14 +81,14 @@ def _check_comma(form: str, number: float, expected: Bounds | None) -> None:
 
 
 def _without(bare: str, mark: str) -> Iterator[str]:
-    """`bare` without a unit at its ends, and without one between its sign and its digits."""
+    """Yield `bare` without a unit at its ends, and without one between its sign and its digits."""
     if mark in bare:
         yield bare.removesuffix(mark).removeprefix(mark).strip()
         yield re.sub(rf"^([+\-−])\s?{re.escape(mark)}\s*", r"\1", bare)
 
 
 def _result(layer: str) -> Iterator[str]:
-    """The right side of `y = 3.5` or `x = 2*3 = 6`, if the left side holds only names and arithmetic."""
+    """Yield the right side of `y = 3.5` or `x = 2*3 = 6`, if the left side has only names and arithmetic."""
     equation = layer[:_EQUATION_LIMIT]
     place = max(equation.rfind("="), equation.rfind("≈"))
     left = equation[: max(place, 0)].rstrip()
@@ -97,7 +98,7 @@ def _result(layer: str) -> Iterator[str]:
 
 
 def _before_its_word(layer: str) -> Iterator[str]:
-    """The digits of `5 (five)`, where the word means the same number."""
+    """Yield the digits of `5 (five)`, if the word means the same number."""
     spelt = _WITH_WORD.fullmatch(layer)
     words = re.split("[ -]", spelt["word"].lower()) if spelt else []
     value = sum(_WORDS.get(word, math.nan) for word in words)
@@ -106,7 +107,7 @@ def _before_its_word(layer: str) -> Iterator[str]:
 
 
 def _why(value: str) -> str:
-    """How a value that was nearly one can become one."""
+    """Say how to correct a value that is almost a number."""
     layer = peel(value)[-1]
     if _DECIMAL_COMMA.fullmatch(layer):
         return ": write a point before the decimals"
@@ -123,14 +124,9 @@ def _finite(number: float, value: str) -> float:
 
 
 def _listed(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(_shortened(label, 40) for label in labels[:10])
+    shown = ", ".join(shortened(label, 40) for label in labels[:10])
     return f"{shown}, …" if len(labels) > 10 else shown
 
 
 def _quoted(value: str) -> str:
-    return f"'{_shortened(value.strip(), 80)}'"
-
-
-def _shortened(text: str, limit: int) -> str:
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else line[:limit] + "…"
+    return f"'{shortened(value.strip(), 80)}'"

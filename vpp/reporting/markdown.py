@@ -13,9 +13,15 @@ from vpp.inspection.baselines import Baselines, Name, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label
-from vpp.reporting.markdown_findings import disagreement, doubt_and_error, lineage, near_agreement, posterior
+from vpp.reporting.markdown_findings import (
+    disagreement,
+    doubt_and_error,
+    lineage,
+    near_agreement,
+    posterior,
+    what_was_ruled_out,
+)
 from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
-from vpp.reporting.markdown_ruled_out import what_was_ruled_out
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
 from vpp.wording.brief import Measure, headline, measures
@@ -90,7 +96,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
         ("The posterior", posterior(snapshot, dataset, ideas)),
-        ("Agreement between hypotheses", near_agreement(ideas, dataset)),
+        ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset)),

@@ -1,11 +1,15 @@
 """The report's findings: ideas, their agreement and origin, disagreement, and whether it marks errors."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 
-from vpp.data.dataset import Dataset
-from vpp.drawing.cards import without_seed
+from vpp.data.dataset import Dataset, Row
+from vpp.drawing.deck import without_seed
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
-from vpp.drawing.nearness import alt_words, meaning, verdict
+from vpp.drawing.idea_deck import facts
+from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
+from vpp.drawing.matrix import inputs_line
+from vpp.drawing.nearness import alt_words, group_cells, meaning, verdict
 from vpp.drawing.trust import (
     VOICES_OF_LABELS,
     VOICES_OF_NUMBERS,
@@ -18,13 +22,14 @@ from vpp.drawing.trust import (
 )
 from vpp.events import Evaluated
 from vpp.inspection.genealogy import Ancestor, Genealogy
-from vpp.inspection.ideas import Idea, Ideas
+from vpp.inspection.ideas import Idea, Ideas, survivors
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import ensemble, rows_by_id
-from vpp.inspection.similarity import Group, Nearness, nearness
+from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices
-from vpp.reporting.markdown_cells import NONE, answer_cell, inputs_cell
+from vpp.posterior.prediction import Value
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.wording.brief import compared_sentence, shares_sentence, weights_measure
@@ -41,15 +46,21 @@ from vpp.wording.words import (
     percent,
     score_text,
     target_text,
+    value_text,
     weight_text,
 )
 
+NONE = "–"
+LONGEST_INPUTS = 300
+"""Characters of a row's inputs shown in a table."""
+MOST_TEXTS = 40
+"""Newest texts shown for each reason; posterior.json has all."""
 NEAR = 0.95
 """Agreement from which ideas count as one explanation."""
 MOST_LINES = 20
-"""Ideas whose ancestors are told, the heaviest; posterior.json has every particle's."""
+"""Heaviest ideas whose ancestors are listed; posterior.json has every particle's."""
 MOST_CHANGES = 12
-"""Changes told of one line, the newest."""
+"""Newest changes listed of one line."""
 
 
 def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
@@ -89,17 +100,8 @@ def _in_five(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
-    if idea.n_test is not None:
-        yield _on_test(idea)
+    yield f"{capitalised('; '.join(fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots)))}."
     yield from _other_wordings(idea)
-
-
-def _on_test(idea: Idea) -> str:
-    n = idea.n_test or 0
-    abstained = f" {counted(idea.n_abstained_test, 'answer')} could not be read." if idea.n_abstained_test else ""
-    if idea.n_correct_test is not None:
-        return f"{integer(idea.n_correct_test)} of {counted(n, 'test row')} right.{abstained}"
-    return f"Mean squared error {number(idea.mse_test or 0.0)} on {counted(n, 'test row')}.{abstained}"
 
 
 def _other_wordings(idea: Idea) -> Iterator[str]:
@@ -113,8 +115,8 @@ def _other_wordings(idea: Idea) -> Iterator[str]:
 # How near ideas are
 
 
-def near_agreement(ideas: Ideas | None, dataset: Dataset) -> Iterator[str]:
-    """How many explanations remain where ideas that nearly agree count as one."""
+def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
+    """Number of explanations, if ideas that nearly agree count as one."""
     near = nearness(ideas, dataset) if ideas else None
     if near is None:
         yield "What the ideas answer to the same rows is not known yet, so they cannot be compared."
@@ -125,26 +127,20 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset) -> Iterator[str]:
         yield f"{meaning(near, NEAR)} {alt_words(near)}"
         yield markdown_table(
             ("explanation", "weight", "ideas", "particles", "agree at least"),
-            [_group(n, group, near) for n, group in enumerate(groups, 1)],
+            [(str(n), *group_cells(near, group, is_weighted=is_weighted)) for n, group in enumerate(groups, 1)],
             right=(0, 1, 3),
         )
-
-
-def _group(n: int, group: Group, near: Nearness) -> tuple[str, ...]:
-    least = percent(group.least) if len(group.numbers) > 1 else "one idea"
-    ideas = listed([number + 1 for number in group.numbers])
-    return str(n), weight_text(group.weight), ideas, integer(group.n_particles), least
 
 
 # Where they came from
 
 
 def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
-    """How many first hypotheses have living descendants, then the way of each idea's first particle."""
+    """Number of first hypotheses with living descendants, then the changes of each idea's first particle."""
     if family is None or ideas is None:
         yield "No population is whole yet."
         return
-    yield f"{genealogy_sentence(family)} Texts are told without the seed sentence."
+    yield f"{genealogy_sentence(family)} Texts are shown without the seed sentence."
     for n, idea in enumerate(ideas.all[:MOST_LINES], 1):
         yield from _line(n, idea.slots[0], family, seed_text)
     if len(ideas) > MOST_LINES:
@@ -155,8 +151,10 @@ def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]
     changes = [each for each in family.ancestry(slot) if each.changed]
     founder = founder_name(family.last[slot].founder)
     changed = listed([each.step for each in changes[1:]])
-    told = f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
-    yield f"### Idea {n}: particle {slot}, from {founder}; {told}"
+    change = (
+        f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
+    )
+    yield f"### Idea {n}: particle {slot}, from {founder}; {change}"
     if len(changes) > MOST_CHANGES:
         yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
     yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
@@ -187,19 +185,19 @@ def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
     elif len(test.weights) == 1:
         yield "There is one hypothesis: it cannot disagree with itself."
     else:
-        found = points(test, rows_by_id(dataset))
-        yield from _spreads(found, dataset.target_decimals) if dataset.task == "regression" else _votes(found)
+        rows = points(test, rows_by_id(dataset))
+        yield from _spreads(rows, dataset.target_decimals) if dataset.task == "regression" else _votes(rows)
         yield from _voices(test, dataset)
 
 
-def _votes(found: Sequence[Point]) -> Iterator[str]:
-    uncertain = [point for point in found if point.is_uncertain]
+def _votes(rows: Sequence[Point]) -> Iterator[str]:
+    uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
-        yield _nowhere(found)
+        yield _nowhere(rows)
         return
     shown = uncertain[:MOST_POINTS]
     cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
-    yield f"{integer(len(uncertain))} of {counted(len(found), 'test row')}, the most divided first{cut}."
+    yield f"{integer(len(uncertain))} of {counted(len(rows), 'test row')}, the most divided first{cut}."
     yield markdown_table(
         ("row", "inputs", "true", "the vote", "camps, by weight"),
         [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
@@ -207,8 +205,8 @@ def _votes(found: Sequence[Point]) -> Iterator[str]:
     )
 
 
-def _nowhere(found: Sequence[Point]) -> str:
-    return f"Nowhere: the particles agree on all {counted(len(found), 'test row')}."
+def _nowhere(rows: Sequence[Point]) -> str:
+    return f"Nowhere: the particles agree on all {counted(len(rows), 'test row')}."
 
 
 def _vote(point: Point) -> str:
@@ -228,13 +226,13 @@ def _who_said(point: Point, label: str | None) -> str:
     return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
-def _spreads(found: Sequence[Point], decimals: int | None) -> Iterator[str]:
-    if not any(point.doubt for point in found):
-        yield _nowhere(found)
+def _spreads(rows: Sequence[Point], decimals: int | None) -> Iterator[str]:
+    if not any(point.doubt for point in rows):
+        yield _nowhere(rows)
         return
-    shown = found[:WIDEST_POINTS]
+    shown = rows[:WIDEST_POINTS]
     yield (
-        f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(found))}. Spread is the "
+        f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(rows))}. Spread is the "
         "weighted standard deviation of the particles' numbers; the range holds 90 % of the particles' weight. Both "
         "say how far the particles differ; noise is not included."
     )
@@ -251,7 +249,7 @@ def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
 
 
 def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
-    """How often each particle answers, is contradicted, and is right."""
+    """Table of each particle's answers, contradictions and accuracy."""
     head, lines = voice_table(voices(test, dataset))
     shown = lines[:MOST_VOICES]
     cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
@@ -264,7 +262,7 @@ def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
 
 
 def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
-    """How often it is right where all agree and where they differ, and the proper scores; or why that says nothing."""
+    """Accuracy where all agree and where they differ, and the proper scores; or the reason why they say nothing."""
     test = view.evaluated.get("test")
     if test is None:
         yield "The test rows are not evaluated yet."
@@ -273,14 +271,72 @@ def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
     if why_not:
         yield why_not
         return
-    found = points(test, rows_by_id(dataset))
+    rows = points(test, rows_by_id(dataset))
     is_label = dataset.task == "classification"
     if is_label:
-        votes = vote_reliability(found)
+        votes = vote_reliability(rows)
         saying, metrics = vote_saying(votes), vote_metrics(votes, n_labels=len(dataset.classes))
     else:
-        spread = spread_reliability(found, dataset)
+        spread = spread_reliability(rows, dataset)
         saying, metrics = spread_saying(spread), spread_metrics(spread)
-    yield " ".join(filter(None, (saying, too_few_words(len(found)))))
-    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
-    yield markdown_table(("measure", "value", "in words"), rows, right=(1,))
+    yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
+    lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
+    yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
+
+
+# Ruled out
+
+
+def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+    """Texts rejected, resampled away or unreadable, newest first, with the rows that contradict each."""
+    alike = survivors(view, ideas) if ideas else {}
+    gone, lived_on = parted(resampled_away(view, dataset), alike)
+    kinds = {
+        "Rejected": rejected(view, dataset),
+        "Resampled away": gone,
+        "Not readable": unparsable(view),
+        "Not drawn, though others with the same answers were drawn then or are held now": lived_on,
+    }
+    if not any(kinds.values()):
+        yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."
+    for title, entries in kinds.items():
+        if entries:
+            times = sum(each.times for each in entries)
+            yield f"### {title}: {counted(len(entries), 'text')}, {counted(times, 'time')} in all"
+        for each in entries[:MOST_TEXTS]:
+            yield from _ruled_out(each, finding(each, alike))
+        if len(entries) > MOST_TEXTS:
+            yield f"And {integer(len(entries) - MOST_TEXTS)} more: posterior.json has all."
+
+
+def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
+    """The finding as Markdown: the text, what happened to it, and the first rows against it."""
+    steps = [f"step {step}" if step >= 0 else "the first draw" for step in entry.steps]
+    every = [f"in all at {listed(steps)}"] if len(steps) > 1 else []
+    history = f"{capitalised('; '.join((*shown.history, *every)))}."
+    yield markdown_quote(shown.quote)
+    yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
+    rows = [
+        (
+            str(each.row.id),
+            inputs_cell(each.row),
+            markdown_text(answer_text(each.said)),
+            markdown_text(answer_text(each.target)),
+        )
+        for each in entry.newest.contradictions[:SHOWN_ROWS]
+    ]
+    if rows:
+        yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
+
+
+# Cells
+
+
+def answer_cell(value: Value | None) -> str:
+    """An answer or a target."""
+    return markdown_text(value_text(value))
+
+
+def inputs_cell(row: Row) -> str:
+    """All inputs of a row, cut to `LONGEST_INPUTS`."""
+    return markdown_text(shorten(inputs_line(row, most=len(row.inputs)), LONGEST_INPUTS, placeholder=" …"))

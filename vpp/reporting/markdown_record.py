@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from vpp.data.dataset import Column, Dataset
 from vpp.data.labelling import n_answered
-from vpp.reporting.markdown_cells import NONE, log_text
+from vpp.drawing.ledger import log_text
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec
@@ -183,6 +183,7 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     yield how_to_read(config)
 
 
+NONE = "–"
 _Column = tuple[str, Callable[[StepView], str]]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, JournalDamaged, RunError
 from vpp.events import INITIAL_STEP, RunStarted
-from vpp.llm.gallery import template_of
+from vpp.llm.templates import template_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, set_aside
 from vpp.runs.session import load_dataset, optimizer_prompts

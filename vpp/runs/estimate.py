@@ -13,16 +13,13 @@ from vpp.data.dataset import Dataset, Row
 from vpp.inference.plan import OPTIMIZER, Plan, step_calls
 from vpp.llm.budget import Price
 from vpp.llm.context import prompt_tokens
-from vpp.llm.gallery import template_of
-from vpp.llm.learner import learner_messages
-from vpp.llm.optimizer import OptimizerPrompts
-from vpp.llm.prompts import render_input
+from vpp.llm.prompts import OptimizerPrompts
 from vpp.llm.protocol import Messages
+from vpp.llm.rendering import render_input
 from vpp.problem import Exchange, Prediction
 from vpp.runs.prefetching import plan_of
-from vpp.runs.session import optimizer_prompts
+from vpp.runs.session import learner_prompts, optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
-from vpp.runs.structuring import answers_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.usage import Usage
@@ -178,10 +175,10 @@ class Texts:
 
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     """Of a call about as many rows as the run asks about at once."""
-    template, packed = template_of(spec.learner_template, role="learner"), spec.config.points_per_call
+    prompts, packed = learner_prompts(spec, dataset), spec.config.points_per_call
 
     def asked(rows: Sequence[Row], length: float) -> Messages:
-        return learner_messages(template, dataset, texts.of(length), rows, answers_of(spec))
+        return prompts.messages(texts.of(length), rows)
 
     rows = by_length((*dataset.train, *dataset.test))
     packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]

@@ -13,11 +13,11 @@ from vpp.errors import InputError
 from vpp.llm.address import checked_address
 from vpp.llm.budget import NO_CAP, Cap
 from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
-from vpp.llm.gallery import check_templates, name_of
 from vpp.llm.gate import Gate
+from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import check_rooms, rooms_of
+from vpp.runs.session import check_prompts_fit, limits_of
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
@@ -57,7 +57,7 @@ class Preparation:
         check_templates(self.spec().templates)
         check_demo_templates(self.endpoint, self.spec().templates)
         if length := self.endpoint.context_length:
-            check_rooms(self.spec(), self.dataset, rooms_of(self.endpoint, length, length))
+            check_prompts_fit(self.spec(), self.dataset, limits_of(self.endpoint, length, length))
 
     def spec(self) -> RunSpec:
         """What run.json will hold."""

@@ -21,15 +21,15 @@ from vpp.events import RunStarted
 from vpp.gguf.server import LIBRARY
 from vpp.llm.budget import NO_CAP, Allowance, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
+from vpp.llm.context import ModelLimits, check_fit
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.gallery import template_of
 from vpp.llm.gate import Gate
-from vpp.llm.learner import LlmLearner, OnAnswer
-from vpp.llm.optimizer import LlmOptimizer, OptimizerPrompts
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.retries import MAX_ATTEMPTS
-from vpp.llm.room import Room, check_room
+from vpp.llm.templates import template_of
 from vpp.llm.transport import warm_up
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
@@ -151,14 +151,12 @@ async def open_session(
         ends = await open_endpoints(
             stack, served, keys, cache, counters, budget=budget, prices=spec.prices, on_loading=on_loading
         )
-        rooms = await _rooms(spec.endpoint, *ends)
+        limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], budget)
-        check_rooms(spec, dataset, rooms)
-        learner = _learner(spec, dataset, ends[0], rooms[0], counters, on_answer)
+        check_prompts_fit(spec, dataset, limits)
+        learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, counters, on_answer)
         prompts = optimizer_prompts(spec, dataset)
-        optimizer = LlmOptimizer(
-            ends[1], prompts, max_tokens=rooms[1].max_tokens, counters=counters, context_length=rooms[1].context_length
-        )
+        optimizer = LlmOptimizer(ends[1], prompts, limits[1], counters=counters)
         has_room = room_for_guesses(spec, dataset, ends[0], budget, counters)
         problem = _problem(spec, dataset, learner, optimizer, seed_text=prompts.seed_text, has_room=has_room)
         await warming
@@ -167,21 +165,16 @@ async def open_session(
 
 
 def _learner(
-    spec: RunSpec, dataset: Dataset, endpoint: Endpoint, room: Room, counters: Counters, on_answer: OnAnswer | None
+    spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: int, counters: Counters, on_answer: OnAnswer | None
 ) -> LlmLearner:
-    return LlmLearner(
-        endpoint,
-        template_of(spec.learner_template, role="learner"),
-        dataset,
+    options = LearnerOptions(
         seed=spec.config.seed,
-        max_tokens=room.max_tokens,
-        counters=counters,
+        max_tokens=max_tokens,
         points_per_call=spec.config.points_per_call,
         temperature=spec.config.learner_temperature,
-        on_answer=on_answer,
-        structured=answers_of(spec),
         warm_prefix=spec.endpoint.warm_prefix,
     )
+    return LlmLearner(endpoint, learner_prompts(spec, dataset), options, counters=counters, on_answer=on_answer)
 
 
 def _problem(
@@ -215,33 +208,31 @@ def _templates(spec: RunSpec, prompts: OptimizerPrompts) -> dict[str, str]:
     return {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
 
 
-async def _rooms(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[Room, Room]:
-    """What the two models have room for: as stated, or as their servers say."""
+async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of the two models, as the user or else their servers state them."""
     if spec.context_length:
-        return rooms_of(spec, spec.context_length, spec.context_length)
+        return limits_of(spec, spec.context_length, spec.context_length)
     asked = dict.fromkeys((learner, optimizer))
     lengths = dict(zip(asked, await asyncio.gather(*map(_context_length, asked)), strict=True))
-    return rooms_of(spec, lengths[learner], lengths[optimizer])
+    return limits_of(spec, lengths[learner], lengths[optimizer])
 
 
-def rooms_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[Room, Room]:
-    """The learner's and the optimizer's, of contexts of so many tokens; 0 where nobody knows."""
+def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of learner and optimizer, given their context lengths in tokens; 0 if unknown."""
     return (
-        Room(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
-        Room(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+        ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
     )
 
 
-def check_rooms(spec: RunSpec, dataset: Dataset, rooms: tuple[Room, Room]) -> None:
-    """Raises InputError where the run's prompts cannot fit."""
-    check_room(
-        dataset,
-        template_of(spec.learner_template, role="learner"),
+def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
+    """Raise InputError if the run's prompts cannot fit the models' contexts."""
+    check_fit(
+        learner_prompts(spec, dataset),
         optimizer_prompts(spec, dataset),
-        learner=rooms[0],
-        optimizer=rooms[1],
+        learner_limits=limits[0],
+        optimizer_limits=limits[1],
         points_per_call=spec.config.points_per_call,
-        structured=answers_of(spec),
     )
 
 
@@ -251,6 +242,12 @@ async def _context_length(endpoint: Endpoint) -> int:
         listed = await endpoint.models()
         return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
     return 0
+
+
+def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
+    """Return the questions of the run's learner."""
+    template = template_of(spec.learner_template, role="learner")
+    return LearnerPrompts(dataset=dataset, template=template, structured=answers_of(spec))
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:

@@ -1,6 +1,7 @@
 """Checks of scores (Eq. 5 and 6), weights, ESS, exponents, evidence and resampling (Eq. 10)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,21 +21,34 @@ def check_scores(inputs: RunInputs, segment: Segment, ledger: Ledger) -> None:
     if segment.before is None:
         ledger.skip("the texts of scores: the population before the step is not recorded")
         return
-    config = inputs.config
+    config, tau = inputs.config, segment.before.tau
     rows = inputs.scored_rows(segment.step)
-    role = "buffer" if config.is_weighted else "forward"
-    tau = segment.before.tau
-    for k, state in enumerate(segment.before.population):
-        if recorded := segment.scored.get(k):
-            _check(inputs, recorded, rows, ledger, hypothesis=state.hypothesis, role=role, tau=tau)
-        elif segment.is_finished or segment.reweighted:
-            ledger.compare("lines", segment.at(k), f"scored ({role})", written=None, follows="once a particle")
-    _check_nobody_else(segment, len(segment.before.population), ledger)
+    _check_particles(inputs, segment, rows, "buffer" if config.is_weighted else "forward", ledger)
     for k, recorded in segment.proposal_scores.items():
         proposed = segment.proposed.get(k)
         whose = proposed.event.proposal if proposed else recorded.event.hypothesis
         on = _answered(rows, recorded.event) if config.early_rejection else rows
-        _check(inputs, recorded, on, ledger, hypothesis=whose, role="proposal", tau=tau)
+        _check(inputs, recorded, _Due(hypothesis=whose, role="proposal", rows=on, tau=tau), ledger)
+
+
+def check_final_scores(inputs: RunInputs, segment: Segment, ledger: Ledger) -> None:
+    """Check the scores for the final weights, if the method has them."""
+    if segment.before is not None:
+        _check_particles(inputs, segment, inputs.final_rows(segment.before.step), "final", ledger)
+
+
+def _check_particles(inputs: RunInputs, segment: Segment, rows: tuple[Row, ...], role: str, ledger: Ledger) -> None:
+    """Check the particles' scores on `rows`, and that no other slot has any."""
+    population, tau = (segment.before.population, segment.before.tau) if segment.before else ((), None)
+    for k, state in enumerate(population):
+        if recorded := segment.scored.get(k):
+            _check(inputs, recorded, _Due(hypothesis=state.hypothesis, role=role, rows=rows, tau=tau), ledger)
+        elif segment.is_finished or segment.reweighted:
+            ledger.compare("lines", segment.at(k), f"scored ({role})", written=None, follows="once a particle")
+    for k, recorded in segment.scored.items():
+        if not 0 <= k < len(population):
+            at = At(line=recorded.line, step=recorded.event.step, slot=k)
+            ledger.compare("lines", at, "slot", written=k, follows=f"below {len(population)}")
 
 
 def _answered(rows: tuple[Row, ...], event: Scored) -> tuple[Row, ...]:
@@ -42,49 +56,24 @@ def _answered(rows: tuple[Row, ...], event: Scored) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.id in event.rows)
 
 
-def check_final_scores(inputs: RunInputs, segment: Segment, ledger: Ledger) -> None:
-    """Check the scores for the final weights, if the method has them."""
-    before = segment.before
-    if before is None:
-        return
-    rows = inputs.final_rows(before.step)
-    for k, state in enumerate(before.population):
-        if recorded := segment.scored.get(k):
-            _check(inputs, recorded, rows, ledger, hypothesis=state.hypothesis, role="final", tau=before.tau)
-        elif segment.reweighted:
-            ledger.compare("lines", segment.at(k), "scored (final)", written=None, follows="once a particle")
-    _check_nobody_else(segment, len(before.population), ledger)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """Derived contents of a scored event."""
+
+    hypothesis: str | None
+    role: str
+    rows: tuple[Row, ...]
+    tau: float | None
 
 
-def _check_nobody_else(segment: Segment, size: int, ledger: Ledger) -> None:
-    for k, recorded in segment.scored.items():
-        if not 0 <= k < size:
-            at = At(line=recorded.line, step=recorded.event.step, slot=k)
-            ledger.compare("lines", at, "slot", written=k, follows=f"below {size}")
-
-
-def _check(
-    inputs: RunInputs,
-    recorded: Recorded[Scored],
-    rows: tuple[Row, ...],
-    ledger: Ledger,
-    *,
-    hypothesis: str | None,
-    role: str,
-    tau: float | None,
-) -> None:
+def _check(inputs: RunInputs, recorded: Recorded[Scored], due: _Due, ledger: Ledger) -> None:
     event = recorded.event
     at = At(line=recorded.line, step=event.step, slot=event.particle)
-    ledger.compare("texts", at, "hypothesis", written=event.hypothesis, follows=hypothesis)
-    ledger.compare("lines", at, "role", written=event.role, follows=role)
-    ledger.compare("rows", at, "rows", written=event.rows, follows=ids(rows))
-    follows = log_likelihood(inputs, event, tau)
+    ledger.compare("texts", at, "hypothesis", written=event.hypothesis, follows=due.hypothesis)
+    ledger.compare("lines", at, "role", written=event.role, follows=due.role)
+    ledger.compare("rows", at, "rows", written=event.rows, follows=ids(due.rows))
+    follows = largest_log_likelihood(inputs, event, due.tau, unanswered=0)
     ledger.compare("likelihoods", at, "log_likelihood", written=event.log_likelihood, follows=follows)
-
-
-def log_likelihood(inputs: RunInputs, event: Scored, tau: float | None) -> float | None:
-    """Log-likelihood of the recorded predictions; None if they do not match the recorded rows."""
-    return largest_log_likelihood(inputs, event, tau, unanswered=0)
 
 
 def largest_log_likelihood(inputs: RunInputs, event: Scored, tau: float | None, *, unanswered: int) -> float | None:

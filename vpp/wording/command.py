@@ -9,7 +9,7 @@ from typing import Any
 
 from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
-from vpp.llm.gallery import name_of
+from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording.escaping import plain

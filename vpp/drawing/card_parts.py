@@ -1,0 +1,340 @@
+"""Parts of a particle's card: its badges (how the text came to be), its score, and the folds of its proposals."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from vpp.data.dataset import Dataset
+from vpp.drawing.deck import PROMPT, Fold, Hits, Marks, without_seed
+from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.inspection.slots import batch_places, heirs, kept_as, rewritten_as, scored_rows
+from vpp.posterior.metric import mean_squared_error
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
+from vpp.wording.markup import Mark
+from vpp.wording.room import shown_words
+from vpp.wording.words import after_rows, number, particles
+
+MOST_ROWS = 6
+"""Contradicting rows that are named."""
+PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
+AFRESH = "drawn afresh from the prior, without data"
+REJECTED_AFRESH = "rejected a proposal drawn afresh from the prior"
+
+
+class Prompts(Protocol):
+    """Source of the optimizer's prompts."""
+
+    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
+        """Prompt of a slot's proposal at a step; None if it is not known (yet)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A run's texts and proposals by slot."""
+
+    view: RunView
+    config: Config
+    dataset: Dataset
+    targets: dict[int, Any] = field(init=False)
+    """Target by row id."""
+
+    def __post_init__(self) -> None:
+        rows = (*self.dataset.train, *self.dataset.test)
+        object.__setattr__(self, "targets", {row.id: row.target for row in rows})
+
+    def text(self, hypothesis: str) -> str:
+        """A hypothesis without the seed sentence."""
+        started = self.view.started
+        return without_seed(self.view.texts[hypothesis], started.seed_text if started else "")
+
+    def proposal(self, step: int, slot: int) -> Proposed | None:
+        """The proposal that decided what `slot` holds at the end of the step."""
+        at = self.view.steps.get(step)
+        before = rewritten_as(at, slot) if at else None
+        return at.proposed.get(before) if at and before is not None else None
+
+    def parent(self, step: int, slot: int) -> str | None:
+        """The text that the slot's text was rewritten from at `step`; None if it was kept or drawn afresh."""
+        proposed = self.proposal(step, slot)
+        return self.text(proposed.parent) if proposed and proposed.accepted and not is_fresh(proposed) else None
+
+
+# Badges
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """Badges on how a text came to be, and what became of it."""
+
+    run: History
+
+    def origin(self, step: int, slot: int) -> Marks:
+        """How the text came to be at `step`."""
+        at = self.run.view.steps.get(step)
+        if step == INITIAL_STEP:
+            return (("", "first hypothesis"),)
+        if at is None or at.is_torn:
+            return (("abs", f"how it came at step {step} is lost"),)
+        if slot in at.joined:
+            return (("", f"joined at step {step}"),)
+        proposed = self.run.proposal(step, slot)
+        if proposed is None:
+            return (("same", f"not rewritten at step {step}: only copies are"),)
+        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {step}"),)
+
+    def _outcome(self, proposed: Proposed) -> str:
+        if proposed.why == "unchanged":
+            return "kept word for word"
+        if proposed.why == "unparsable":
+            return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
+        if not proposed.accepted:
+            return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
+        return f"{self._manner(proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
+
+    def _manner(self, proposed: Proposed) -> str:
+        if is_fresh(proposed):
+            return AFRESH
+        manner = ""
+        if self.run.config.is_weighted:
+            manner = " boldly" if proposed.temperature > self.run.config.cautious_temperature else " cautiously"
+        return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+
+    def fate(self, at: StepView, slot: int) -> Marks:
+        """What resampling and the end of the step did with the text."""
+        copies = heirs(at, slot)
+        if not copies:
+            return (("gone", f"resampled away at step {at.step}"),)
+        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
+        kept = at.finished and self.run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
+        still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
+        return (*spread, *still, *shrunk(at, copies))
+
+    def decision(self, at: StepView, slot: int) -> Marks:
+        """The decision on the slot's proposal."""
+        proposed = at.proposed.get(slot)
+        if proposed is None:
+            return (("same", "waiting for its proposal"),)
+        rejected = REJECTED_AFRESH if is_fresh(proposed) else "proposal rejected"
+        words = {
+            "likelihood": f"{'accepted' if proposed.accepted else rejected} at step {at.step}",
+            "taken": f"taken unseen at step {at.step}",
+            "unchanged": f"unchanged at step {at.step}",
+            "unparsable": f"proposal {_unused(proposed)} at step {at.step}",
+        }[proposed.why]
+        return ((proposal_mark(proposed), words), *(_afresh(proposed) if proposed.accepted else ()))
+
+
+def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
+    """What became of slots when all agreed and K fell."""
+    if at.shrunk is None:
+        return ()
+    kept = [new for slot in slots for new in kept_as(at, slot)]
+    if not kept:
+        return (("gone", f"dropped at step {at.step}: all agreed"),)
+    return (("", f"kept as {particles(kept)}"),) if kept != list(slots) else ()
+
+
+def is_fresh(proposed: Proposed | None) -> bool:
+    """True if the text was drawn from the prior, not rewritten from its parent."""
+    return proposed is not None and proposed.origin == "prior"
+
+
+def _afresh(proposed: Proposed) -> Marks:
+    return (("", AFRESH),) if is_fresh(proposed) else ()
+
+
+def proposal_mark(proposed: Proposed) -> Mark:
+    """Mark of a proposal's outcome."""
+    if proposed.why == "unparsable":
+        return "abs"
+    if proposed.why == "unchanged":
+        return "same"
+    return "acc" if proposed.accepted else "rej"
+
+
+def _unused(proposed: Proposed) -> str:
+    return "refused" if proposed.refused else "unreadable"
+
+
+# Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How well a text answered the rows that it was scored on."""
+
+    run: History
+
+    def hits(self, scored: Scored) -> Hits:
+        """Right or wrong on each row scored."""
+        answers = zip(scored.rows, scored.predictions, strict=True)
+        return tuple([None if value is None else value == self.run.targets[row] for row, value in answers])
+
+    def facts(self, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
+        """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
+        run = self.run
+        places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
+        is_more = len(scored.rows) > len(places)
+        log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
+        if run.dataset.task == "regression":
+            off = (f"off by {number(self._error(scored, places), 3)} on the batch",) if places else ()
+            every = self._error(scored, range(len(scored.rows)))
+            of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {self._where(scored)}",) if is_more else ()
+            return (), (*off, *of_all, log_lik)
+        all_hits = self.hits(scored)
+        hits = tuple(all_hits[i] for i in places)
+        right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
+        of_all = (f"{all_hits.count(True)} of {len(all_hits)} {self._where(scored)}",) if is_more else ()
+        return hits, (*right, *of_all, log_lik)
+
+    def _where(self, scored: Scored) -> str:
+        is_final = scored.role == "final" and self.run.config.final_weights == "train"
+        return "training rows" if is_final else scored_rows(self.run.config)
+
+    def _error(self, scored: Scored, places: Sequence[int]) -> float:
+        """Root mean squared error on some of the rows scored."""
+        targets = [self.run.targets[scored.rows[i]] for i in places]
+        answers = [scored.predictions[i] for i in places]
+        return math.sqrt(mean_squared_error(answers, targets, abstention_error=self.run.dataset.target_range))
+
+
+def _minus(digits: str) -> str:
+    return digits.replace("-", "−")
+
+
+# Folds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folds:
+    """Folds of a card's proposals: the text, the notes on its decision, prompt and answer."""
+
+    run: History
+    prompts: Prompts
+    wanted: Collection[int] | None
+    """Slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
+
+    def rewritings(self, at: StepView, slot: int) -> tuple[Fold, ...]:
+        """The proposals for the slot's copies."""
+        proposed = [k for k in heirs(at, slot) if k in at.proposed]
+        return tuple(self._rewriting(at, k, name="next" if i == 0 else f"next-{i}") for i, k in enumerate(proposed))
+
+    def _rewriting(self, at: StepView, slot: int, *, name: str) -> Fold:
+        proposed = at.proposed[slot]
+        is_judged = proposed.why == "likelihood"
+        keeps = f"particle {slot} keeps it{': proposal rejected' if is_judged and not proposed.accepted else ''}"
+        says = f"what particle {slot} says next{': accepted' if is_judged else ''}"
+        return self._fold(
+            at,
+            slot,
+            name=name,
+            mark=proposal_mark(proposed) if proposed.why != "taken" else "",
+            title=says if proposed.accepted else keeps,
+            sentence=self.run.text(proposed.proposal or proposed.parent),
+        )
+
+    def judged(self, at: StepView, slot: int) -> tuple[Fold, ...]:
+        """The slot's proposal and, if it was judged, the arithmetic of the decision."""
+        proposed = at.proposed.get(slot)
+        if proposed is None:
+            return ()
+        if proposed.why in ("taken", "unchanged"):
+            notes = self._shown(at, proposed)
+            title = "what the optimizer was asked and answered"
+            return (self._fold(at, slot, name="asked", mark="", title=title, notes=notes),)
+        if proposed.accepted:
+            return (self._fold(at, slot, name="why", mark="acc", title="why it was accepted"),)
+        sentence = self.run.text(proposed.proposal) if proposed.proposal else ""
+        title = "rejected proposal" if proposed.why == "likelihood" else f"{_unused(proposed)} proposal"
+        return (self._fold(at, slot, name="rejected", mark=proposal_mark(proposed), title=title, sentence=sentence),)
+
+    def _fold(
+        self,
+        at: StepView,
+        slot: int,
+        *,
+        name: str,
+        mark: Mark,
+        title: str,
+        sentence: str = "",
+        notes: tuple[str, ...] | None = None,
+    ) -> Fold:
+        """A fold with prompt and answer; notes: None for all notes on the decision."""
+        is_included = self.wanted is None or slot in self.wanted
+        prompt = (self.prompts.proposal(self.run.view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
+        return Fold(
+            name=name,
+            mark=mark,
+            title=title,
+            sentence=sentence,
+            notes=self._notes(at, slot) if notes is None else notes,
+            raw=((PROMPT, prompt), *_answered(at.proposed[slot])),
+            slot=None if self.wanted is None else slot,
+        )
+
+    def _shown(self, at: StepView, proposed: Proposed) -> tuple[str, ...]:
+        return shown_words(proposed, len(at.finished.batch) if at.finished else None)
+
+    def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
+        """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
+        proposed = at.proposed[slot]
+        return (
+            *(words for _, words in _afresh(proposed)),
+            *self._shown(at, proposed),
+            *self._contradicting(at, slot),
+            *self._arithmetic(proposed, at.proposals_scored.get(slot)),
+            *_reason(proposed),
+        )
+
+    def _arithmetic(self, proposed: Proposed, scored: Scored | None) -> tuple[str, ...]:
+        """Eq. 9 in numbers, with the exponent of a tempered target."""
+        if proposed.u is None or proposed.log_likelihood is None:
+            return ()
+        weighed = self.run.view.steps[proposed.step].reweighted
+        tempered_by = weighed.beta if self.run.config.is_telescoping and weighed else 1.0
+        tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
+        before = f"against {_signed(proposed.log_likelihood)} before{tempered}"
+        if proposed.unanswered and scored:
+            rows, bound = after_rows(len(scored.rows), proposed.unanswered), _signed(proposed.log_likelihood_bound)
+            reach = f"log-likelihood could reach at most {bound}"
+            return (f"rejected after {rows}: {reach}, {before}, u = {proposed.u:.3f}",)
+        if proposed.log_alpha is None:
+            return ()
+        own, log_alpha = _signed(proposed.log_likelihood_proposal), _signed(proposed.log_alpha)
+        return (f"log-likelihood {own} {before}: log α = {log_alpha}, u = {proposed.u:.3f}",)
+
+    def _contradicting(self, at: StepView, slot: int) -> tuple[str, ...]:
+        scored = at.proposals_scored.get(slot)
+        if scored is None or self.run.dataset.task == "regression":
+            return ()
+        hits = dict(zip(scored.rows, Scores(self.run).hits(scored), strict=True))
+        wrong = [row for row, hit in hits.items() if not hit]
+        if not wrong:
+            return (f"no row of {len(hits)} contradicts it",)
+        named = ", ".join([*map(str, wrong[:MOST_ROWS]), *(["…"] if len(wrong) > MOST_ROWS else [])])
+        verb = "contradicts" if len(wrong) == 1 else "contradict"
+        return (f"{len(wrong)} of {len(hits)} {scored_rows(self.run.config)} {verb} it (rows {named})",)
+
+
+def _signed(value: float | None) -> str:
+    return "−∞" if value is None or value == float("-inf") else _minus(f"{value:.2f}")
+
+
+def _reason(proposed: Proposed) -> tuple[str, ...]:
+    if not proposed.reason:
+        return ()
+    return (f"refused: {proposed.reason}" if proposed.refused else proposed.reason,)
+
+
+def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
+    """The optimizer's reasoning, if any, and its answer."""
+    thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
+    return (*thoughts, ("the whole answer", event.raw))
+
+
+def answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
+    """The optimizer's answer behind a first hypothesis."""
+    title = "the optimizer’s whole answer"
+    return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()

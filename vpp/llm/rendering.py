@@ -1,0 +1,160 @@
+"""Renders rows, outputs and columns of a table as prompt text; every value stays on one line."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+
+from vpp.data.answers import one_line
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.kinds import is_number
+from vpp.problem import Prediction
+
+MISSING = "missing"
+NO_ANSWER = "no answer"
+NO_UNITS: Mapping[str, str] = {}
+LISTED = 40
+"""Maximum characters of a cell in the listing by column."""
+
+
+@lru_cache(maxsize=1024)
+def render_value(value: Value) -> str:
+    """Return a label in one line, or a number in its shortest form: 3 for 3.0."""
+    if isinstance(value, str):
+        return one_line(value)
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def units(dataset: Dataset) -> dict[str, str]:
+    """Return the units of numeric columns by name: a currency, %, cm."""
+    return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
+
+
+def render_input(row: Row, units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return a line `name: value` a column, with the unit after a number."""
+    return "\n".join(f"{one_line(name)}: {_cell(cell, units.get(name))}" for name, cell in row.inputs)
+
+
+def _cell(cell: str | None, unit: str | None) -> str:
+    if cell is None:
+        return MISSING
+    return f"{one_line(cell)} {unit}" if unit and is_number(cell) else one_line(cell)
+
+
+def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return the input of each row below its number, from 1."""
+    return "\n".join(f"[{number}]\n{render_input(row, units)}" for number, row in enumerate(rows, 1))
+
+
+def render_predictions(predictions: Sequence[Prediction]) -> str:
+    """Return the predicted value of each row after its number."""
+    return _numbered((prediction.value for prediction in predictions), absent=NO_ANSWER)
+
+
+def render_targets(rows: Sequence[Row]) -> str:
+    """Return the correct output of each row after its number."""
+    return _numbered((row.target for row in rows), absent=MISSING)
+
+
+def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
+    shown = [absent if value is None else render_value(value) for value in values]
+    return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
+
+
+def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return each row's input and correct output in one line, equal outputs together, for comparison."""
+    return "\n".join(_labelled(row, units) for row in sorted(rows, key=_by_target))
+
+
+def _by_target(row: Row) -> tuple[bool, Value]:
+    return (False, 0.0) if row.target is None else (True, row.target)
+
+
+def _labelled(row: Row, units: Mapping[str, str]) -> str:
+    inputs = render_input(row, units).replace("\n", ", ")
+    return f"{inputs} -> {_output(row.target)}"
+
+
+def _output(value: Value | None) -> str:
+    return MISSING if value is None else render_value(value)
+
+
+def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return the rows whose prediction is not exactly the correct output, with both values."""
+    wrong = [
+        f"{_labelled(row, units)} (the rule gave {NO_ANSWER if given.value is None else render_value(given.value)})"
+        for row, given in zip(rows, predictions, strict=True)
+        if given.value != row.target
+    ]
+    return "\n".join(wrong) or "none"
+
+
+def turned_columns(row: Row, seed: int) -> Row:
+    """Return the row with its first columns moved to its end: `seed` modulo the number of columns.
+
+    Small models write rules about what they read last. Particles that see other orders try more columns.
+    """
+    at = seed % len(row.inputs)
+    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
+
+
+def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return the rows column by column: cells of one output only, and cells that several share.
+
+    `sky: only no: rain; shared: clear, haze`. A number is shared if it lies in the ranges of several outputs:
+    `size: only no: 2, 8 to 9; shared: 3 to 4`. Columns with long texts are left out.
+    """
+    by_output: dict[Value | None, list[Row]] = {}
+    for row in sorted(rows, key=_by_target):
+        by_output.setdefault(row.target, []).append(row)
+    lines = []
+    for at, (name, _) in enumerate(rows[0].inputs):
+        cells = {_output(output): [row.inputs[at][1] for row in group] for output, group in by_output.items()}
+        if all(len(cell or "") <= LISTED for column in cells.values() for cell in column):
+            lines.append(f"{one_line(name)}: {_cells_by_output(cells, units.get(name))}")
+    return "\n".join(lines)
+
+
+def _cells_by_output(cells: Mapping[str, Sequence[str | None]], unit: str | None) -> str:
+    """Return one line of `render_values`. cells: one column's cells by output."""
+    known = {output: [cell for cell in column if cell is not None] for output, column in cells.items()}
+    is_numeric = all(is_number(cell) for column in known.values() for cell in column)
+    missing = [output for output, column in cells.items() if None in column]
+    groups: dict[str, list[str]] = {f"only {output}": [] for output in cells}
+    groups["shared"] = []
+    for text, outputs in (*(_spans(known, unit) if is_numeric else _categories(known)), (MISSING, missing)):
+        if outputs:
+            groups["shared" if len(outputs) > 1 else f"only {outputs[0]}"].append(text)
+    return "; ".join(f"{group}: {', '.join(texts)}" for group, texts in groups.items() if texts)
+
+
+def _categories(known: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each cell, sorted, with the outputs that have it."""
+    for cell in sorted({cell for column in known.values() for cell in column}):
+        yield one_line(cell), [output for output, column in known.items() if cell in column]
+
+
+def _spans(known: Mapping[str, Sequence[str]], unit: str | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield runs of neighbouring numbers that lie in the ranges of the same outputs, with these outputs."""
+    ranges = {output: (min(map(float, column)), max(map(float, column))) for output, column in known.items() if column}
+
+    def outputs_at(cell: str) -> list[str]:
+        return [output for output, (low, high) in ranges.items() if low <= float(cell) <= high]
+
+    cells = sorted({cell for column in known.values() for cell in column}, key=float)
+    for outputs, group in groupby(cells, key=outputs_at):
+        run = list(group)
+        yield " to ".join(_cell(end, unit) for end in dict.fromkeys((run[0], run[-1]))), outputs
+
+
+def render_columns(dataset: Dataset) -> str:
+    """Return a line `name: kind` for each input column, then the labels of a classification task."""
+    kinds = {column.name: column.kind for column in dataset.columns}
+    columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
+    return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
+
+
+def render_labels(dataset: Dataset) -> str:
+    """Return the labels, one a line."""
+    return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])
