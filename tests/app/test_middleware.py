@@ -44,16 +44,13 @@ def opens(app: App, *, origin: str | None, host: str = "127.0.0.1") -> bool:
         return error.response.status_code != 403
 
 
-@pytest.mark.parametrize("path", ["/", "/watch", "/_stcore/health", "/app/static/fonts/none.woff2", "/static/none.js"])
-def test_every_answer_carries_the_headers(app: App, path: str) -> None:
-    answered = said(app, path)
-    assert {name: answered.getheader(name) for name in middleware.HEADERS} == middleware.HEADERS
-
-
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"])
-@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
-def test_nobody_is_given_the_servers_counts(app: App, path: str, method: str) -> None:
-    assert said(app, path, method=method).status == 404
+def test_every_answer_carries_the_headers_and_counts_are_given_to_nobody(app: App) -> None:
+    for path in ("/", "/watch", "/_stcore/health", "/app/static/fonts/none.woff2", "/static/none.js"):
+        answered = said(app, path)
+        assert {name: answered.getheader(name) for name in middleware.HEADERS} == middleware.HEADERS, path
+    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"):
+        for method in ("GET", "OPTIONS", "POST"):
+            assert said(app, path, method=method).status == 404, (method, path)
 
 
 def test_the_policy_names_no_host_and_no_eval() -> None:
@@ -64,13 +61,10 @@ def test_the_policy_names_no_host_and_no_eval() -> None:
     assert "'sha256-" in scripts
 
 
-def test_the_app_opens_for_its_own_page(app: App) -> None:
+def test_a_websocket_opens_for_the_apps_own_page_alone(app: App) -> None:
     assert opens(app, origin=app.url)
-
-
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "http://localhost:1", "null", ""])
-def test_a_page_of_another_origin_opens_no_websocket(app: App, origin: str) -> None:
-    assert not opens(app, origin=origin)
+    for origin in ("https://evil.example", "http://127.0.0.1:1", "http://localhost:1", "null", ""):
+        assert not opens(app, origin=origin), origin
 
 
 def test_a_name_pointed_at_loopback_opens_nothing(app: App) -> None:
@@ -105,21 +99,12 @@ def test_programs_do_not_drive_the_app(app: App) -> None:
     assert said(app, "/_stcore/agent/interact", method="POST").status in (403, 404)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost", "LOCALHOST.:80", "[::1]:8501"])
-def test_hosts_of_this_machine_are_served(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "127.0.0.1", "localhost", "::1")
-    assert middleware.is_served(host)
-
-
-@pytest.mark.parametrize("host", [None, "", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"])
-def test_other_hosts_are_not(host: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_of_this_machine_and_named_ones_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "127.0.0.1", "localhost", "::1", "*.own.example")
-    assert not middleware.is_served(host)
-
-
-def test_a_named_host_is_served_with_what_ends_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "*.own.example")
-    assert middleware.is_served("vpp.own.example")
+    for host in ("127.0.0.1:8501", "localhost", "LOCALHOST.:80", "[::1]:8501", "vpp.own.example"):
+        assert middleware.is_served(host), host
+    for other in (None, "", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"):
+        assert not middleware.is_served(other), other
     assert not middleware.is_served("own.example.evil.example")
 
 
@@ -128,10 +113,10 @@ def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(middleware.config, "get_option", options.__getitem__)
 
 
-@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://]"])
-def test_an_origin_that_is_none_is_refused_in_one_line(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_origin_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
-    assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin)))
+    for origin in ("http://[", "http://[::1", "https://]"):
+        assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin))), origin
 
 
 def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,23 +134,20 @@ def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.M
 UPLOAD = "/_stcore/upload_file/a-session/a-file"
 
 
-@pytest.mark.parametrize(
-    ("claims", "origin", "status"),
-    [
+def test_with_a_login_only_a_user_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    _asks_for_login(monkeypatch)
+    user = {"is_logged_in": True, "iss": "https://id", "sub": "ann"}
+    for claims, origin, status in (
         (None, "https://own.example", 403),
         ({"is_logged_in": False}, "https://own.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "eve"}, "https://own.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://other.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://own.example", 204),
-    ],
-)
-@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
-def test_where_a_login_is_asked_for_only_a_user_uploads(
-    method: str, claims: dict[str, object] | None, origin: str, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _asks_for_login(monkeypatch)
-    cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
-    assert answer(scope(method, UPLOAD, origin="https://own.example", cookie=cookie)) == status
+        ({**user, "sub": "eve"}, "https://own.example", 403),
+        (user, "https://other.example", 403),
+        (user, "https://own.example", 204),
+    ):
+        cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
+        for method in ("PUT", "POST", "DELETE"):
+            asked = scope(method, UPLOAD, origin="https://own.example", cookie=cookie)
+            assert answer(asked) == status, (method, claims, origin)
 
 
 def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.MonkeyPatch) -> None:
