@@ -1,6 +1,6 @@
 """Two real tables through the app, from the upload to the report, on the demo model.
 
-All assertions have held with these options on seeds 0 to 9 of each table. There the weighted vote was right, at worst, on
+All assertions hold with these options on seeds 0 to 9 of each table. There the weighted vote was right, at worst, on
 0.929 of the test rows of iris (always the most frequent label: 0.321) and 0.750 of the penguins' (0.433); the heaviest
 idea named a column and every answer was readable in all twenty. A seed's run gives the
 same answers each time, so neither luck nor time decides here.
