@@ -38,7 +38,7 @@ from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 from vpp.wording.words import counted, listed
 
 SHOWS = "sets runs side by side: how well they predict, which ideas they share, and what they cost."
@@ -333,7 +333,7 @@ def draw_ideas(comparison: Comparison) -> None:
         return
     shared = ideas_of(comparison)
     rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
-    st.html(markup.block(markup.heading("Ideas shared and not shared", rows)))
+    st.html(markup.block(markup.heading("Shared and unshared ideas", rows)))
     letters = [CODES[place] for place in places]
     everyone = "both" if len(places) == 2 else "all"
     draw_kind(f"In {everyone}", shared.held_by(*places), comparison, shared, f"No idea is in {everyone}.")
@@ -385,7 +385,7 @@ def draw_points(comparison: Comparison) -> None:
 
 def draw_conditions(comparison: Comparison) -> None:
     """Draw every option of the runs, or only those that differ."""
-    facts = conditions(comparison.runs, used=means_something)
+    facts = conditions(comparison.runs, used=has_effect)
     several = len(comparison.runs) > 1
     words = conditions_sentence(facts) if several else "Of the one run."
     title = "Settings"

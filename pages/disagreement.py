@@ -16,7 +16,7 @@ from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import tau_of_weights, voting
-from vpp.wording.unread import unread_html
+from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
 

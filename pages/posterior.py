@@ -15,10 +15,9 @@ from vpp.runs.reader import Snapshot
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
-from vpp.wording.by_label import HEAD, RIGHT, label_cells
+from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.wording.progress import nothing_yet
-from vpp.wording.support import support_sentence
-from vpp.wording.unread import unread_html
+from vpp.wording.support import support_sentence, unread_html
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent
@@ -115,7 +114,7 @@ def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
     lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
     if lines:
         with st.expander("Label by label, on the test rows"):
-            st.html(markup.block(markup.table(HEAD, label_cells(lines), right=RIGHT)))
+            st.html(markup.block(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)))
 
 
 def draw_how_near(run: opening.OpenRun) -> None:

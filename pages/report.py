@@ -18,7 +18,7 @@ from vpp.verification.verify import verify
 from vpp.wording import markup
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
-from vpp.wording.unread import unread_html
+from vpp.wording.support import unread_html
 from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360

@@ -19,14 +19,13 @@ from vpp.runs.damage import steps_before_damage
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_mend
 from vpp.runs.reader import Snapshot
-from vpp.wording import markup, obeying
-from vpp.wording.faults import faults_sentence, is_key_refused
+from vpp.wording import markup
+from vpp.wording.counts import step_name, steps_done
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase
-from vpp.wording.retries import retry_words
-from vpp.wording.steps import step_name, steps_done
-from vpp.wording.unread import unread_html
+from vpp.wording.status import faults_sentence, is_key_refused, pending_words, retry_words
+from vpp.wording.support import unread_html
 from vpp.wording.words import capitalised, counted
 
 FOLLOW, SHOW_END, DECK = "Follow latest", "Show the end", "watch.deck"
@@ -92,7 +91,7 @@ def say(directory: RunDirectory, command: Command) -> None:
 def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
     """Status text of a pending command; empty without one."""
     word = directory.waiting_word() if snapshot.state in opening.LIVE else None
-    return obeying.heard(word.command, snapshot.state) if word else ""
+    return pending_words(word.command, snapshot.state) if word else ""
 
 
 def page(run: opening.OpenRun) -> None:

@@ -23,7 +23,7 @@ from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
 from vpp.wording.happening import final_rows
 from vpp.wording.progress import batch_errors, shown_step
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 
 class Chart(NamedTuple):

@@ -22,9 +22,8 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.settings import Environment
 from vpp.wording import markup
-from vpp.wording.checks import Verdict, checks_html, verdict, verdict_html
-from vpp.wording.faults import held_words, window_words
-from vpp.wording.model_file import model_file_words
+from vpp.wording.servers import Verdict, checks_html, verdict, verdict_html
+from vpp.wording.status import model_file_words, wait_words, window_words
 from vpp.wording.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
@@ -318,7 +317,7 @@ def load_html(snapshot: Snapshot) -> str:
     if snapshot.state != "running":
         return ""
     limits = (
-        capitalised(held_words(snapshot.usage, now=time.time())),
+        capitalised(wait_words(snapshot.usage, now=time.time())),
         window_words(snapshot.usage, snapshot.spec.ceiling),
     )
     narrowed = "".join(markup.caption(words) for words in limits if words)

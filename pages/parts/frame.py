@@ -27,7 +27,7 @@ from vpp.runs.session import load_dataset
 from vpp.runs.shipped import EXAMPLES
 from vpp.runs.store import made_at
 from vpp.wording import markup
-from vpp.wording.listing import Listed, listed, told_apart, unreadable, when_words
+from vpp.wording.listing import Listed, distinguished, listed, unreadable, when_words
 
 
 def enter() -> None:
@@ -77,7 +77,7 @@ def list_runs() -> None:
     asked: dict[str, Any] = st.session_state.get("frame.runs", {})
     find, most = str(asked.get("find") or ""), int(asked.get("most") or AT_ONCE)
     matching = [directory for directory in directories if find.casefold() in _name(directory).casefold()]
-    rows = told_apart([_listed(directory) for directory in matching[:most]])
+    rows = distinguished([_listed(directory) for directory in matching[:most]])
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
         "more": min(AT_ONCE, len(matching) - len(rows)),

@@ -19,8 +19,8 @@ from vpp.wording.options import (
     config_of,
     decided,
     groups,
+    has_effect,
     idle_words,
-    means_something,
     name_of,
     value_words,
 )
@@ -113,7 +113,7 @@ def common_options(deciding: Config) -> None:
     """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
     numbers = [name for name in OPEN if name not in ("method", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
-        if means_something(name, deciding):
+        if has_effect(name, deciding):
             ask(column, name)
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
@@ -136,7 +136,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
         help="Fills every field below: as this product advises, or as in the paper.",
     )
     for title, names in groups().items():
-        shown = [name for name in names if means_something(name, deciding, task)]
+        shown = [name for name in names if has_effect(name, deciding, task)]
         if shown:
             st.html(markup.block(markup.group(title)))
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):

@@ -17,9 +17,9 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
+from vpp.wording.counts import sizes_text
 from vpp.wording.options import changed_words
-from vpp.wording.sizes import sizes_text
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 from vpp.wording.words import counted
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, encoding_name
 from vpp.errors import DataError
 from vpp.wording import markup
-from vpp.wording.splitting import rows_sentence, unlabelled_sentence
+from vpp.wording.counts import rows_sentence, unlabelled_sentence
 from vpp.wording.words import counted
 
 AS_FOUND = "as found"

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.access.streamlit_violations import LISTED
-from vpp.wording.tokens import TOKENS
+from vpp.wording.theme import TOKENS
 
 SCRIPT = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 GET_IT = "no axe-core: make axe, which needs npm"

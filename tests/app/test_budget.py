@@ -34,11 +34,11 @@ def uploaded(app: AppTest) -> AppTest:
 def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
     told = shown(uploaded(app))
     assert not app.exception
-    assert "40 labelled rows of the table take no part." in told
+    assert "40 labelled rows of the table are not used." in told
     assert "Calls are an upper bound" in told
     assert "at least 370" in told
     assert "Tokens are estimates" in told
-    assert "rounds must wait for one another. Time, an estimate: about" in told
+    assert "sequential rounds. Time, an estimate: about" in told
     assert "Money" not in told
     assert "It pauses" not in told
 
@@ -56,8 +56,8 @@ def test_prices_and_a_cap_are_told_and_kept_in_the_run(
     assert not app.exception
     told = shown(app)
     assert "Money, an estimate: about" in told
-    assert "It pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps all it has" in told
-    assert "That is below the 370 calls that any such run needs" in told
+    assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in told
+    assert "Every such run needs at least 370 calls" in told
     app.button(key="new.start").click().run()
     assert not app.exception
     (directory,) = started

@@ -60,7 +60,7 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows(app: AppTest, runs: P
     assert "B gets 4 of 6 test rows right; A, which it is set against, 5." in told
     for title in (
         "Over seeds",
-        "Ideas shared and not shared",
+        "Shared and unshared ideas",
         "Rows they differ on",
         "Cost",
         "Settings",
@@ -78,7 +78,7 @@ def test_letters_follow_the_order_of_picking(app: AppTest, runs: Path) -> None:
 
 
 def test_a_threshold_decides_what_is_called_chance(app: AppTest, runs: Path) -> None:
-    assert "with probability 1.00: no more than chance on these rows." in opened(app, OLD)
+    assert "with probability 1.00: not significant on these rows." in opened(app, OLD)
 
 
 def test_another_run_can_be_the_reference(app: AppTest, runs: Path) -> None:

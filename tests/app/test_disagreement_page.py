@@ -34,19 +34,19 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
     assert value(told, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in told
     assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
-    assert "6 test rows are too few to judge by" in told
+    assert "6 test rows are too few for a verdict" in told
     assert "Most informative labels to collect" in told
 
 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
     told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "6 test rows are too few to judge by" in told
+    assert "6 test rows are too few for a verdict" in told
     opened_fold(app)
     app.number_input(key="thresholds.well_backed").set_value(90).run()
     app.number_input(key="thresholds.few_rows").set_value(6).run()
     moved = shown(app)
     assert value(moved, "Weakly backed") == "2 of 6"
-    assert "too few to judge by" not in moved
+    assert "too few for a verdict" not in moved
     assert app.query_params["thresholds"] == "well_backed:0.9,few_rows:6"
     app.button(key="thresholds.back").click().run()
     assert value(shown(app), "Weakly backed") == "4 of 6"

@@ -133,7 +133,7 @@ def test_a_run_that_has_nothing_yet_leads_to_watch(app: AppTest, runs: Path) -> 
     ):
         assert said in shown(opened(app, reader, page)), page
     press(app, "Watch the run")
-    assert "waits for another run to give way" in shown(app)
+    assert "queued behind another run" in shown(app)
 
 
 def test_a_table_and_its_fields_are_there_when_one_comes_back(app: AppTest) -> None:

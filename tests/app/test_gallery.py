@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 pytestmark = pytest.mark.browser
 WIDTHS = (1440, 1024, 390)

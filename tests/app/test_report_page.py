@@ -52,16 +52,16 @@ def test_command_and_markdown_can_be_copied_as_plain_text(page: AppTest, tmp_pat
 def test_a_journal_that_holds_is_said_to(page: AppTest, tmp_path: Path) -> None:
     directory, _ = kept_run(tmp_path / "kept", scripted.variant("smc filtered"))
     opened(page, RunReader(directory), "report")
-    assert "The journal holds" not in shown(page)
+    assert "The journal is consistent" not in shown(page)
     page.button(key="report.check").click().run()
-    assert "The journal holds: all that follows from the rest is equal" in shown(page)
+    assert "The journal is consistent: every derived value is equal" in shown(page)
 
 
 def test_a_journal_that_does_not_hold_is_said_not_to_with_the_line(page: AppTest, tmp_path: Path) -> None:
     """The hand-made run begins with a sentence of its own."""
     opened(page, inspected.labels(tmp_path), "report")
     page.button(key="report.check").click().run()
-    assert "The journal does not hold" in shown(page)
+    assert "The journal is inconsistent" in shown(page)
     assert "line 1</td><td>texts: seed_text</td><td>You predict.</td>" in shown(page)
 
 

@@ -20,8 +20,8 @@ from vpp.runs.disk import cache_mend
 from vpp.runs.outage import given_up
 from vpp.runs.reader import RunReader
 from vpp.usage import Usage
-from vpp.wording.obeying import heard
 from vpp.wording.progress import headline
+from vpp.wording.status import pending_words
 
 Made = Callable[..., RunReader]
 
@@ -68,7 +68,7 @@ def test_a_word_that_is_not_obeyed_in_time_says_what_happens(
         directory.beat(asdict(Usage()), queued=True)
         assert main(["pause", str(directory.path)]) == 0
     stopping, queued = capsys.readouterr().out.splitlines()
-    assert stopping == f"{directory.id}: running. {heard('stop', 'running')}"
+    assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
 
 

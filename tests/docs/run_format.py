@@ -19,7 +19,7 @@ NOT_RECORDS = {"Account", "Journal", "JournalReader", "AnswerLog", "AnswerReader
 
 
 def tables() -> str:
-    """A heading, a sentence and a table a record."""
+    """Return a heading, a sentence and a table for each record."""
     parts = []
     for module in MODULES:
         tree = ast.parse(inspect.getsource(module))
@@ -32,12 +32,12 @@ def tables() -> str:
 
 
 def written() -> str:
-    """What the page holds now."""
+    """Return the tables on the page."""
     return PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
 
 
 def write() -> None:
-    """Puts the tables of the code on the page."""
+    """Put the tables of the code on the page."""
     before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
     after = rest.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{tables()}\n\n{END}{after}", encoding="utf-8")
@@ -46,10 +46,8 @@ def write() -> None:
 def _record(node: ast.ClassDef) -> str:
     tag = _tag(node)
     title = f"### `{tag}`" if tag else f"### {node.name}"
-    rows = [f"| `{name}` | {kind} | {doc} |" for name, kind, doc in _fields(node)]
-    return "\n".join(
-        [title, "", _flat(ast.get_docstring(node) or ""), "", "| field | type | meaning |", "|---|---|---|", *rows]
-    )
+    rows = [f"| `{field}` | {doc} |" for field, doc in _fields(node)]
+    return "\n".join([title, "", _flat(ast.get_docstring(node) or ""), "", "| field | meaning |", "|---|---|", *rows])
 
 
 def _tag(node: ast.ClassDef) -> str | None:
@@ -59,15 +57,15 @@ def _tag(node: ast.ClassDef) -> str | None:
     return None
 
 
-def _fields(node: ast.ClassDef) -> list[tuple[str, str, str]]:
-    found = []
+def _fields(node: ast.ClassDef) -> list[tuple[str, str]]:
+    fields = []
     for part, following in zip(node.body, [*node.body[1:], None], strict=True):
         if not isinstance(part, ast.AnnAssign):
             continue
         name = ast.unparse(part.target)
         if name != "type":
-            found.append((name, f"`{ast.unparse(part.annotation)}`".replace("|", "\\|"), _flat(_doc(following))))
-    return found
+            fields.append((f"{name}: {ast.unparse(part.annotation)}".replace("|", "\\|"), _flat(_doc(following))))
+    return fields
 
 
 def _doc(node: ast.stmt | None) -> str:

@@ -15,8 +15,8 @@ def test_the_run_format_page_has_every_record_and_field_of_the_code() -> None:
 
 
 def test_every_record_field_has_a_meaning() -> None:
-    empty = [line for line in run_format.tables().splitlines() if re.match(r"\| `\w+` \| .* \|  \|$", line)]
-    assert {re.search(r"`(\w+)`", line).group(1) for line in empty} <= SPEAK_FOR_THEMSELVES  # type: ignore[union-attr]
+    empty = [line for line in run_format.tables().splitlines() if re.match(r"\| `\w+: .*` \|  \|$", line)]
+    assert {re.search(r"`(\w+): ", line).group(1) for line in empty} <= SPEAK_FOR_THEMSELVES  # type: ignore[union-attr]
 
 
 SPEAK_FOR_THEMSELVES = {"step", "particle", "prompt_tokens", "completion_tokens", "prediction"}

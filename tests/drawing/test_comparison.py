@@ -40,7 +40,7 @@ from vpp.inspection.comparison import Comparison, differing_points, spreads
 from vpp.inspection.conditions import conditions
 from vpp.inspection.shared_ideas import shared_ideas
 from vpp.posterior.paired import paired_difference
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 
 HOSTILE = "<img src=x> **b** </td>"
 
@@ -58,7 +58,7 @@ def pair(tmp_path: Path) -> Comparison:
 def test_the_sentence_says_which_run_is_ahead_and_by_which_rows(pair: Comparison) -> None:
     assert verdict(pair, None) == (
         "B gets 4 of 6 test rows right; A, which it is set against, 5. B does better on 0 rows, worse on 1 (of 6): an "
-        "even coin splits one at least so unevenly with probability 1.00: no more than chance on these rows."
+        "even coin splits one at least so unevenly with probability 1.00: not significant on these rows."
     )
 
 
@@ -142,7 +142,7 @@ def test_costs_are_counts_of_each_run(pair: Comparison) -> None:
 
 
 def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
-    found = conditions(pair.runs, used=means_something)
+    found = conditions(pair.runs, used=has_effect)
     html = conditions_html([each for each in found if each.differs], (0, 1), reference=0)
     assert words(html) == "condition A B Options of the method Seed 0 1"
     assert "<td>0</td><td><b>1</b></td>" in html

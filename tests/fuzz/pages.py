@@ -59,12 +59,12 @@ from vpp.wording.brief import (
     voting,
     weights_measure,
 )
-from vpp.wording.by_label import label_cells
+from vpp.wording.counts import label_cells
 from vpp.wording.happening import happened
 from vpp.wording.listing import listed, when_words
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
-from vpp.wording.unread import unread_html
+from vpp.wording.support import unread_html
 from vpp.wording.verdicts import DEFAULTS
 
 NO_MODELS = Baselines(models=(), left_out=())
@@ -205,4 +205,4 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> None:
     if found.comparable:
         standings_html(found, NO_MODELS, at=DEFAULTS)
         shared_ideas({place: found.runs[place] for place in found.comparable})
-    conditions_html(conditions(found.runs, used=means_something), range(2), reference=0)
+    conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0)

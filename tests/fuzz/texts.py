@@ -23,8 +23,16 @@ from vpp.posterior.similarity import (
 )
 from vpp.reporting.document import report_body
 from vpp.wording import markup
-from vpp.wording.cells import original, safe_cell
-from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text, one_line, plain
+from vpp.wording.escaping import (
+    markdown_code,
+    markdown_quote,
+    markdown_table,
+    markdown_text,
+    one_line,
+    original,
+    plain,
+    safe_cell,
+)
 from vpp.wording.word_diff import changes, diff_html, is_rewritten, kept_share
 
 LONGEST = 8_000

@@ -2,7 +2,7 @@
 
 from tests.reporting.builders import dataset, evaluated
 from vpp.inspection.scores import LabelLine, by_label
-from vpp.wording.by_label import label_cells
+from vpp.wording.counts import label_cells
 
 DATA = dataset(["a", "b", "c", "a"], ["a", "a", "a", "b", "b"])
 

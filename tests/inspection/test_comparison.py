@@ -14,7 +14,7 @@ from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import against, differing_points, same_rows, spreads, standing, standing_of
 from vpp.inspection.conditions import conditions
 from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_runs_that_go_on_from_others_are_settings_of_their_own(folder: Path) -> 
         other(folder / "c", start=(ODD, LUCK), started_from="second"),
     )
     assert [spread.places for spread in spreads(runs)] == [(0,), (1,), (2,)]
-    found = {each.name: each.values for each in conditions(runs.runs, used=means_something)}
+    found = {each.name: each.values for each in conditions(runs.runs, used=has_effect)}
     assert found["goes on from"] == ("no run", "first", "second")
 
 
@@ -170,13 +170,13 @@ def test_ideas_of_some_of_three_runs_are_told_apart(folder: Path) -> None:
 
 
 def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
-    found = conditions(pair(folder).runs, used=means_something)
+    found = conditions(pair(folder).runs, used=has_effect)
     assert [(each.name, each.values) for each in found if each.differs] == [("seed", ("0", "1"))]
 
 
 def test_a_condition_that_a_run_does_not_have_is_none(folder: Path) -> None:
     numbers, queued = inspected.numbers(folder / "a"), run(folder / "b", data=YES_NO)
-    found = {(c.kind, c.name): c.values for c in conditions(side_by_side(numbers, queued).runs, used=means_something)}
+    found = {(c.kind, c.name): c.values for c in conditions(side_by_side(numbers, queued).runs, used=has_effect)}
     assert found["options", "tau"] == ("1.0", None)
     assert found["options", "epsilon"] == (None, "0.05")
     assert found["versions", "python"] == ("3.11", None)

@@ -105,8 +105,8 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 def test_before_there_is_anything_it_says_what_to_wait_for(tmp_path: Path) -> None:
     posterior = vpp.load_run(run(tmp_path, started(Config(particles=2), YES_NO)).directory.path)
     assert (posterior.particles, posterior.ideas, posterior.ruled_out) == ((), (), ())
-    assert str(posterior).startswith("No population is whole yet")
-    assert "No population is whole yet" in posterior._repr_html_()
+    assert str(posterior).startswith("The first population is incomplete")
+    assert "The first population is incomplete" in posterior._repr_html_()
     with pytest.raises(RunError, match="no particles yet"):
         posterior.lineage(0)
     with pytest.raises(RunError, match="not evaluated its test rows"):

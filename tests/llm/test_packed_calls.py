@@ -192,9 +192,14 @@ def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
 def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tuple[int, ...]) -> None:
     """The model's answer about a row depends on what else is in its request."""
 
-    async def slowly(request: Request) -> Reply:
+    ended, turn = [], asyncio.Condition()
+
+    async def in_order(request: Request) -> Reply:
         shown = ids(request.body)
-        await asyncio.sleep(0.03 * order[shown[0] // 3])
+        async with turn:
+            await turn.wait_for(lambda: len(ended) == order[shown[0] // 3])
+            ended.append(shown)
+            turn.notify_all()
         return chat(said(*(sum(shown) * at // 3 % 2 for at in shown)))
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
@@ -203,7 +208,7 @@ def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tup
         assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
 
     found: list[tuple[Any, ...]] = []
-    asked(slowly, use)
+    asked(in_order, use)
     expected = [str(sum(pack) * at // 3 % 2) for pack in ((0, 1, 2), (3, 4, 5), (6, 7)) for at in pack]
     assert found == [tuple(expected)]
 

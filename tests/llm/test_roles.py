@@ -18,7 +18,7 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.templates import Template, shipped
-from vpp.problem import Exchange, Learner, Optimizer, Prediction
+from vpp.problem import Exchange, Prediction
 from vpp.usage import Usage
 
 from .stub import Behaviour, Reply, Request, Stub, chat, endpoint_at, refusal, script, serving
@@ -111,16 +111,6 @@ def test_predictions_come_in_the_order_of_the_rows() -> None:
         assert predictions[0].raw is None
         assert counters.snapshot() == Usage(learner=3, prompt_tokens=21, completion_tokens=9)
         assert {(body["temperature"], body["seed"]) for body in stub.bodies} == {(0.0, 9)}
-
-    with_learner(even_sum, use)
-
-
-def test_roles_are_what_a_sampler_asks_for() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
-        as_learner: Learner = learner
-        as_optimizer: Optimizer = optimizer_at(endpoint_at(stub.base_url))
-        assert as_learner
-        assert as_optimizer
 
     with_learner(even_sum, use)
 
@@ -514,12 +504,3 @@ def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
         assert (counters.snapshot().optimizer, counters.snapshot().unparsable) == (2, 1)
 
     with_optimizer(script(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")), use)
-
-
-def test_after_two_re_asks_nothing_is_drawn() -> None:
-    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
-        proposal = await optimizer.draw(temperature=1.0, seed=7)
-        assert (proposal.text, proposal.raw) == (None, "third")
-        assert proposal.reason == "there is no 'New rule:' heading"
-
-    with_optimizer(script(chat("first"), chat("second"), chat("third")), use)

@@ -16,7 +16,7 @@ from tests.pictures import runs
 from tests.pictures.prints import PRINTS
 from tests.pictures.scenes import SCENES, Stage
 from tests.pictures.studio import Studio, chromium, part, whole
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 DOCS = ROOT / "docs" / "pictures"
 EVERYTHING = ROOT / "build" / "pictures"

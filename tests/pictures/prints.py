@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

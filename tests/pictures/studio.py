@@ -14,7 +14,7 @@ from tests.app.conftest import CHROMIUM, FLAGS
 from tests.pictures.flaws import Witness, flaws, rest
 from tests.pictures.prints import Print
 from tests.pictures.scenes import MAIN, OPENED, Scene
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 HEIGHT, HIGHEST = 1000, 9000
 """CSS pixels: of a window, and of the tallest picture."""

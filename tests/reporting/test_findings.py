@@ -40,7 +40,7 @@ def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path
     told = section(inspected.labels(tmp_path), "Does uncertainty mean error?")
     # Only row 9 is wrong, one of the three on which they differ.
     assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
-    assert "6 test rows are too few to judge by" in told
+    assert "6 test rows are too few for a verdict" in told
     # Rows by weight behind the vote: 1, 1, 0.9 twice with mean loss 1/2, 0.7, 0.6: risks 0, 0, 1/6, 1/4, 1/5, 1/6.
     assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in told
     # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.

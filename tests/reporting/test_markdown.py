@@ -96,7 +96,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     )
     assert "Chosen after seeing the test rows" in report
     assert "| Weights used | train | The last texts, scored on the 1 training row" in report
-    assert "| ESS of these weights | 1.60 of 2 | About two voices carry the posterior. |" in report
+    assert "| ESS of these weights | 1.60 of 2 | About two hypotheses carry the posterior. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report
     assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
@@ -126,8 +126,8 @@ def test_what_was_rejected_is_told_with_its_arithmetic(tmp_path: Path) -> None:
         "below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
     )
     assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
-    verdict = "Too few to judge the filter by. 1 unparsable besides."
-    assert f"0{NBSP}% accepted: none of one change survived the filter. {verdict}" in report
+    verdict = "Too few proposals for a verdict. 1 unparsable."
+    assert f"0{NBSP}% accepted: none of one proposal. {verdict}" in report
 
 
 def test_uncertain_points_come_with_their_camps(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
 
 def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path))
-    assert "**No population is whole yet: there is nothing to report but what was asked for.**" in report
+    assert "**The first population is incomplete: this report has only the settings.**" in report
     assert "No population is whole yet: 0 of 2 particles drawn." in report
     assert "The run has not begun" in report
     assert "No step is whole yet." in report
@@ -189,7 +189,7 @@ def test_a_stopped_run_says_that_its_weights_are_flatter(tmp_path: Path) -> None
     events = [*smc_run()[:11], RunFinished(outcome="stopped")]
     report = report_markdown(run(tmp_path, *events))
     assert "1 of 2 steps (stopped by the user)" in report
-    assert "The run is not whole: 1 of 2 steps are done. With β = 10.00, weights are flatter" in report
+    assert "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter" in report
 
 
 def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
     events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
     report = report_markdown(run(tmp_path, *events, config=config))
     assert "against −1.00 of the text that stayed, times φ = 0.25. log α = −1.00 is below" in report
-    assert "less that of the text it would replace, times φ where a run has one, and at most 0" in report
+    assert "minus that of the text it would replace, times φ if the run has one, and at most 0" in report
 
 
 def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
-from vpp.wording.cells import original, safe_cell
+from vpp.wording.escaping import original, safe_cell
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 

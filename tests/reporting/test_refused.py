@@ -17,7 +17,7 @@ from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.wording.happening import happened
 from vpp.wording.progress import metrics
-from vpp.wording.unread import unread_sentence
+from vpp.wording.support import unread_sentence
 
 A = f"{SEED} Always yes."
 REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"

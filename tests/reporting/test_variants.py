@@ -88,7 +88,7 @@ def test_where_a_step_judges_its_acceptance_is_told(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if not c.is_filtered])
 def test_where_nothing_is_judged_it_is_told(tmp_path: Path, name: str) -> None:
     reader = sampled(tmp_path, VARIANTS[name])
-    assert "this method takes every one" in tiles(reader, None)["Rewritten"]
+    assert "No accept/reject step" in tiles(reader, None)["Rewritten"]
     assert "Every changed text is taken: there is no filter." in report_markdown(reader)
 
 

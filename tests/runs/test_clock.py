@@ -23,7 +23,7 @@ from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
 from vpp.usage import Usage
-from vpp.wording.retries import retry_words
+from vpp.wording.status import retry_words
 
 DAY_S = 86_400.0
 

@@ -100,8 +100,8 @@ def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path
     spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec()
     command = repeat_command(spec)
     assert command.script == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
-    assert any("that run is needed too" in note for note in command.notes)
-    assert any("answered.csv is to hold the rows answered since" in note for note in command.notes)
+    assert any("which must be there too" in note for note in command.notes)
+    assert any("answered.csv must hold the rows answered since" in note for note in command.notes)
 
 
 def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(

@@ -93,7 +93,7 @@ def test_a_step_that_lost_a_score_keeps_its_population_and_the_end_is_read(run: 
     found = genealogy(view)
     assert found is not None
     assert [node.parent for node in found.generations[2]] == [state.parent for state in whole.steps[1].population]
-    assert happened(view, 1, snapshot.spec.config) == "Step 1: what it scored and decided is lost from the journal."
+    assert happened(view, 1, snapshot.spec.config) == "Step 1: its scores and decisions are missing from the journal."
 
 
 def test_a_step_whose_text_is_lost_is_not_whole_and_nothing_is_said_to_descend_through_it(run: RunDirectory) -> None:

@@ -26,7 +26,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
-from vpp.wording.faults import cache_sentence
+from vpp.wording.status import cache_sentence
 
 IN_A_STEP = 20
 VML = ("--method", "vml")

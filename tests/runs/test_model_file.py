@@ -20,7 +20,7 @@ from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.users import keys_for
 from vpp.settings import Environment
-from vpp.wording.model_file import model_file_words
+from vpp.wording.status import model_file_words
 
 GB = 10**9
 

@@ -38,11 +38,18 @@ Change = Callable[[Any], dict[str, Any]]
 RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "filtered": (
         "classification",
-        {"method": "smc", "mutate": "filtered", "ess_threshold": 0.9, "final_weights": "rescored", "evaluate_every": 3},
+        {
+            "method": "smc",
+            "mutate": "filtered",
+            "ess_threshold": 0.9,
+            "final_weights": "rescored",
+            "evaluate_every": 3,
+            "epochs": 1,
+        },
         {},
     ),
-    "carried": ("regression", {"method": "smc", "tempering": "adaptive", "tau": "auto"}, {}),
-    "chains": ("classification", {"method": "mh", "history": 1}, {}),
+    "carried": ("regression", {"method": "smc", "tempering": "adaptive", "tau": "auto", "epochs": 1}, {}),
+    "chains": ("classification", {"method": "mh", "history": 1, "epochs": 1}, {}),
     "growing": ("classification", GROWING, {"write": keep}),
     "shrinking": ("classification", SHRINKING, {"write": scripted.rewrite_anew, "answer": right}),
     "cut short": ("regression", {"method": "mh", "early_rejection": True}, {"delay": scripted.jitter(0)}),
@@ -147,7 +154,7 @@ CHANGES: list[tuple[str, str, str, type[Event], dict[str, Any], Change]] = [
         "filtered",
         Resampled,
         {},
-        lambda e: {"ancestors": first(e.ancestors, lambda a: 4 - a)},
+        lambda e: {"ancestors": first(e.ancestors, lambda a: a + 1)},
     ),
     ("u of a resampling", "resampling", "carried", Resampled, {}, lambda e: {"u": e.u / 2}),
     ("a halving's ancestor", "resampling", "shrinking", Resampled, {}, lambda e: {"ancestors": e.ancestors[::-1]}),
@@ -362,7 +369,7 @@ def test_the_command_tells_what_holds_and_what_does_not(
     directory, events = copy_of(runs["filtered"], tmp_path)
     assert main(["verify", str(directory.path)]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[-1].startswith("The journal holds")
+    assert out.splitlines()[-1].startswith("The journal is consistent")
     place = place_of(events, Reweighted)
     events[place] = replace(events[place], ess=1.25)
     write(directory, events)
@@ -370,7 +377,7 @@ def test_the_command_tells_what_holds_and_what_does_not(
     out = capsys.readouterr().out
     step = events[place].step  # type: ignore[union-attr]
     assert f"does not hold: line {place + 1}, step {step}: ess: ess is 1.25, and should be " in out
-    assert out.splitlines()[-1].startswith("The journal does not hold: ")
+    assert out.splitlines()[-1].startswith("The journal is inconsistent: ")
     assert main(["verify", str(directory.path), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is False
@@ -390,7 +397,7 @@ def test_a_line_that_is_missing_or_cannot_be_read_is_told_in_plain_words_before_
     missing = "the line proposed of this particle is missing (it should stand once a particle)"
     assert any(line.endswith(missing) for line in said)
     assert said[-1].startswith("The file is damaged: ")
-    assert "The journal does not hold" in said[-1]
+    assert "The journal is inconsistent" in said[-1]
 
 
 def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -399,10 +406,10 @@ def test_a_finished_run_whose_last_line_is_cut_holds_but_for_its_end(runs: dict[
     whole = directory.journal.read_bytes()
     directory.journal.write_bytes(whole[:-9])
     told = list(verification_lines(verify(directory), run="r"))[-1]
-    assert told.startswith("The journal holds but for its end")
-    assert told.endswith("`python -m vpp resume r` mends that.")
+    assert told.startswith("The journal is consistent, but its last line is cut off")
+    assert told.endswith("`python -m vpp resume r` completes it.")
     directory.journal.write_bytes(whole[: whole[:-1].rfind(b"\n") + 1])
-    assert "The journal does not hold" in list(verification_lines(verify(directory), run="r"))[-1]
+    assert "The journal is inconsistent" in list(verification_lines(verify(directory), run="r"))[-1]
 
 
 def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -410,8 +417,8 @@ def test_a_finished_run_that_lost_steps_does_not_hold(runs: dict[str, Run], tmp_
     content = directory.journal.read_bytes()
     directory.journal.write_bytes(content[: len(content) // 2])
     told = list(verification_lines(verify(directory), run="r"))
-    assert any("lines do not fit: last finished step is 2, and by" in line for line in told), told
-    assert told[-1].endswith("The journal does not hold.")
+    assert any("lines do not fit: last finished step is 0, and by" in line for line in told), told
+    assert told[-1].endswith("The journal is inconsistent.")
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

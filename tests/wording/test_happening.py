@@ -45,7 +45,7 @@ def test_without_a_filter_changes_are_rewritings_and_an_error_is_no_vote(tmp_pat
     of = told(numbers(tmp_path))
     assert of[0].endswith("One of three hypotheses was rewritten, two left word for word.")
     assert of[None] == (
-        "The weights are those that the last step left. On 4 test rows the weighted mean is off by about "
+        "The weights are those of the last step. On 4 test rows the weighted mean is off by about "
         "0.7071 (root of the mean squared error 0.5)."
     )
 
@@ -127,7 +127,7 @@ def test_before_any_proposal_of_a_step_is_judged_none_is_said_to_be() -> None:
         ("always accept", -1, "The optimizer wrote four first hypotheses without data, no two alike."),
         ("always accept", 0, "Step 0: three of four hypotheses were rewritten, one left word for word."),
         ("vml", -1, "The hypothesis begins as the seed sentence."),
-        ("vml", 0, "Step 0: the hypothesis was rewritten, and the change taken unseen."),
+        ("vml", 0, "Step 0: the hypothesis was rewritten, and the change kept without a test."),
         ("vml", None, "Of 7 test rows it got "),
         ("vml5", -1, "All five hypotheses begin as the seed sentence."),
         ("smc duplicates", 0, "Step 0: ESS came to 4.0 of 4, without resampling. There were no copies, so nothing was"),
@@ -164,9 +164,9 @@ def test_balanced_accuracy_stands_beside_the_share_told_right_where_it_is_anothe
 def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:
     config = Config(method="always-accept", particles=2)
     told = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
-    assert told == "The run ended with 1 of 2 steps whole. The test rows were not asked about."
+    assert told == "The run ended after 1 of 2 steps. The test rows were not evaluated."
     before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
-    assert before_any.startswith("The run ended before its first step was whole.")
+    assert before_any.startswith("The run ended before its first step was complete.")
 
 
 def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_told_so() -> None:
@@ -174,7 +174,7 @@ def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_told_so() 
     unread = [replace(event, reason="no rule") for event in drawn(A, A)[:2]]
     assert said(config, *unread, step=-1) == (
         "The optimizer wrote two first hypotheses from the first batch, one different text among them. "
-        "Of two, no answer could be read: the seed sentence stands."
+        "Of two, no answer could be read: they keep the seed sentence."
     )
     over = [replace(event, origin="continued", raw="") for event in drawn(A, B)[:2]]
     assert said(config, *over, step=-1) == "Two hypotheses were taken over from the earlier run."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import labels
-from vpp.wording.listing import Listed, listed, metric_text, told_apart, when_words
+from vpp.wording.listing import Listed, distinguished, listed, metric_text, when_words
 
 NOW = datetime(2026, 1, 10, 14, 32)
 
@@ -51,13 +51,13 @@ def test_only_those_that_read_alike_say_their_seed() -> None:
         Listed(id=str(seed), name=name, mark="acc", note="SMC · finished", seed=seed)
         for seed, name in enumerate(("Iris", "Iris", "Penguins"))
     ]
-    assert [row.note.removeprefix("SMC · finished") for row in told_apart(rows)] == [" · seed 0", " · seed 1", ""]
+    assert [row.note.removeprefix("SMC · finished") for row in distinguished(rows)] == [" · seed 0", " · seed 1", ""]
 
 
 def test_those_of_one_seed_too_say_the_end_of_their_id() -> None:
     made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1))
     rows = [Listed(id=run, name="Iris", mark="acc", note="SMC · 14:32", seed=seed) for run, seed in made]
-    assert [row.note.removeprefix("SMC · 14:32") for row in told_apart(rows)] == [
+    assert [row.note.removeprefix("SMC · 14:32") for row in distinguished(rows)] == [
         " · seed 0 · 7f3a",
         " · seed 0 · 90bc",
         " · seed 1",

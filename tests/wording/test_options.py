@@ -15,8 +15,8 @@ from vpp.wording.options import (
     config_of,
     decided,
     groups,
+    has_effect,
     idle_words,
-    means_something,
     name_of,
     tau_words,
     unused_words,
@@ -54,7 +54,7 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
         config = config_of(values, Config())
         deciding = decided(values, Config())
         for name in FIELDS:
-            assert means_something(name, config) == means_something(name, deciding), (values, name)
+            assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
 def test_an_option_that_means_nothing_is_as_by_default_and_is_said_to_belong_elsewhere() -> None:

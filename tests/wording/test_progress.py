@@ -15,8 +15,8 @@ from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.usage import Usage
 from vpp.wording.caveats import caveats
-from vpp.wording.obeying import heard
 from vpp.wording.progress import metrics
+from vpp.wording.status import pending_words
 
 SMC = Config(particles=2, batch_size=2, epochs=1, mutate="every")
 MH = replace(SMC, method="mh")
@@ -63,8 +63,7 @@ def test_where_nothing_is_proposed_yet_nothing_is_counted(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("state", ["running", "stalled"])
-def test_a_word_that_is_not_obeyed_yet_is_told(state: State) -> None:
-    """A silent worker stops and pauses nothing."""
-    words = {heard(command, state) for command in ("stop", "pause")}
+def test_a_pending_command_says_whether_the_worker_responds(state: State) -> None:
+    words = {pending_words(command, state) for command in ("stop", "pause")}
     assert len(words) == (1 if state == "stalled" else 2)
-    assert all(("worker is silent" in each) == (state == "stalled") for each in words)
+    assert all(("does not respond" in each) == (state == "stalled") for each in words)

@@ -1,4 +1,4 @@
-"""A prompt that had no room for all is told of in the report, on the card, and is rebuilt as it was sent."""
+"""A prompt cut to the context is mentioned in the report and on the card, and is rebuilt as it was sent."""
 
 from dataclasses import replace
 from pathlib import Path

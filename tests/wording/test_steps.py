@@ -3,7 +3,7 @@
 from tests.inspected import label_events
 from tests.reporting.builders import view_of
 from vpp.events import StepFinished
-from vpp.wording.steps import step_name, steps_done, steps_text
+from vpp.wording.counts import step_name, steps_done, steps_text
 
 
 def test_a_step_that_is_not_whole_is_named_as_under_way_and_not_counted() -> None:

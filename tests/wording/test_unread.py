@@ -11,7 +11,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.listing import listed
-from vpp.wording.unread import unread_html, unread_sentence
+from vpp.wording.support import unread_html, unread_sentence
 
 A = f"{SEED} A"
 CONFIG = Config(particles=6, epochs=1, batch_size=4)

@@ -11,51 +11,45 @@ from vpp.wording.markup import votes
 NBSP = "\N{NO-BREAK SPACE}"
 
 
-@pytest.mark.parametrize(
-    ("ess", "size", "threshold", "sentence"),
-    [
-        (5.8, 10, 0.5, "ESS 5.8 of 10: about six voices carry the posterior."),
-        (1.2, 10, 0.5, "ESS 1.2 of 10: one hypothesis speaks for all; resampling next."),
-        (1.2, 10, None, "ESS 1.2 of 10: one hypothesis speaks for all."),
-        (4.96, 10, 0.5, "ESS 5.0 of 10: about five voices carry the posterior; resampling next."),
-        (5.0, 10, 0.5, "ESS 5 of 10: about five voices carry the posterior."),
-        (10.0, 10, 0.5, "ESS 10 of 10: all ten voices count alike."),
-        (9.7, 10, 0.5, "ESS 9.7 of 10: all ten voices count nearly alike."),
-        (23.4, 50, 0.4, "ESS 23.4 of 50: about 23 voices carry the posterior."),
-        (9.45, 10, 0.5, "ESS 9.4 of 10: about nine voices carry the posterior."),
-        (9.5, 10, 0.5, "ESS 9.5 of 10: all ten voices count nearly alike."),
-        (1.6, 2, 0.5, "ESS 1.6 of 2: about two voices carry the posterior."),
-        (1.95, 2, 0.5, "ESS 1.9 of 2: both voices count nearly alike."),
-        (2.0, 2, 0.5, "ESS 2 of 2: both voices count alike."),
-        (1.0, 1, 0.5, "ESS 1 of 1: there is one particle only."),
-    ],
-)
-def test_ess_is_told_as_voices(ess: float, size: int, threshold: float | None, sentence: str) -> None:
-    assert verdicts.ess_sentence(ess, size, threshold) == sentence
+ESS_SENTENCES = {
+    (5.8, 10, 0.5): "ESS 5.8 of 10: about six hypotheses carry the posterior.",
+    (1.2, 10, 0.5): "ESS 1.2 of 10: one hypothesis holds nearly all weight; resampling next.",
+    (1.2, 10, None): "ESS 1.2 of 10: one hypothesis holds nearly all weight.",
+    (4.96, 10, 0.5): "ESS 5.0 of 10: about five hypotheses carry the posterior; resampling next.",
+    (5.0, 10, 0.5): "ESS 5 of 10: about five hypotheses carry the posterior.",
+    (10.0, 10, 0.5): "ESS 10 of 10: all ten particles have equal weight.",
+    (9.7, 10, 0.5): "ESS 9.7 of 10: all ten particles have nearly equal weight.",
+    (23.4, 50, 0.4): "ESS 23.4 of 50: about 23 hypotheses carry the posterior.",
+    (9.45, 10, 0.5): "ESS 9.4 of 10: about nine hypotheses carry the posterior.",
+    (9.5, 10, 0.5): "ESS 9.5 of 10: all ten particles have nearly equal weight.",
+    (1.6, 2, 0.5): "ESS 1.6 of 2: about two hypotheses carry the posterior.",
+    (1.95, 2, 0.5): "ESS 1.9 of 2: both particles have nearly equal weight.",
+    (2.0, 2, 0.5): "ESS 2 of 2: both particles have equal weight.",
+    (1.0, 1, 0.5): "ESS 1 of 1: there is only one particle.",
+}
 
 
-def test_beside_its_number_ess_is_told_by_the_voices_alone() -> None:
-    assert verdicts.voices_sentence(5.8, 10) == "About six voices carry the posterior."
+def test_ess_is_explained_and_announces_resampling() -> None:
+    for (ess, size, threshold), sentence in ESS_SENTENCES.items():
+        assert verdicts.ess_sentence(ess, size, threshold) == sentence
+    assert verdicts.voices_sentence(5.8, 10) == "About six hypotheses carry the posterior."
 
 
-@pytest.mark.parametrize(
-    ("accepted", "judged", "sentence"),
-    [
-        (6, 8, f"75{NBSP}% accepted: six of eight changes survived the filter."),
-        (0, 8, f"0{NBSP}% accepted: none of eight changes survived the filter."),
-        (1, 1, f"100{NBSP}% accepted: one of one change survived the filter."),
-        (1499, 1500, f"99.9{NBSP}% accepted: 1,499 of 1,500 changes survived the filter."),
-        (0, 0, "No change has been judged yet."),
-    ],
-)
-def test_acceptance_says_how_many_of_how_many(accepted: int, judged: int, sentence: str) -> None:
-    assert verdicts.acceptance_sentence(accepted, judged) == sentence
+def test_acceptance_says_how_many_of_how_many() -> None:
+    cases = {
+        (6, 8): f"75{NBSP}% accepted: six of eight proposals.",
+        (0, 8): f"0{NBSP}% accepted: none of eight proposals.",
+        (1, 1): f"100{NBSP}% accepted: one of one proposal.",
+        (1499, 1500): f"99.9{NBSP}% accepted: 1,499 of 1,500 proposals.",
+        (0, 0): "No proposal has been judged yet.",
+    }
+    assert {case: verdicts.acceptance_sentence(*case) for case in cases} == cases
 
 
-def test_a_method_without_a_filter_is_said_to_have_none() -> None:
-    assert verdicts.taken_sentence(8) == "No filter: all eight changes were taken."
-    assert verdicts.taken_sentence(1) == "No filter: the one change was taken."
-    assert verdicts.taken_sentence(0) == "No filter: no change has been taken yet."
+def test_a_method_without_an_accept_step_says_so() -> None:
+    assert verdicts.taken_sentence(8) == "No accept/reject step: all eight changes were kept."
+    assert verdicts.taken_sentence(1) == "No accept/reject step: the one change was kept."
+    assert verdicts.taken_sentence(0) == "No accept/reject step: no change has been made yet."
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from vpp.runs.store import RunStore
 from vpp.runs.summary import result
 from vpp.wording.escaping import one_line
 from vpp.wording.listing import metric_text
-from vpp.wording.obeying import heard
+from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
@@ -52,7 +52,7 @@ def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]
 
 
 def _pending(command: Command, state: State) -> str:
-    return f". {heard(command, state) or 'The command is pending: the worker has not read it yet.'}"
+    return f". {pending_words(command, state) or 'The command is pending: the worker has not read it yet.'}"
 
 
 def list_runs(options: Namespace) -> int:

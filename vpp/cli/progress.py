@@ -11,10 +11,8 @@ from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
-from vpp.wording.faults import faults_named, files_words, held_words
-from vpp.wording.model_file import loading_words
-from vpp.wording.retries import retry_words
-from vpp.wording.steps import steps_done, steps_text
+from vpp.wording.counts import steps_done, steps_text
+from vpp.wording.status import faults_named, files_words, loading_words, retry_words, wait_words
 from vpp.wording.words import integer, seconds
 
 WIDTH = 28
@@ -122,7 +120,7 @@ class Progress:
             parts.insert(1, f"ESS {view.ess_by_step[-1]:.1f} of {view.size}")
         if left is not None:
             parts.append(f"about {seconds(left)} left")
-        if held := held_words(usage, now=time.time()):
+        if held := wait_words(usage, now=time.time()):
             parts.append(held)
         if _only_faults(view, usage):
             parts.append(f"failed or odd: {faults_named(usage)}")

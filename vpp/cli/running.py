@@ -26,9 +26,9 @@ from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec, Prices
 from vpp.settings import Config, preset
-from vpp.wording.model_file import model_file_words
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
+from vpp.wording.status import model_file_words
 
 
 def run(options: Namespace) -> int:

@@ -12,7 +12,7 @@ from vpp.cli.system import keys
 from vpp.errors import InputError
 from vpp.runs.checking import Checked, checking
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
-from vpp.wording.checks import verdict
+from vpp.wording.servers import verdict
 
 
 def demo_server(options: Namespace) -> NoReturn:

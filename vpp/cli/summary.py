@@ -15,11 +15,10 @@ from vpp.runs.disk import cache_mend
 from vpp.runs.session import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
+from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
-from vpp.wording.estimates import error_text, miss_words, number_text, r2_text, share_text
-from vpp.wording.faults import cache_sentence, is_key_refused
-from vpp.wording.support import support_sentence
-from vpp.wording.unread import unread_sentence
+from vpp.wording.status import cache_sentence, is_key_refused
+from vpp.wording.support import support_sentence, unread_sentence
 from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_answers, seconds
 
 

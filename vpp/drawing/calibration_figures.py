@@ -8,8 +8,7 @@ from vpp.drawing.figures import Figure
 from vpp.drawing.trust import order_verdict
 from vpp.inspection.reliability import SpreadReliability, VoteReliability
 from vpp.posterior.calibration import BINS, Bin, RiskCoverage
-from vpp.wording.theme import INK, template
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import counted, fixed, integer, number, percent, wilson
 
 HEIGHT = 280

@@ -12,8 +12,8 @@ from vpp.inspection.slots import batch_places, heirs, kept_as, rewritten_as, sco
 from vpp.posterior.metric import mean_squared_error
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.room import shown_words
 from vpp.wording.words import after_rows, number, particles
 
 MOST_ROWS = 6
@@ -275,7 +275,7 @@ class Folds:
         )
 
     def _shown(self, at: StepView, proposed: Proposed) -> tuple[str, ...]:
-        return shown_words(proposed, len(at.finished.batch) if at.finished else None)
+        return cut_words(proposed, len(at.finished.batch) if at.finished else None)
 
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
         """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""

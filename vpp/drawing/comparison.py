@@ -16,11 +16,9 @@ from vpp.inspection.comparison import (
 )
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
-from vpp.wording.estimates import beside_text
+from vpp.wording.counts import other_scores_text, sizes_text, steps_text
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
-from vpp.wording.sizes import sizes_text
-from vpp.wording.steps import steps_text
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
 from vpp.wording.words import (
     NBSP,
@@ -250,7 +248,7 @@ def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
 
 def _beside(own: Standing) -> str:
     """The other figures of the same answers, under the metric."""
-    return f'<span class="cap">{text(beside_text(own.score))}</span>'
+    return f'<span class="cap">{text(other_scores_text(own.score))}</span>'
 
 
 def _chance(difference: PairedDifference, at: Thresholds) -> str:

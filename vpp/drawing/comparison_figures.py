@@ -10,8 +10,7 @@ from vpp.drawing.comparison import CODES
 from vpp.drawing.figures import HEIGHT, MOST_MARKED, Figure
 from vpp.inspection.comparison import Candidate
 from vpp.runs.view import StepView
-from vpp.wording.theme import INK, template
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import fixed, listed, percent
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

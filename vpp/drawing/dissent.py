@@ -12,7 +12,7 @@ from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import voting
-from vpp.wording.estimates import r2_text
+from vpp.wording.counts import r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.verdicts import (
     DEFAULTS,

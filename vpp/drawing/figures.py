@@ -13,8 +13,7 @@ from vpp.drawing.chart import Cells, Chart, Rows
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
-from vpp.wording.theme import INK, template
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import fixed, number, weight_text
 
 HEIGHT = 240

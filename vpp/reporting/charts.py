@@ -27,7 +27,7 @@ from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import Snapshot
 from vpp.wording.markup import table, text
 from vpp.wording.progress import batch_errors
-from vpp.wording.tokens import Mode
+from vpp.wording.theme import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

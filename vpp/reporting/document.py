@@ -11,7 +11,7 @@ from vpp.reporting.charts import MODES, POLICY, ReportFigure, chart_place, chart
 from vpp.reporting.markdown import Section, report
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import scrolling
-from vpp.wording.tokens import css
+from vpp.wording.theme import css
 
 COLOURS = ("ink", "ink-3", "paper", "sunk", "rule", "edge")
 STYLE = (

@@ -25,13 +25,10 @@ from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
 from vpp.wording.brief import Measure, headline, measures
-from vpp.wording.by_label import HEAD, RIGHT, label_cells
 from vpp.wording.caveats import caveats, is_demo
+from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
-from vpp.wording.estimates import beside_text
 from vpp.wording.glossary import BY_LABEL
-from vpp.wording.sizes import sizes_text
-from vpp.wording.steps import steps_text
 from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
@@ -166,13 +163,15 @@ def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     lines = by_label(snapshot.view.evaluated.get("test"), dataset)
     if lines:
         yield "The averaged prediction, label by label:"
-        yield markdown_table(HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=RIGHT)
+        yield markdown_table(
+            LABEL_HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=LABEL_NUMBERS
+        )
 
 
 def _for_scale(simple: Baselines) -> Iterator[str]:
     """Results of simple models on the same rows."""
     yield "For scale, simple models fitted on the same training rows:"
-    rows = [(_SIMPLE[m.name], score_text(m.score), beside_text(m.score), m.about) for m in simple.models]
+    rows = [(_SIMPLE[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
     yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
     if simple.left_out:
         yield markdown_text(left_out_text(simple))

@@ -12,11 +12,11 @@ from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import StepView
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
+from vpp.wording.counts import split_text
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
-from vpp.wording.faults import refused_sentence
 from vpp.wording.options import changed_words
-from vpp.wording.splitting import parted_text
-from vpp.wording.structured import structured_words
+from vpp.wording.servers import structured_words
+from vpp.wording.status import refused_sentence
 from vpp.wording.words import NBSP, counted, fixed, integer, number, seconds
 
 
@@ -40,7 +40,7 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     if answered := n_answered(dataset):
         yield "answered since", integer(answered)
     yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
-    yield "parted", markdown_text(parted_text(dataset))
+    yield "parted", markdown_text(split_text(dataset))
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
     yield "left out", _left_out(dataset)

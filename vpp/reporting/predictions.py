@@ -7,7 +7,7 @@ each class; for regression the weighted standard deviation, the interval that ho
 answer, and its reason where asked for. An abstention is an empty cell. An own column whose name an input has gets a
 `_`.
 
-Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.cells`, which also undoes it.
+Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.escaping`, which also undoes it.
 """
 
 import csv
@@ -24,7 +24,7 @@ from vpp.runs.asking import Answers
 from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.cells import safe_cell
+from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest
 
 DIGITS = 12

@@ -15,12 +15,10 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence, uncertain_points
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.wording.estimates import error_text, r2_text
+from vpp.wording.counts import error_text, r2_text, size_changes
 from vpp.wording.markup import Metric
-from vpp.wording.sizes import sizes_told
-from vpp.wording.support import support_sentence
-from vpp.wording.unread import unread_sentence
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_cure, voices_sentence
+from vpp.wording.support import support_sentence, unread_sentence
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_advice, voices_sentence
 from vpp.wording.words import (
     EQUAL,
     MAJORITY,
@@ -43,20 +41,20 @@ from vpp.wording.words import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A line of the table."""
+    """One row of the table."""
 
     name: str
     value: str
     words: str
-    """A sentence or two; where `outside` is given, it ends before that."""
+    """A sentence or two; `outside` follows it, if given."""
     outside: str = ""
-    """Text from the data, to be escaped by whoever draws it."""
+    """Text from the data, to be escaped when drawn."""
 
 
 def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
-    """What came out, in one sentence; before it, why to distrust it, where there is a reason."""
+    """Return the result in one sentence, after warnings, if there are any."""
     if ideas is None:
-        return "No population is whole yet: there is nothing to report but what was asked for."
+        return "The first population is incomplete: this report has only the settings."
     test = view.evaluated.get("test")
     outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
@@ -67,7 +65,7 @@ _UNTESTED = "the test rows are not evaluated yet"
 
 
 def voting(config: Config, size: int) -> str:
-    """How hypotheses count in the average: `weighted`, `unweighted`; empty where there is one."""
+    """How hypotheses count in the average: `weighted` or `unweighted`; empty for a single one."""
     if size == 1:
         return ""
     return "weighted" if config.is_weighted else "unweighted"
@@ -79,8 +77,8 @@ def _leading(ideas: Ideas, config: Config) -> str:
     if n == 1:
         return "There is one hypothesis"
     if not config.is_weighted:
-        said = counted(len(ideas), "different thing") if len(ideas) > 1 else "the same thing"
-        return f"{capitalised(in_words(n))} hypotheses without weights say {said}"
+        ideas_text = counted(len(ideas), "different thing") if len(ideas) > 1 else "the same thing"
+        return f"{capitalised(in_words(n))} hypotheses without weights say {ideas_text}"
     if len(ideas) > 1 and first - last < EQUAL:
         return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
     if first > MAJORITY:
@@ -89,7 +87,7 @@ def _leading(ideas: Ideas, config: Config) -> str:
 
 
 def _outcome(score: Score, voting: str) -> str:
-    """Of the averaged prediction, or of the one particle."""
+    """Return the test result of the averaged prediction, or of the only particle."""
     if score.n_correct is not None:
         voter = f"the {voting} vote" if voting else "it"
         return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right"
@@ -98,7 +96,7 @@ def _outcome(score: Score, voting: str) -> str:
 
 
 def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
-    """All that can be said so far, in the order of the table."""
+    """Return the measures known so far, in the order of the table."""
     return (*_errors(snapshot, dataset), *_population(snapshot, ideas), _calls(snapshot))
 
 
@@ -108,7 +106,7 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
     if test:
         score = averaged_score(test, dataset)
         yield _test(score, dataset, voting(config, len(test.weights)))
-        yield from _beside(score, dataset)
+        yield from _other_scores(score, dataset)
     if train:
         yield _train(train, dataset)
     if test:
@@ -118,7 +116,7 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
 
 
 def _picks(five: Ensemble, dataset: Dataset) -> Iterator[Measure]:
-    """Single runs of five, beside their unweighted average."""
+    """Yield the scores of single runs of five, to compare with their unweighted average."""
     n = in_words(five.size)
     yield Measure(
         name=f"Best of {n} on test (oracle)",
@@ -130,13 +128,13 @@ def _picks(five: Ensemble, dataset: Dataset) -> Iterator[Measure]:
         value=score_text(five.best_on_train.test),
         words=(
             f"The test {_metric(dataset)} of hypothesis {five.best_on_train.slot}, the best on the training rows: "
-            "what one could really have picked."
+            "a choice that does not look at the test rows."
         ),
     )
 
 
 def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
-    """What one particle cannot have is left out where there is one only."""
+    """Yield the measures of the population; a single particle has fewer."""
     view, config = snapshot.view, snapshot.spec.config
     if ideas is None:
         return
@@ -172,11 +170,11 @@ def _test_words(score: Score) -> str:
     return f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
 
 
-def _beside(score: Score, dataset: Dataset) -> Iterator[Measure]:
-    """The other figures of the same answers."""
+def _other_scores(score: Score, dataset: Dataset) -> Iterator[Measure]:
+    """Yield further scores of the same answers."""
     if score.labels:
         balanced = score.labels.balanced
-        words = "Mean over the labels of the share told right, so that a rare label counts as much as a common one."
+        words = "Mean per-class recall: a rare label counts as much as a common one."
         there, known = len(score.labels.by_label), len(dataset.classes)
         if there < known:
             words += f" The test rows have {in_words(there)} of {in_words(known)} labels."
@@ -195,18 +193,16 @@ def _beside(score: Score, dataset: Dataset) -> Iterator[Measure]:
 
 def _r2(r2: Estimate | None) -> Measure:
     if r2 is None:
-        return Measure(
-            name="Test R²", value="undefined", words="All test targets are equal: there is no spread to tell."
-        )
-    words = "1 is best; 0 is no better than the test targets' own mean, which nobody knew beforehand."
+        return Measure(name="Test R²", value="undefined", words="All test targets are equal, so R² has no value.")
+    words = "1 is best; 0 is as good as always answering the mean of the test targets."
     if r2.standard_error is not None:
         words = f"± {number(r2.standard_error, 2)}, one standard error by the jackknife. {words}"
     return Measure(name="Test R²", value=r2_text(r2.value), words=words)
 
 
-def _within(error: str, found: Estimate) -> str:
-    """`± 2.3 points, one standard error. `; empty where the rows tell none."""
-    return f"± {error}, one standard error. " if found.standard_error else ""
+def _within(error: str, estimate: Estimate) -> str:
+    """`± 2.3 points, one standard error. `; empty if the rows give none."""
+    return f"± {error}, one standard error. " if estimate.standard_error else ""
 
 
 def _train(train: Evaluated, dataset: Dataset) -> Measure:
@@ -237,7 +233,7 @@ def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
 
 
 def weights_measure(snapshot: Snapshot) -> Measure:
-    """Which weights predictions use, and how they were made."""
+    """Name the weights that predictions use, and how they were made."""
     value, words = _weights(snapshot)
     return Measure(name="Weights used", value=value, words=words)
 
@@ -252,13 +248,16 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
         return "one", "There is one hypothesis, and it holds all the weight."
     if config.method == "mh":
         return "equal", f"Each of the {counted(view.size, 'chain')} counts alike."
-    return "none", f"Each of the {counted(view.size, 'hypothesis', 'hypotheses')} counts alike: nothing weighs them."
+    return (
+        "none",
+        f"Each of the {counted(view.size, 'hypothesis', 'hypotheses')} counts alike: this method has no weights.",
+    )
 
 
 def _carried_weights(view: RunView, *, n_train: int) -> tuple[str, str]:
     last = view.finished_steps[-1]
     if last.reweighted is None:
-        return "equal", "Nothing has been weighed yet."
+        return "equal", "No weights have been made yet."
     if last.resampled:
         return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
     exponent = number(1 / last.reweighted.beta)
@@ -278,9 +277,9 @@ def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
 
 
 def _step_weights(last: StepView) -> tuple[str, str]:
-    """The paper's w_T: they scored theta_{T-1} (choice 3)."""
+    """Return the paper's w_T. They were made from theta_{T-1}: the last step weighs before it rewrites."""
     if last.reweighted is None:
-        return "equal", "Nothing has been weighed yet."
+        return "equal", "No weights have been made yet."
     if last.resampled:
         return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
     beta = fixed(last.reweighted.beta)
@@ -289,7 +288,7 @@ def _step_weights(last: StepView) -> tuple[str, str]:
 
 
 def _repeats(scored: Mapping[int, Scored]) -> str:
-    """How many of the scored rows are repeats, seen in an earlier epoch; empty without any."""
+    """Say how many scored rows are repeats from an earlier epoch; empty without any."""
     rows = next((each.rows for each in scored.values()), ())
     n = len(rows) - len(set(rows))
     if not n:
@@ -305,30 +304,32 @@ COMPARABLE = (
 
 
 def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
-    """The log evidence of carried weights and why it is nominal; nothing where weights are made anew."""
+    """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
-    found = evidence(snapshot.spec, view)
-    if found is None or view.log_evidence is None:
+    nominal = evidence(snapshot.spec, view)
+    if nominal is None or view.log_evidence is None:
         return
     yield Measure(
         name="Log evidence",
         value=f"{fixed(view.log_evidence)}, nominal",
         words=(
-            f"Natural log of the average likelihood under the first draw, at φ = {number(found['exponent'])}. "
-            f"Nominal, an estimate without a guarantee: {'; '.join(found['because'])}. {COMPARABLE}"
+            f"Natural log of the average likelihood under the first draw, at φ = {number(nominal['exponent'])}. "
+            f"Nominal, an estimate without a guarantee: {'; '.join(nominal['because'])}. {COMPARABLE}"
         ),
     )
 
 
 def _sizes(view: RunView) -> Measure:
-    """K, where it may change."""
-    told, sizes = sizes_told(view), view.size_by_step
+    """Return how K has changed."""
+    changes, sizes = size_changes(view), view.size_by_step
     value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
-    return Measure(name="Particles K", value=value, words=f"K {'; '.join(told)}." if told else "It never changed.")
+    return Measure(
+        name="Particles K", value=value, words=f"K {'; '.join(changes)}." if changes else "It never changed."
+    )
 
 
 def tau_of_weights(snapshot: Snapshot) -> float | None:
-    """Regression's tau where it decides weights; None elsewhere."""
+    """Return tau if it decides weights: regression with several weighted particles. Else None."""
     config = snapshot.spec.config
     is_used = config.is_weighted and config.size > 1 and snapshot.spec.dataset["task"] == "regression"
     return tau_of(snapshot.view, config) if is_used else None
@@ -336,7 +337,7 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
 
 def _ess(view: RunView, tau: float | None) -> Measure:
     value = view.final.ess if view.final else ess(view.weights)
-    words = f"{voices_sentence(value, view.size)} {tau_cure(tau, ess=value)}".rstrip()
+    words = f"{voices_sentence(value, view.size)} {tau_advice(tau, ess=value)}".rstrip()
     return Measure(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
 
 
@@ -346,7 +347,7 @@ def _ideas(ideas: Ideas) -> Measure:
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
-    """How the weight is spread over ideas, or without weights the hypotheses."""
+    """Say how weight, or without weights the hypotheses, are spread over ideas."""
     if config.is_weighted:
         return weights_sentence(ideas.weights)
     n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
@@ -361,12 +362,12 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
 
 
 def compared_sentence(ideas: Ideas) -> str:
-    """On how many rows ideas were told apart."""
+    """Say on how many rows the answers were compared."""
     if ideas.n_rows == 0:
-        return "Only equal texts are merged: these particles' answers to all rows are not known."
+        return "Only equal texts are merged: the particles share no answered rows."
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
-        return f"Texts with the same answers to the {rows} that all have answered lately are one idea."
+        return f"Texts with the same answers to the {rows} that all particles have answered lately are one idea."
     return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
 
 
@@ -379,7 +380,7 @@ def _proposals(view: RunView, *, is_judged: bool) -> Measure:
     return Measure(
         name=f"Proposals {'accepted' if is_judged else 'taken'}",
         value=f"{integer(accepted)} of {integer(len(proposals))}",
-        words=verdict + (f" {rest} besides." if rest else ""),
+        words=verdict + (f" {rest}." if rest else ""),
     )
 
 
@@ -391,15 +392,15 @@ def _uncertain(test: Evaluated) -> Measure:
     n, name = len(test.rows), "Uncertain test points"
     uncertain = uncertain_points(test)
     if uncertain is None:
-        words = "Numbers hardly ever agree to the digit; see the points with the widest spread below."
+        words = "Numbers rarely agree to the digit: see the points with the widest spread."
         return Measure(name=name, value="not counted", words=words)
     return Measure(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
 
 
 def _calls(snapshot: Snapshot) -> Measure:
     usage = snapshot.usage
-    both = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
-    words = f"{both}; {cached_words(usage.cached, of=usage.calls)}."
+    roles = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
+    words = f"{roles}; {cached_words(usage.cached, of=usage.calls)}."
     if ahead := ahead_words(usage.ahead_unused):
         words += f" {ahead}."
     return Measure(name="Calls", value=integer(usage.calls), words=words)
@@ -412,7 +413,7 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
 
 
 def ensemble_metrics(five: Ensemble) -> list[Metric]:
-    """The three, for a page: what was reported first, what one could have picked, what nobody could."""
+    """Return three scores of five runs: the average, the best on the training rows, and the best on the test rows."""
     is_label = five.together.n_correct is not None
     metric = "Test accuracy" if is_label else "Test mean squared error"
     n = in_words(five.size)
@@ -426,7 +427,7 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
             name=f"Best of {n} on train",
             value=score_text(five.best_on_train.test),
             scale="on test",
-            words=f"Hypothesis {five.best_on_train.slot}, the best on the training rows: what one could have picked.",
+            words=f"Hypothesis {five.best_on_train.slot}, the best on the training rows, picked without the test rows.",
         ),
         Metric(
             name=f"Best of {n} on test (oracle)",

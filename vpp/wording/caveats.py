@@ -1,27 +1,25 @@
-"""How far to trust a run: what a reader should know before believing it. Sentences of our own, without outside text."""
+"""Limits of a run's result, and the target that its options sample. No sentence holds outside text."""
 
 import math
 from collections.abc import Iterator
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated
 from vpp.inspection.settling import tau_of
 from vpp.posterior.likelihood import least_tau
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
+from vpp.settings import Config
 from vpp.wording.brief import accuracy_interval
-from vpp.wording.room import room_words
-from vpp.wording.splitting import rows_sentence
-from vpp.wording.steps import steps_text
+from vpp.wording.counts import cut_sentences, rows_sentence, steps_text
 from vpp.wording.support import surpassed_sentences
-from vpp.wording.target import target_words
 from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
-    """The gravest first."""
+    """Return the limits of the result, the gravest first."""
     view = snapshot.view
     return (
         *_model(snapshot),
@@ -31,7 +29,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
         *target_words(snapshot.spec.config, dataset.task),
         *_nominal(snapshot),
         *_unread(snapshot),
-        *room_words(view),
+        *cut_sentences(view),
         *_rows(dataset),
         *_tau(snapshot, dataset),
         "This is one run with one seed: other seeds show how much of it is luck.",
@@ -55,13 +53,13 @@ def _model(snapshot: Snapshot) -> Iterator[str]:
 def _state(snapshot: Snapshot) -> Iterator[str]:
     view = snapshot.view
     if snapshot.damage:
-        yield "The journal is damaged: what it has lost is not in this report."
+        yield "The journal is damaged: this report leaves out the lost lines."
     if view.phase != "finished":
-        yield f"The run is not whole: {steps_text(view)} are done.{_flatter(view)}"
+        yield f"The run is incomplete: {steps_text(view)} are done.{_flatter(view)}"
 
 
 def _flatter(view: RunView) -> str:
-    """Where tempering had not come to its end."""
+    """Say that weights are flatter than a finished run's; empty if tempering had ended."""
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     if not made or view.started is None or made[-1].beta <= view.started.config.get("beta_end", 1.0):
         return ""
@@ -100,10 +98,10 @@ def _abstentions(test: Evaluated) -> Iterator[str]:
 
 
 def _nominal(snapshot: Snapshot) -> Iterator[str]:
-    """Why the evidence has no guarantee."""
-    found = evidence(snapshot.spec, snapshot.view)
-    if found:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}."
+    """Say why the evidence has no guarantee."""
+    nominal = evidence(snapshot.spec, snapshot.view)
+    if nominal:
+        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}."
 
 
 def _unread(snapshot: Snapshot) -> Iterator[str]:
@@ -124,7 +122,7 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Where tau was found so small that it stands at its floor."""
+    """Warn of a tau estimated at its lower bound."""
     config = snapshot.spec.config
     tau = tau_of(snapshot.view, config)
     if tau is None or dataset.task != "regression" or config.fixed_tau is not None:
@@ -140,3 +138,113 @@ def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 def _rows(dataset: Dataset) -> Iterator[str]:
     if dataset.provenance.n_left_out:
         yield rows_sentence(dataset)
+
+
+# The target
+
+_CARRIED = (
+    "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; every "
+    "change passes an accept step on the target it moves in."
+)
+_REFINED = (
+    "Proposals are refined from the data and the ratio leaves out their densities, so what is drawn leans towards what "
+    "the optimizer likes to write: near the posterior, not exactly it."
+)
+
+
+_GROWING = (
+    "K may change: newcomers are first draws and count as the average particle until they are weighed or judged, and "
+    "where all agree some are dropped by chance, not by the data."
+)
+
+
+def target_words(config: Config, task: Task) -> tuple[str, ...]:
+    """Return a few sentences on the target: what the run's weights or chains stand for."""
+    return (*_by_method(config, task), *((_GROWING,) if config.particles_max else ()))
+
+
+def _by_method(config: Config, task: Task) -> tuple[str, ...]:
+    if config.is_telescoping:
+        return (_CARRIED, _exponents(config), *_draws(config, task))
+    if config.is_weighted:
+        return _reweighted(config)
+    if config.method == "mh":
+        return tuple(_chains(config, task))
+    return _unfiltered(config)
+
+
+def _exponents(config: Config) -> str:
+    if config.tempering == "adaptive":
+        return "Exponents φ = 1/β were found as the run went, so that the ESS keeps to its threshold."
+    return "Exponents φ = 1/β follow a schedule fixed in advance."
+
+
+def _reweighted(config: Config) -> tuple[str, ...]:
+    """Describe the paper's tempering: weights made anew each step."""
+    weights = (
+        "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and are made anew "
+        "each step"
+    )
+    if config.mutate == "filtered":
+        return (
+            f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}",
+            "The rows change from step to step, so there is no one target that all steps share.",
+        )
+    if config.mutate == "duplicates":
+        return (
+            f"{weights}. Only copies made by resampling are rewritten, without a correction: a pragmatic reweighting, "
+            "not an exact posterior.",
+        )
+    return (
+        f"{weights}; every text is rewritten after it was weighed, without a correction: a pragmatic reweighting, "
+        "not an exact posterior.",
+    )
+
+
+def _chains(config: Config, task: Task) -> Iterator[str]:
+    rows = {
+        "batch": "one batch, another one each step, so the chains share no one target",
+        "buffer": "the rows last seen, which change from step to step, so the chains share no one target",
+        "train": "all training rows, the same at every step",
+    }[config.mh_rows]
+    yield f"Each chain moves by an acceptance rule that compares likelihoods on {rows}."
+    yield from _draws(config, task)
+
+
+def _draws(config: Config, task: Task) -> Iterator[str]:
+    """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
+    on_all_rows = config.is_telescoping or config.mh_rows == "train"
+    if config.restart == 0:
+        yield _REFINED
+    elif config.restart < 1:
+        yield (
+            f"A share of {config.restart:g} of the proposals is drawn afresh from the prior; the others are refined "
+            f"from the data, which makes it no exact Metropolis-Hastings. {_REFINED}"
+        )
+    elif not on_all_rows:
+        yield "Every proposal is drawn afresh from the prior; on all training rows it would be exact."
+    elif task == "regression" and config.fixed_tau is None:
+        yield "Every proposal is drawn afresh from the prior; with a tau fixed in advance it would be exact."
+    elif config.particles_max:
+        yield "Every proposal is drawn afresh from the prior; with a K that never changes it would be exact."
+    elif not _answers_alone(config):
+        yield "Every proposal is drawn afresh from the prior; with answers that depend on one row it would be exact."
+    else:
+        yield (
+            "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
+            "acceptance rule is exact for the posterior whose prior is that very draw."
+        )
+
+
+def _answers_alone(config: Config) -> bool:
+    """Whether f(x; theta) is a function of one row and one text."""
+    return config.learner_temperature == 0 and config.points_per_call == 1
+
+
+def _unfiltered(config: Config) -> tuple[str, ...]:
+    if config.size == 1:
+        return ("There is one hypothesis and no posterior: this run cannot say how sure it is.",)
+    return (
+        "Every proposal was taken, so nothing was sampled from any target: these are separate hypotheses, "
+        "averaged without weights. Where they differ shows how much the optimizer varies, not what the data support.",
+    )

@@ -13,14 +13,14 @@ from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording.escaping import plain
-from vpp.wording.options import means_something
+from vpp.wording.options import has_effect
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$", re.DOTALL)
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
-"""What the rows that a person added are called, where they came from no file."""
+"""File name given to rows that a person typed in."""
 LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
 FORMER_DEFAULTS: dict[str, object] = {
     "deduplicate_buffer": False,
@@ -28,31 +28,31 @@ FORMER_DEFAULTS: dict[str, object] = {
     "mutate": "every",
     "final_weights": "rescored",
 }
-"""What the preset `recommended` once had, by option."""
+"""Earlier values of the preset `recommended`, by option."""
 _OPTIONS_OF_PLACE = ("--run-dir",)
-"""With these the command would meet the run it repeats."""
+"""Options that would point the command at the existing run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatCommand:
-    """What to type, and what it needs besides."""
+    """A command line, and what else it needs."""
 
     line: str
     notes: tuple[str, ...]
     """Sentences."""
     table: str = ""
-    """What writes the data file first, where it was generated; else empty."""
+    """Command that writes the data file first, if the data were generated; else empty."""
 
     @property
     def script(self) -> str:
-        """Both, a line each."""
+        """Both commands, a line each."""
         return f"{self.table}\n{self.line}" if self.table else self.line
 
 
 def repeat_command(spec: RunSpec) -> RepeatCommand:
-    """As the run was started, or put together from its spec; without keys or a password in an address.
+    """Return the command as it was typed, or built from the run's spec. It holds no key and no password.
 
-    Nor with control characters, by which a text that is pasted could leave its quotes.
+    Control characters are replaced: with them, pasted text could leave its quotes.
     """
     words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
     line = shlex.join(plain(without_credentials(word)) for word in words)
@@ -63,12 +63,12 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
 
 
 def _generating(spec: RunSpec) -> str:
-    """The command that writes the very file a run's rows are from; empty where they were not generated."""
+    """Return the command that writes the run's data file; empty if it was not generated."""
     provenance, n_test = spec.dataset["provenance"], spec.dataset["n_test"]
     n_train = provenance["n_rows"] - n_test  # all other rows of the file, used or not
-    for found in map(_GENERATED.match, provenance["notes"]):
-        if found and found["name"] in TASKS:
-            name, seed = found["name"], int(found["seed"])
+    for note in map(_GENERATED.match, provenance["notes"]):
+        if note and note["name"] in TASKS:
+            name, seed = note["name"], int(note["seed"])
             table = generate(name, seed=seed, train_size=n_train, test_size=n_test)
             if sha256(table).hexdigest() == provenance["sha256"]:
                 sizes = (f"--seed={seed}", f"--train-size={n_train}", f"--test-size={n_test}")
@@ -77,7 +77,7 @@ def _generating(spec: RunSpec) -> str:
 
 
 def without_credentials(address: str) -> str:
-    """The address without the user name and password it may carry."""
+    """Remove user name and password from an address."""
     return _CREDENTIALS.sub("", address)
 
 
@@ -93,8 +93,8 @@ def _as_started(spec: RunSpec) -> tuple[str, ...]:
 
 
 def _defaults_then(spec: RunSpec) -> Iterator[str]:
-    """Options that an older run's command left out, where the default has changed since."""
-    if spec.endpoint.structured == "off" and not spec.endpoint.demo and not _said(spec.command, "--structured"):
+    """Yield options whose default has changed since the command was typed."""
+    if spec.endpoint.structured == "off" and not spec.endpoint.demo and not _value(spec.command, "--structured"):
         yield "--structured=off"
     if _preset(spec.command) == "recommended":
         yield from _former_defaults(spec)
@@ -102,27 +102,27 @@ def _defaults_then(spec: RunSpec) -> Iterator[str]:
 
 
 def _former_defaults(spec: RunSpec) -> Iterator[str]:
-    """Options that hold their former default, where they change the run and the command does not name them."""
+    """Yield options at a former default that matter to the run and are not in its command."""
     for name, value in FORMER_DEFAULTS.items():
         flag = name.replace("_", "-")
-        is_named = _said(spec.command, f"--{flag}") or not {f"--{flag}", f"--no-{flag}"}.isdisjoint(spec.command)
-        if getattr(spec.config, name) == value and not is_named and means_something(name, spec.config):
+        is_named = _value(spec.command, f"--{flag}") or not {f"--{flag}", f"--no-{flag}"}.isdisjoint(spec.command)
+        if getattr(spec.config, name) == value and not is_named and has_effect(name, spec.config):
             yield _option(flag, value)
 
 
 def _preset(command: Sequence[str]) -> str:
-    return _said(command, "--preset") or "recommended"
+    return _value(command, "--preset") or "recommended"
 
 
-def _said(words: Sequence[str], option: str) -> str:
-    """The value of an option among typed words, the last one if it is repeated; empty if it is not named."""
-    found = ""
+def _value(words: Sequence[str], option: str) -> str:
+    """Return the last value of an option among typed words; empty if it is not there."""
+    value = ""
     for at, word in enumerate(words):
         if word == option:
-            found = next(iter(words[at + 1 :]), "")
+            value = next(iter(words[at + 1 :]), "")
         elif word.startswith(f"{option}="):
-            found = word.partition("=")[2]
-    return found
+            value = word.partition("=")[2]
+    return value
 
 
 def _reconstructed(spec: RunSpec) -> Iterator[str]:
@@ -137,8 +137,8 @@ def _reconstructed(spec: RunSpec) -> Iterator[str]:
     for column in dataset["columns"]:
         if column.get("is_chosen"):
             yield f"--kind={column['name']}={column['kind']}"
-    for name, said in dataset["provenance"].get("read_as", {}).items():
-        yield _option(name.replace("_", "-"), said)
+    for name, value in dataset["provenance"].get("read_as", {}).items():
+        yield _option(name.replace("_", "-"), value)
     yield from _split_options(dataset)
     yield from _config_options(spec.config)
     yield from _endpoint_options(spec.endpoint)
@@ -146,7 +146,7 @@ def _reconstructed(spec: RunSpec) -> Iterator[str]:
 
 
 def _split_options(dataset: dict[str, Any]) -> Iterator[str]:
-    """A split by group is made again from the sizes asked for, any other from those that came out as well."""
+    """Yield the split. By group it needs the sizes that were asked for; else the sizes that resulted are enough."""
     provenance = dataset["provenance"]
     rule = provenance.get("split", "random")
     if rule.startswith("group:"):
@@ -165,12 +165,12 @@ def _not_an_option(file: str) -> str:
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
-    """Whether the command line can name these columns: its list is parted by commas and trimmed."""
+    """Whether the command line can name these columns: its list is split at commas and trimmed."""
     return all("," not in name and name == name.strip() for name in names)
 
 
 def _config_options(config: Config) -> Iterator[str]:
-    """Those that differ from the defaults."""
+    """Yield the options that differ from the defaults."""
     usual = asdict(Config())
     for name, value in asdict(config).items():
         if value != usual[name]:
@@ -207,7 +207,7 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
 
 
 def _unusual(endpoint: EndpointSpec, name: str) -> str:
-    """An option's value where it is not the usual one."""
+    """Return an option's value if it is not the default; else empty."""
     value = getattr(endpoint, name)
     return "" if value == getattr(EndpointSpec(), name) else str(value)
 
@@ -217,18 +217,20 @@ def _names_endpoint(words: Sequence[str]) -> bool:
 
 
 def _environment(endpoint: EndpointSpec) -> str:
-    """What the environment said of the endpoint when the run was started."""
+    """Return the assignments of the environment that named the endpoint when the run was started."""
     if endpoint.is_started_here:
         return ""
-    said = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
-    return "".join(f"{name}={shlex.quote(plain(without_credentials(value)))} " for name, value in said.items() if value)
+    variables = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
+    return "".join(
+        f"{name}={shlex.quote(plain(without_credentials(value)))} " for name, value in variables.items() if value
+    )
 
 
 def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterator[str]:
     if spec.is_continued:
-        yield f"It goes on from run {spec.started_from}: that run is needed too."
+        yield f"This run continues run {spec.started_from}, which must be there too."
         if not spec.command:
-            yield f"{ANSWERED} is to hold the rows answered since: data.csv has them, and its notes name them."
+            yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
     elif is_generated:
         yield "The commands were put together from the run's record; the first writes the data file."
     elif not spec.command:
@@ -238,7 +240,7 @@ def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterat
     if any(_own_templates(spec)):
         yield f"Own templates are kept in run.json ({' and '.join(_own_templates(spec))}): save them as files."
     if not spec.endpoint.is_started_here:
-        yield "The key of the endpoint is kept nowhere: set OPENAI_API_KEY."
+        yield "The endpoint's key is not stored: set OPENAI_API_KEY."
 
 
 def _own_templates(spec: RunSpec) -> list[str]:
@@ -246,11 +248,11 @@ def _own_templates(spec: RunSpec) -> list[str]:
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Options for the sets of the gallery that the rest of the command does not give."""
-    if _said(spec.command, "--templates"):
+    """Yield options for prompt sets that the rest of the command does not name."""
+    if _value(spec.command, "--templates"):
         return
     usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=_preset(spec.command))
-    left = {role: text for role, text in spec.templates.items() if not _said(spec.command, f"--{role}-template")}
+    left = {role: text for role, text in spec.templates.items() if not _value(spec.command, f"--{role}-template")}
     names = {role: name for role, text in left.items() if (name := name_of(text, role))}
     sets = set(names.values())
     if len(sets) == 1:

@@ -1,14 +1,19 @@
-"""Text from a model or a CSV inside Markdown: what comes out is text, and nothing else.
+"""Text from a model or a file made safe for Markdown, a terminal and the cells of a spreadsheet.
 
-Two layers. Punctuation that could mean something where it stands gets a backslash, which keeps a parser from reading
-markup; the rest stays as it is, so that the raw file reads well. Some renderers look again at the finished text and
-make links of addresses, mails and mentions, or pictures of `:names:` (GitHub, Streamlit); for them an invisible WORD
-JOINER (U+2060) parts the sign from what follows it. Control characters, lone surrogates and marks that turn the
-direction of writing are shown as U+FFFD.
+Markdown is escaped in two layers. Punctuation that a parser would read as markup gets a backslash; the rest stays as
+it is, so that the raw file reads well. Some renderers (GitHub, Streamlit) search the finished text and make links of
+addresses, mails and mentions, or pictures of `:names:`; an invisible WORD JOINER (U+2060) after the sign prevents that.
+Control characters, lone surrogates and marks that change the direction of writing are shown as U+FFFD.
+
+A spreadsheet reads a cell as a formula if it begins with `=`, `+`, `-` or `@` (plain or full-width), a tab or a line
+end. Such a text gets an apostrophe before it; blanks and apostrophes in front make no difference. A finite decimal
+number, -3.5 or +2, stays as it is. `original` undoes it.
 """
 
 import re
 from collections.abc import Collection, Sequence
+
+from vpp.data.kinds import is_number
 
 JOINER = "\N{WORD JOINER}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -25,45 +30,56 @@ _ACTIVE = re.compile(
 _RECOGNISED_LATER = re.compile(r"[:@#](?=\S)|www(?=\.)", re.IGNORECASE)
 _REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SPACE = re.compile("[\\s\ufeff]+")
+_FORMULA = re.compile("[' \xa0\u3000]*[=+\\-@＝＋－＠\t\r\n]")
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def plain(text: str) -> str:
-    """The same without what would act on the text around it: control characters and the like are U+FFFD."""
-    # Nothing of them is printable: most texts need no closer look.
+    """Replace characters that act on the text around them, such as control characters, by U+FFFD."""
+    # None of them is printable, and most texts are: a cheap test first.
     return text if text.replace("\n", "").isprintable() else _REPLACED.sub(REPLACEMENT, text)
 
 
 def one_line(text: str) -> str:
-    """Plain text for a terminal: runs of white space as one space, control characters as U+FFFD."""
+    """Return plain text for a terminal: runs of white space as one space, control characters as U+FFFD."""
     return plain(_SPACE.sub(" ", text).strip())
 
 
 def markdown_text(text: str) -> str:
-    """One line of Markdown that renders as `text`, with runs of white space as one space; also fit for a table cell."""
+    """Return one line of Markdown that renders as `text`; runs of white space become one space. Fits a table cell."""
     line = _SPACE.sub(" ", plain(text)).strip()
     parted = _RECOGNISED_LATER.sub(lambda found: found[0] + JOINER, line)
     return _ACTIVE.sub(lambda found: _PUNCTUATION.sub(r"\\\1", found[0]), parted)
 
 
 def markdown_quote(text: str) -> str:
-    """A block quote that renders as `text`, line by line; lines without a visible character are left out."""
+    """Return a block quote that renders as `text`, line by line, without blank lines."""
     lines = [markdown_text(line) for line in _LINE_END.split(text)]
     shown = [line for line in lines if line] or ["*(no text)*"]
     return "\\\n".join(f"> {line}" for line in shown)
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> str:
-    """A table of cells that are Markdown already: outside text goes through `markdown_text` first.
+    """Return a table of cells that are Markdown already: pass outside text through `markdown_text` first.
 
-    right: the columns that stand at the right.
+    right: indices of the right-aligned columns.
     """
     rule = ["---:" if column in right else "---" for column in range(len(head))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
 def markdown_code(text: str) -> str:
-    """A fenced block that `text` cannot close."""
+    """Return a fenced block that `text` cannot close."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{plain(text)}\n{fence}"
+
+
+def safe_cell(text: str) -> str:
+    """Return the cell to write for a text."""
+    return f"'{text}" if _FORMULA.match(text) and not is_number(text) else text
+
+
+def original(cell: str) -> str:
+    """Return the text that `safe_cell` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell

@@ -1,4 +1,4 @@
-"""What happened in one step, in a sentence or two: as its events tell, in the order in which they came."""
+"""One step in a sentence or two: its events in order."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -8,30 +8,29 @@ from vpp.inspection.slots import why_grew
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.wording.brief import voting
-from vpp.wording.estimates import miss_words
-from vpp.wording.steps import steps_text
+from vpp.wording.counts import miss_words, steps_text
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, particles, percent
 
 MOST_NAMED = 4
-"""Particles that are named; more are counted."""
+"""Most particles listed by number; more are counted."""
 
 
 def happened(view: RunView, step: int | None, config: Config, *, balanced: float | None = None) -> str:
-    """Of a step, of the first population (-1), or of what came after the last step (None); empty before all of them.
+    """Describe a step, the first population (-1) or the end of the run (None); empty before the first population.
 
-    balanced: balanced accuracy on the test rows, where it is known.
+    balanced: balanced accuracy on the test rows, if known.
     """
     if step is None:
         return " ".join(_end(view, config, balanced))
     if step != INITIAL_STEP and step in view.lost_steps:
-        return f"Step {step} is lost from the journal."
+        return f"Step {step} is missing from the journal."
     if step == INITIAL_STEP or step not in view.steps:
         return _beginning(view, config)
     at = view.steps[step]
     if at.is_torn:
-        return f"Step {step}: what it scored and decided is lost from the journal."
-    told = [part for part in (*_weighing(at, config), *_rewriting(at, config), *_resizing(at)) if part]
-    return f"Step {step}: {'. '.join([told[0], *map(capitalised, told[1:])])}." if told else f"Step {step}: scoring."
+        return f"Step {step}: its scores and decisions are missing from the journal."
+    parts = [part for part in (*_weighing(at, config), *_rewriting(at, config), *_resizing(at)) if part]
+    return f"Step {step}: {'. '.join([parts[0], *map(capitalised, parts[1:])])}." if parts else f"Step {step}: scoring."
 
 
 # The first population
@@ -48,7 +47,7 @@ def _beginning(view: RunView, config: Config) -> str:
     how = "without data" if config.initial == "prior" else "from the first batch"
     texts, unread = len({each.hypothesis for each in drawn}), sum(each.reason is not None for each in drawn)
     read = "read as a rule for this table" if any(each.refused for each in drawn) else "read"
-    bare = f" Of {in_words(unread)}, no answer could be {read}: the seed sentence stands." if unread else ""
+    bare = f" Of {in_words(unread)}, no answer could be {read}: they keep the seed sentence." if unread else ""
     return f"The optimizer wrote {_first(len(drawn))} {how}, {_different(texts, len(drawn))}.{bare}"
 
 
@@ -71,7 +70,7 @@ def _different(texts: int, n: int) -> str:
 
 
 def _weighing(at: StepView, config: Config) -> Iterator[str]:
-    """The weights, and what resampling made of them."""
+    """Describe the weights and the resampling."""
     made = at.reweighted
     if made is None:
         return
@@ -86,7 +85,7 @@ def _weighing(at: StepView, config: Config) -> Iterator[str]:
 
 
 def _copies(resampled: Resampled, size: int) -> str:
-    """Who has copies now, and who none."""
+    """Say which particles have copies now, and which ended."""
     copies = Counter(resampled.ancestors)
     several = [(slot, n) for slot, n in sorted(copies.items()) if n > 1]
     ended = [slot for slot in range(size) if slot not in copies]
@@ -99,8 +98,8 @@ def _several(several: Sequence[tuple[int, int]]) -> str:
     if len(several) > MOST_NAMED:
         return f"{in_words(len(several))} particles now have copies"
     (first, n), *others = several
-    told = [f"particle {first} now has {in_words(n)} copies", *(f"particle {k} {in_words(n)}" for k, n in others)]
-    return ", ".join(told)
+    copies = [f"particle {first} now has {in_words(n)} copies", *(f"particle {k} {in_words(n)}" for k, n in others)]
+    return ", ".join(copies)
 
 
 def _named(slots: Sequence[int]) -> str:
@@ -113,7 +112,7 @@ def _named(slots: Sequence[int]) -> str:
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
-    """What became of the proposals; while a step goes on, of those there are."""
+    """Describe the proposals; during a step, those made so far."""
     made = [at.proposed[slot] for slot in sorted(at.proposed)]
     if not made:
         if config.mutate == "duplicates" and config.is_weighted and at.finished:
@@ -129,7 +128,7 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
 
 
 def _asked(at: StepView, config: Config) -> int:
-    """How many proposals the step asks for: of all particles, or of copies alone."""
+    """Number of proposals the step makes: one per particle, or one per copy."""
     if config.is_weighted and config.mutate == "duplicates":
         return len(at.resampled.ancestors) - len(set(at.resampled.ancestors)) if at.resampled else 0
     return _particles(at)
@@ -145,14 +144,14 @@ def _one(proposed: Proposed, config: Config, *, n_particles: int) -> str:
     early = " before all rows were answered" if proposed.unanswered else ""
     return {
         "likelihood": f"the proposal for {it}{afresh} was {'accepted' if proposed.accepted else 'rejected'}{early}",
-        "taken": f"{it} was rewritten, and the change taken unseen",
+        "taken": f"{it} was rewritten, and the change kept without a test",
         "unchanged": f"{it} was left word for word",
-        "unparsable": f"the proposal for {it} {_not_used([proposed])}, so it stands as it was",
+        "unparsable": f"the proposal for {it} {_not_used([proposed])}, so its text is kept",
     }[proposed.why]
 
 
 def _judged(made: Sequence[Proposed], of: int, awaited: int) -> str:
-    """A proposal that left its text as it was, or could not be read, is not among the judged."""
+    """Describe accept decisions. Unchanged and unreadable proposals are not judged."""
     judged = [p for p in made if p.why == "likelihood"]
     unchanged, unread = _not_judged(made)
     if unchanged == of:
@@ -194,13 +193,13 @@ def _all(n: int) -> str:
 
 
 def _not_judged(made: Collection[Proposed]) -> tuple[int, int]:
-    """How many left their text as it was, and how many could not be read."""
+    """Return how many proposals left their text as it was, and how many could not be read."""
     unchanged, unread = (sum(p.why == why for p in made) for why in ("unchanged", "unparsable"))
     return unchanged, unread
 
 
 def _not_used(made: Collection[Proposed]) -> str:
-    """What became of the proposals that gave no text."""
+    """Say why proposals gave no text."""
     unread = [p for p in made if p.why == "unparsable"]
     refused = sum(p.refused for p in unread)
     if not refused:
@@ -223,8 +222,8 @@ def _taken(made: Sequence[Proposed], of: int, awaited: int) -> str:
 
 def _share(n: int, of: int) -> str:
     """`six of ten hypotheses were`."""
-    told = {0: f"none of {in_words(of)}", of: _all(of)}.get(n, f"{in_words(n)} of {in_words(of)}")
-    return f"{told} hypotheses {_were(n or 1)}"
+    share = {0: f"none of {in_words(of)}", of: _all(of)}.get(n, f"{in_words(n)} of {in_words(of)}")
+    return f"{share} hypotheses {_were(n or 1)}"
 
 
 def _were(n: int) -> str:
@@ -269,20 +268,20 @@ def _joined(slots: Sequence[int]) -> str:
 
 
 def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
-    """What came after the last whole step, and how the test rows went."""
-    last, whole = view.last_step, view.total_steps - 1
+    """Describe the end of the run and its test result."""
+    last, planned = view.last_step, view.total_steps - 1
     if last is None:
         return
-    if last < whole:
-        when = f"with {steps_text(view)} whole" if last >= 0 else "before its first step was whole"
+    if last < planned:
+        when = f"after {steps_text(view)}" if last >= 0 else "before its first step was complete"
         yield f"The run ended {when}."
     yield from _last_weights(view, config)
     test = view.evaluated.get("test")
-    yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not asked about."
+    yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not evaluated."
 
 
 def final_rows(config: Config) -> str:
-    """The rows on which the last texts are weighed once more."""
+    """Name the rows on which the last texts are weighed again."""
     return "all training rows" if config.final_weights == "train" else "the last buffer"
 
 
@@ -291,7 +290,7 @@ def _last_weights(view: RunView, config: Config) -> Iterator[str]:
         ess = f"ESS {fixed(view.final.ess, 1)} of {len(view.final.weights)}"
         yield f"The last texts were weighed once more, on {final_rows(config)}: {ess}."
     elif config.is_weighted:
-        yield "The weights are those that the last step left."
+        yield "The weights are those of the last step."
 
 
 def _tested(test: Evaluated, config: Config, balanced: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A run as a list of runs says it: how far it is, when it was made, and what tells it from others of its name."""
+"""A run's line in a list: its state, how far it is, and when it was made."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -7,9 +7,9 @@ from datetime import datetime
 
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
+from vpp.wording.counts import steps_text
 from vpp.wording.markup import Mark
-from vpp.wording.steps import steps_text
-from vpp.wording.unread import unread_sentence
+from vpp.wording.support import unread_sentence
 from vpp.wording.words import number, percent
 
 MARKS: dict[State, Mark] = {
@@ -23,11 +23,11 @@ MARKS: dict[State, Mark] = {
     "failed": "rej",
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
-"""Methods as a list calls them."""
+"""Short names of the methods."""
 APART = 0.05
-"""How far balanced accuracy is from accuracy where a list tells both."""
+"""Least difference between accuracy and balanced accuracy for a list to show both."""
 DECIMALS = 9
-"""Of such differences: further ones are the rounding of floats."""
+"""Digits of that difference that are compared; the rest is rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Listed:
 
 
 def listed(run: str, snapshot: Snapshot, when: str, *, balanced: float | None = None) -> Listed:
-    """A run that can be read. when: when it was made, or what it is instead. balanced: as of `metric_text`."""
+    """Return the line of a readable run. when: when it was made, or a word instead. balanced: see `metric_text`."""
     config = snapshot.spec.config
     is_over = snapshot.state not in ("queued", "running")
     unread = " · mostly unreadable" if is_over and unread_sentence(snapshot.view) else ""
@@ -51,23 +51,23 @@ def listed(run: str, snapshot: Snapshot, when: str, *, balanced: float | None = 
 
 
 def unreadable(run: str) -> Listed:
-    """A run that cannot be read; its pages say why."""
+    """Return the line of an unreadable run; its pages say why."""
     return Listed(id=run, name=run, mark="rej", note="cannot be read")
 
 
-def told_apart(rows: Sequence[Listed]) -> list[Listed]:
-    """Those that would read alike also say their seed; where that is the same too, the end of their id."""
-    seeded = _said_of_alike(rows, lambda row: "" if row.seed is None else f" · seed {row.seed}")
-    return _said_of_alike(seeded, lambda row: f" · {row.id.rpartition('-')[2]}")
+def distinguished(rows: Sequence[Listed]) -> list[Listed]:
+    """Add the seed to lines that read alike, and to those that still do the end of the id."""
+    seeded = _extended_if_alike(rows, lambda row: "" if row.seed is None else f" · seed {row.seed}")
+    return _extended_if_alike(seeded, lambda row: f" · {row.id.rpartition('-')[2]}")
 
 
-def _said_of_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) -> list[Listed]:
+def _extended_if_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) -> list[Listed]:
     alike = Counter((row.name, row.note) for row in rows)
     return [replace(row, note=row.note + more(row)) if alike[row.name, row.note] > 1 else row for row in rows]
 
 
 def where(snapshot: Snapshot, balanced: float | None = None) -> str:
-    """How far a run is, in a few words that stay true until its state changes."""
+    """Return the progress of a run in a few words that stay true until its state changes."""
     view = snapshot.view
     if snapshot.state == "finished" and "test" in view.evaluated:
         test = view.evaluated["test"]
@@ -78,9 +78,9 @@ def where(snapshot: Snapshot, balanced: float | None = None) -> str:
 
 
 def metric_text(metric: str, value: float, balanced: float | None = None) -> str:
-    """`96.7 %` or `MSE 1.05`; `96.7 % · balanced 50.0 %` where the two are far apart.
+    """`96.7 %` or `MSE 1.05`; `96.7 % · balanced 50.0 %` if the two differ by 5 points or more.
 
-    balanced: balanced accuracy, a fraction, where it is known.
+    balanced: balanced accuracy, a fraction, if known.
     """
     if metric != "accuracy":
         return f"MSE {number(value, 3)}"
@@ -91,7 +91,7 @@ def metric_text(metric: str, value: float, balanced: float | None = None) -> str
 
 
 def when_words(made: datetime, now: datetime) -> str:
-    """The time, with the day where it is not today's, and the year where it is another."""
+    """`14:32`, with the day if it is not today, and the year if it is another."""
     if made.date() == now.date():
         return f"{made:%H:%M}"
     return f"{made.day} {made:%b}" + ("" if made.year == now.year else f" {made.year}") + f" {made:%H:%M}"

@@ -1,7 +1,4 @@
-"""Small pieces of HTML in the product's own classes. Every string from outside is escaped here, once.
-
-Names of pieces are those of assets/vpp.css. Nothing here draws text from a model or a CSV but through `text`.
-"""
+"""Pieces of HTML with the classes of assets/vpp.css. Every string from outside is escaped here, once, by `text`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,24 +13,24 @@ Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", 
 
 
 def text(value: object) -> str:
-    """Any value as text that can be nothing else, in content or attribute, and turns nothing around it."""
+    """Escape a value for content or an attribute; control characters and direction marks are replaced."""
     return escape(plain(str(value)), quote=True)
 
 
 def block(*parts: str, label: str = "") -> str:
-    """A part of a page."""
+    """Return a section of a page."""
     named = f' role="group" aria-label="{text(label)}"' if label else ""
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
 
 def badge(mark: Mark, words: str) -> str:
-    """A status: its shape and its word."""
+    """Return a status: a shape and a word."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
     return f'<span class="badge {mark}">{shape}{text(words)}</span>'
 
 
 def term(label: str) -> str:
-    """A label with its meaning one press away, where the glossary has it; else the label alone."""
+    """Return a label that opens its glossary entry; just the label if it has none."""
     entry = BY_LABEL.get(label)
     if entry is None:
         return text(label)
@@ -41,7 +38,7 @@ def term(label: str) -> str:
 
 
 def glossary() -> str:
-    """Every term's meaning, unseen until its label is pressed. A page has it once, apart from what refreshes."""
+    """Return all glossary entries as popovers. A page holds them once, outside the parts that refresh."""
     return block(*map(_meaning, GLOSSARY))
 
 
@@ -55,49 +52,49 @@ def _meaning(entry: Entry) -> str:
 
 
 def phase(mark: Mark, words: str) -> str:
-    """What a run is doing: its mark, and a line that may be long."""
+    """Return a run's status line, which may be long."""
     return f'<p class="cap phase">{badge(mark, words)}</p>'
 
 
 def heading(title: str, caption: str = "") -> str:
-    """A section's head, with a caption at its right."""
+    """Return a section's heading with a caption at its right."""
     return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'
 
 
 def group(title: str) -> str:
-    """The head of some fields that belong together."""
+    """Return the heading of a group of fields."""
     return f'<h3 class="group">{text(title)}</h3>'
 
 
 def title(words: str, meta: str = "", *, of: str = "") -> str:
-    """A page's title and the line under it. of: the name of what the page is about, where the title is another."""
+    """Return a page's title and the line under it. of: the run's name, if it is not the title."""
     named = f"<b>{text(of)}</b> · " if of else ""
     under = f'<p class="meta">{named}{text(meta)}</p>' if meta else ""
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
 
 
 def saying(words: str) -> str:
-    """The sentence that says what a page shows."""
+    """Return the headline of a page."""
     return f'<p class="say">{text(words)}</p>'
 
 
 def happening(words: str) -> str:
-    """What a step did; it takes the room of its longest, so that what follows stays where it is."""
+    """Return the description of a step. Its box has a fixed height, so that nothing below moves."""
     return f'<p class="happened">{text(words)}</p>'
 
 
 def caption(words: str) -> str:
-    """A line under a figure."""
+    """Return a line under a figure."""
     return f'<p class="cap">{text(words)}</p>'
 
 
 def banner(lead: str, words: str) -> str:
-    """A line that stays on top of a page."""
+    """Return a line that stays on top of a page."""
     return f'<div class="banner" role="note"><b>{text(lead)}</b> <span>{text(words)}</span></div>'
 
 
 def copy_button(words: str, label: str) -> str:
-    """A button that puts words on the clipboard; it works where assets/deck.js draws it."""
+    """Return a button that copies words; assets/deck.js makes it work."""
     return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
 
 
@@ -110,7 +107,7 @@ DEMO_BANNER = banner(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One number of the strip, with its scale and a sentence."""
+    """A number of the strip, with its scale and a sentence."""
 
     name: str
     value: str
@@ -119,7 +116,7 @@ class Metric:
 
 
 def strip(metrics: Iterable[Metric]) -> str:
-    """Numbers side by side, none alone."""
+    """Return metrics side by side."""
     cells = [
         f"<div><dt>{term(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd>"
         f'<dd class="words">{text(m.words)}</dd></div>'
@@ -129,12 +126,12 @@ def strip(metrics: Iterable[Metric]) -> str:
 
 
 def quiet(words: str) -> str:
-    """A sentence over a figure."""
+    """Return a sentence over a figure."""
     return f'<p class="quiet">{text(words)}</p>'
 
 
 def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False) -> str:
-    """An empty page, or what went wrong and the mend. alone: whether the page has no other title."""
+    """Return the content of an empty page, or an error and its fix. alone: whether the page has no other title."""
     tag = "h1" if alone else "h2"
     kind, role = ("state err", "alert") if failed else ("state", "status")
     body = "".join(map(quiet, paragraphs))
@@ -142,19 +139,19 @@ def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False
 
 
 def waiting(words: str) -> str:
-    """Grey lines where sentences will stand."""
+    """Return grey lines as a placeholder."""
     lines = "".join(f'<i style="width:{width}%"></i>' for width in (94, 88, 41))
     return f'<div class="wait" role="status" aria-label="{text(words)}">{lines}<p class="cap">{text(words)}</p></div>'
 
 
 NAMED = 4
-"""Columns that name a table."""
+"""Most column heads in a table's label."""
 CUE = '<p class="cap cue" hidden></p>'
-"""Before a region that scrolls: where the page draws both with `frame.steady`, how much of a wide table is in view."""
+"""Put before a scrolling region: shows how much of a wide table is in view, on pages drawn by `frame.steady`."""
 
 
 def scrolling(html: str, name: str, kind: str = "scroll") -> str:
-    """What may be wider than its place: it scrolls by itself, by keyboard too. name: one that the page has once."""
+    """Return a region that scrolls on its own, by keyboard too. name: unique on the page."""
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{text(name)}">{html}</div>'
 
 
@@ -166,9 +163,9 @@ def table(
     terms: bool = False,
     name: str = "",
 ) -> str:
-    """A plain table; columns whose index is in `right` are set to the right.
+    """Return a plain table. right: indices of the right-aligned columns.
 
-    terms: whether the head may be terms. name: where another table of the page has the same head.
+    terms: whether heads open glossary entries. name: needed if another table of the page has the same heads.
     """
 
     def cell(tag: str, index: int, html: str) -> str:
@@ -184,7 +181,7 @@ def table(
 
 
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
-    """A weighted vote as one bar, heaviest first."""
+    """Return a weighted vote as one bar, heaviest label first."""
     label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
     spans = "".join(
         f'<span class="{("c0", "c1")[i > 0]}" style="--v:{share:.4f}">{text(_unbroken(name))} {_share(share)}</span>'
@@ -196,10 +193,10 @@ def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
 
 
 def _unbroken(name: str) -> str:
-    """A label that is shown whole or not at all."""
+    """Join a label's words with no-break spaces, so that it is shown whole or not at all."""
     return name.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _share(share: float) -> str:
-    """A sum of all weights may miss 1 by its rounding, and is all of them nevertheless."""
+    """Return a share as text; a sum that misses 1 only by rounding counts as 1."""
     return weight_text(1.0 if 1 - share < EQUAL else share, 2)

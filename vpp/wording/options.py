@@ -1,4 +1,4 @@
-"""The method's options as a form shows them: in groups, by name, and where each of them means something."""
+"""The method's options on a form: groups, names, values, and the condition under which each has an effect."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -11,7 +11,7 @@ from vpp.settings import Config
 from vpp.wording.words import listed, number
 
 OPEN = ("method", "particles", "epochs", "batch_size", "seed", "prior")
-"""Options that everyone sees."""
+"""Options that are always visible."""
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "First hypotheses": ("initial", "prior_temperature", "initial_temperature_low", "initial_temperature_high"),
     "Proposals": ("mutate", "cautious_temperature", "bold_temperature", "optimizer_temperature", "history"),
@@ -71,7 +71,7 @@ ABOUT: Mapping[str, str] = {
     "vml": "One hypothesis, every change kept. The baseline; it cannot say how sure it is.",
     "vml5": "Five of these side by side, averaged without weights.",
 }
-"""What each method does, in a line."""
+"""One-line description of each method."""
 DEMO_PRIOR = (
     "The demo model takes only the form of a rule from this, where it names one, such as “a straight line” or "
     "“a circle”. A language model reads all of it."
@@ -98,16 +98,16 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "batch_order": {"shuffled": "by seed, each epoch", "fixed": "as in the table"},
     "ties": {"lowest": "first in sort order", "seeded": "drawn by seed"},
 }
-"""What the values of an option mean, in a few words."""
+"""Meanings of option values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belonging:
-    """Where an option means something."""
+    """Condition under which an option has an effect."""
 
     holds: Callable[[Config], bool]
     to: str
-    """In words."""
+    """The condition in words."""
 
 
 def _draws_from_prior(config: Config) -> bool:
@@ -165,36 +165,36 @@ BELONGINGS: Mapping[str, Belonging] = {
     "error_mass": _JUDGED,
     "ties": Belonging(holds=lambda c: c.largest_size > 1, to="more than one hypothesis"),
 }
-"""Options that do not always mean something; all others do."""
+"""Options that have an effect only under a condition; all others always have one."""
 OF_TASK: Mapping[str, Task] = {
     "tau": "regression",
     "epsilon": "classification",
     "error_mass": "classification",
     "ties": "classification",
 }
-"""Options that mean something for one kind of target alone."""
+"""Options that have an effect for one kind of target only."""
 
 
 def groups() -> dict[str, tuple[str, ...]]:
-    """The options that are folded away, by the name of their group; those in no group are `Other`."""
+    """Return the options under More options by group; options without a group are in `Other`."""
     placed = {*OPEN, *(name for names in _GROUPS.values() for name in names)}
     other = tuple(option.name for option in fields(Config) if option.name not in placed)
     return {**_GROUPS, **({"Other": other} if other else {})}
 
 
 def name_of(option: str) -> str:
-    """What a form calls it."""
+    """Return an option's label on a form."""
     return _NAMES.get(option, option.replace("_", " ").capitalize())
 
 
 def value_words(option: str, value: str) -> str:
-    """A value as a form shows it: `batch: the current batch`."""
+    """Return a value as a form shows it: `batch: the current batch`."""
     meaning = _MEANINGS.get(option, {}).get(value)
     return f"{value}: {meaning}" if meaning else value
 
 
-def means_something(option: str, config: Config, task: Task | None = None) -> bool:
-    """Whether the option changes a run of the others, on targets of this kind."""
+def has_effect(option: str, config: Config, task: Task | None = None) -> bool:
+    """Whether an option changes a run with these options, on targets of this kind."""
     return _fits(option, task) and (option not in BELONGINGS or BELONGINGS[option].holds(config))
 
 
@@ -206,17 +206,17 @@ PLAIN: Mapping[tuple[str, object], str] = {
     ("final_weights", "rescored"): "last weights on the buffer",
     ("final_weights", "paper"): "last weights those of the last step",
 }
-"""Options whose name and value do not read as words."""
+"""Words for values whose option name and value do not read well."""
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Folded options that are not as by default and mean something: `tempering incremental`, `history 1`."""
+    """Return the options of More options that are not at their default and have an effect: `history 1`."""
     usual = Config()
     return tuple(
         PLAIN.get((name, getattr(config, name)), f"{name.replace('_', ' ')} {_shown(getattr(config, name))}")
         for names in groups().values()
         for name in names
-        if getattr(config, name) != getattr(usual, name) and means_something(name, config, task)
+        if getattr(config, name) != getattr(usual, name) and has_effect(name, config, task)
     )
 
 
@@ -225,40 +225,40 @@ def _shown(value: object) -> str:
 
 
 DECIDERS = ("method", "tempering", "mutate", "mh_rows", "initial", "restart", "particles_max")
-"""Options that decide whether others mean something, each after those that decide about it."""
+"""Options that decide whether others have an effect, each after those it depends on."""
 
 
 def decided(values: Mapping[str, Any], base: Config) -> Config:
-    """What `values` say as far as it decides about other options; the rest is as in `base`. Raises InputError."""
+    """Apply to `base` the values that decide whether other options have an effect. Raises InputError."""
     config = base
     for name in DECIDERS:
-        if name in values and means_something(name, config):
+        if name in values and has_effect(name, config):
             config = replace(config, **_alone(name, values[name]))
     return config
 
 
 def _alone(name: str, value: Any) -> dict[str, Any]:
-    """The option with what must agree with it."""
+    """Return an option with the values that must agree with it."""
     if name == "particles_max" and value:
         return {"particles": value, "particles_min": 1, name: value}
     return {name: value}
 
 
 def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None) -> Config:
-    """The options asked for; those that mean nothing beside the others are as in `base`. Raises InputError."""
+    """Apply to `base` the values that have an effect. Raises InputError."""
     deciding = decided(values, base)
-    return replace(base, **{name: value for name, value in values.items() if means_something(name, deciding, task)})
+    return replace(base, **{name: value for name, value in values.items() if has_effect(name, deciding, task)})
 
 
 def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Where the options belong that mean nothing now, a sentence each."""
+    """Return a sentence for each condition whose options have no effect now."""
     folded = [name for names in groups().values() for name in names]
     idle = _by_place(folded, deciding, task)
     return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
 
 
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    """The options that were given and change nothing, and what they are for; empty where all are used."""
+    """Name the given options that have no effect, and their condition; empty if all have one."""
     named = [option.name for option in fields(config) if option.name in given]
     return "; ".join(
         f"{listed([_flag(name) for name in names])} (for {to})" for to, names in _by_place(named, config, task).items()
@@ -266,15 +266,15 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
 
 
 def _flag(option: str) -> str:
-    """As the command line has it."""
+    """Return an option's name on the command line."""
     return f"--{option.replace('_', '-')}"
 
 
 def _by_place(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
-    """Those of the options that mean nothing, by what they are for."""
+    """Group the options without an effect by their condition."""
     idle: dict[str, list[str]] = {}
     for name in options:
-        if not means_something(name, config, task):
+        if not has_effect(name, config, task):
             idle.setdefault(_place(name, task), []).append(name)
     return idle
 
@@ -284,13 +284,13 @@ def _place(option: str, task: Task | None) -> str:
 
 
 ALL_OR_NOTHING = 10.0
-"""Targets that spread so many times the noise make nearly every likelihood ratio 0 or 1."""
+"""Ratio of the targets' spread to the noise above which nearly every likelihood ratio is 0 or 1."""
 
 
 def tau_words(config: Config, dataset: Dataset) -> str:
-    """What a tau that is given does on these targets; empty where it is found from the data, or not used."""
+    """Compare a given tau with the spread of the targets; empty if tau is estimated or not used."""
     tau = config.fixed_tau
-    if tau is None or dataset.task != "regression" or not means_something("tau", config):
+    if tau is None or dataset.task != "regression" or not has_effect("tau", config):
         return ""
     targets = [float(row.target) for row in dataset.train if row.target is not None]
     noise, spread = math.sqrt(tau), math.sqrt(auto_tau(targets, targets))

@@ -1,4 +1,4 @@
-"""What a run will take, in words: every number says whether it is a bound or an estimate."""
+"""The expected cost of a run in words; every number is marked as a bound or an estimate."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 HEAD = ("work", "calls", "tokens in", "tokens out")
 ESTIMATES = ("estimate", "about", "longest texts")
 DEMO_CALLS_A_SECOND = 350.0
-"""A rough figure, with a page open beside."""
+"""Rough rate of the demo model with a page open."""
 ASSUMED = (
     f"Tokens are estimates: the run’s own prompts, a token for {BYTES_A_TOKEN:g} characters, hypotheses of about "
     f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER.about:g} tokens (learner) and "
@@ -30,13 +30,13 @@ ASSUMED = (
 
 
 def roughly(count: float) -> str:
-    """`1,300,000`: a number of which only two digits mean something."""
+    """Round to two significant digits: `1,300,000`."""
     digits = max(0, len(str(round(count))) - 2)
     return integer(round(count / 10**digits) * 10**digits)
 
 
 def plan_rows(found: Estimate) -> list[tuple[str, ...]]:
-    """The work in its order, and all of it; calls at most, tokens about."""
+    """Return a row for each kind of work and a total: calls at most, tokens about."""
     rows: list[tuple[str, ...]] = [
         (each.what, integer(each.calls), roughly(each.prompt), roughly(each.completion)) for each in found.lines
     ]
@@ -45,12 +45,12 @@ def plan_rows(found: Estimate) -> list[tuple[str, ...]]:
 
 
 def call_rows(found: Estimate) -> list[tuple[str, ...]]:
-    """The work in its order, and all of it; calls at most."""
+    """Return a row for each kind of work and a total, with calls at most."""
     return [row[:2] for row in plan_rows(found)]
 
 
 def estimate_rows(found: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
-    """What is estimated: about, and with the longest texts; a line each."""
+    """Return the estimates, each with typical and with the longest texts."""
     rows: list[tuple[str, ...]] = [
         ("tokens in", roughly(found.prompt.about), roughly(found.prompt.high)),
         ("tokens out", roughly(found.completion.about), roughly(found.completion.high)),
@@ -64,20 +64,20 @@ def estimate_rows(found: Estimate, spec: RunSpec, pace: Pace | None) -> list[tup
 
 
 def plan_words(found: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
-    """Sentences under the table."""
+    """Return the sentences under the table."""
     return [*_left_out(dataset), *_calls(found), *_money(found, spec), *_time(found, pace), *_cap(found, spec)]
 
 
 def _left_out(dataset: Dataset) -> Iterator[str]:
     left = dataset.provenance.n_left_out
     if left:
-        yield f"{counted(left, 'labelled row')} of the table {'takes' if left == 1 else 'take'} no part."
+        yield f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used."
 
 
 def _calls(found: Estimate) -> Iterator[str]:
     yield (
-        f"Calls are an upper bound: the same question is asked once, so runs usually need fewer, at least "
-        f"{integer(found.plan.least_calls)}. Asking again for an answer that cannot be read comes on top."
+        f"Calls are an upper bound: each question is asked only once, so most runs need fewer, at least "
+        f"{integer(found.plan.least_calls)}. Repeats of unreadable answers are not included."
     )
     most = f"{roughly(found.prompt.high)} in and {roughly(found.completion.high)} out"
     yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} and every answer as long as is allowed it would be {most}."
@@ -89,14 +89,14 @@ def _money(found: Estimate, spec: RunSpec) -> Iterator[str]:
     low, about, high = (money(c, spec.prices.currency) for c in (found.cost.low, found.cost.about, found.cost.high))
     yield (
         f"Money, an estimate: about {about} where all these calls are needed, {high} with the longest texts assumed; "
-        f"at least {low}. Asking again comes on top."
+        f"at least {low}. Repeats of unreadable answers are not included."
     )
 
 
 def _time(found: Estimate, pace: Pace | None) -> Iterator[str]:
-    rounds = f"{integer(found.plan.rounds)} rounds must wait for one another"
+    rounds = f"{integer(found.plan.rounds)} sequential rounds"
     if found.plan.rounds_plain > found.plan.rounds:
-        rounds += f", {integer(found.plan.rounds_plain)} where nothing can be asked ahead"
+        rounds += f", {integer(found.plan.rounds_plain)} without asking ahead"
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return
@@ -107,14 +107,14 @@ def _time(found: Estimate, pace: Pace | None) -> Iterator[str]:
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    """The demo model's own, the pauses that make it readable included."""
+    """Return the demo model's pace, including the pauses that make it watchable."""
     known = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000
     return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
 
 
 def _rate(rate: float) -> str:
-    """A rate to a whole number, small ones to one decimal."""
+    """Return a rate as an integer, below 10 with one decimal."""
     return integer(round(rate)) if rate >= 10 else fixed(rate, 1)
 
 
@@ -122,16 +122,16 @@ def _cap(found: Estimate, spec: RunSpec) -> Iterator[str]:
     words = cap_words(spec.cap, spec.prices.currency)
     if not words:
         return
-    yield f"It pauses at {words}, keeps all it has, and goes on with a higher cap."
+    yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
     least = integer(found.plan.least_calls)
     if 0 < spec.cap.calls < found.plan.least_calls:
-        yield f"That is below the {least} calls that any such run needs: it will pause, unless the cache has answers."
+        yield f"Every such run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
 def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str:
     """`About 3,100 calls and 640,000 tokens expected; 0.12 EUR so far, about 0.40 EUR expected; 900 sent, cap 4,000.`
 
-    Money only where a price is given, what is expected only of a run that goes; the cap, where there is one.
+    Money needs a price, expectations a running run; the cap is named if there is one.
     """
     parts = []
     if expected is not None:

@@ -1,45 +1,47 @@
-"""Sentences for a run that found nothing, collapsed on an unsupported text, or votes worse than one hypothesis."""
+"""Warnings at the head of a run: answers mostly unreadable, no better than a constant, beaten by one hypothesis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.support import Against, Collapse, collapse, predicted
 from vpp.runs.surpassed import Surpassed, surpassed
-from vpp.runs.view import RunView
-from vpp.wording.words import counted, integer, number, percent
+from vpp.runs.view import RunView, StepView
+from vpp.wording.markup import state
+from vpp.wording.words import capitalised, counted, integer, number, percent
 
 _ROWS = {"test": "test row", "train": "training row"}
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
-    """What the headline of such a run begins with, with both figures; empty for every other run."""
+    """Return the warnings that a headline begins with, each with both figures; empty without any."""
     return " ".join(_sentences(view, dataset, ideas))
 
 
 def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
-    whole = predicted(view, dataset)
-    if whole is not None and whole.is_beaten:
-        yield _no_better(whole)
-    if (found := collapse(view, dataset, ideas)) is not None:
-        yield _collapsed(found)
+    prediction = predicted(view, dataset)
+    if prediction is not None and prediction.is_beaten:
+        yield _no_better(prediction)
+    if (collapsed := collapse(view, dataset, ideas)) is not None:
+        yield _collapsed(collapsed)
     yield from surpassed_sentences(view, dataset, clear=True)
 
 
 def surpassed_sentences(view: RunView, dataset: Dataset, *, clear: bool) -> Iterator[str]:
-    """What does better than the averaged prediction on training rows; with `clear`, only beyond luck."""
-    for found in surpassed(view, dataset):
-        if found.is_clear or not clear:
-            yield _surpassed(found, is_label=dataset.task == "classification")
+    """Name hypotheses that beat the averaged prediction on training rows; with `clear`, only beyond chance."""
+    for each in surpassed(view, dataset):
+        if each.is_clear or not clear:
+            yield _surpassed(each, is_label=dataset.task == "classification")
 
 
-def _surpassed(found: Surpassed, *, is_label: bool) -> str:
-    which = "a hypothesis that was ruled out" if found.slot is None else f"particle {found.slot} alone"
-    rows = counted(found.n, "training row")
+def _surpassed(by: Surpassed, *, is_label: bool) -> str:
+    which = "a hypothesis that was ruled out" if by.slot is None else f"particle {by.slot} alone"
+    rows = counted(by.n, "training row")
     if is_label:
-        right, other = (integer(round((1 - loss) * found.n)) for loss in (found.prediction, found.other))
+        right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
         return f"The vote does worse than {which}: of the same {rows}, it gets {right} right and that one {other}."
-    own, other = number(found.prediction), number(found.other)
+    own, other = number(by.prediction), number(by.other)
     return f"The mean does worse than {which}: its mean squared error on the same {rows} is {own}, that one's {other}."
 
 
@@ -55,16 +57,84 @@ def _no_better(against: Against) -> str:
     return f"No better than always predicting the mean of the training targets: {figures}."
 
 
-def _collapsed(found: Collapse) -> str:
-    own, constant = found.against.own, found.against.constant
-    held = "all" if found.weight > 1 - 1e-9 else percent(found.weight)
-    said = f"Collapsed on a hypothesis no better than a constant answer: it holds {held} of the weight"
-    rows = counted(own.n, _ROWS[found.against.split])
+def _collapsed(collapsed: Collapse) -> str:
+    own, constant = collapsed.against.own, collapsed.against.constant
+    held = "all" if collapsed.weight > 1 - 1e-9 else percent(collapsed.weight)
+    lead = f"Collapsed on a hypothesis no better than a constant answer: it holds {held} of the weight"
+    rows = counted(own.n, _ROWS[collapsed.against.split])
     if own.n_correct is not None and constant.n_correct is not None:
         right = f"gets {integer(own.n_correct)} of {rows} right"
         constantly = f"always answering the most frequent training label gets {integer(constant.n_correct)}"
-        return f"{said} and {right}; {constantly}."
+        return f"{lead} and {right}; {constantly}."
     return (
-        f"{said}. Its mean squared error on {rows} is {number(own.error)}; always predicting their mean gives "
+        f"{lead}. Its mean squared error on {rows} is {number(own.error)}; always predicting their mean gives "
         f"{number(constant.error)}."
     )
+
+
+# Unreadable answers
+
+LEAST = 5
+"""Fewest answers, or proposals, for a warning."""
+MOSTLY = 0.5
+"""Share of unreadable answers from which a run is warned of."""
+LITTLE = "what follows says little"
+
+
+def unread_sentence(view: RunView) -> str:
+    """`777 of 800 answers to rows could not be read: what follows says little.`; empty if enough could."""
+    words = _unread(view)
+    return f"{words}: {LITTLE}." if words else ""
+
+
+def unread_html(view: RunView) -> str:
+    """Return the same warning for the top of a page, with where to look; empty if enough could be read."""
+    words = _unread(view)
+    where = f"{capitalised(LITTLE)}. Open a card’s answer on Watch to see why."
+    return state(words, where, failed=True) if words else ""
+
+
+def _unread(view: RunView) -> str:
+    if not (view.usage.unparsable or view.usage.refused):
+        return ""
+    answers, proposals = tuple(_answers(view)), tuple(_proposals(view))
+    refused = " or were refused as no rule" if proposals and any(p.refused for p in view.proposals) else ""
+    parts = [*answers, *proposals]
+    return capitalised(f"{' and '.join(parts)} could not be read{refused}") if parts else ""
+
+
+def _answers(view: RunView) -> Iterator[str]:
+    counts = [*(at.once("unread", partial(_of_step, at)) for at in view.steps.values()), _count(_at_end(view))]
+    silent, given = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    if given >= LEAST and silent >= MOSTLY * given:
+        yield f"{'all' if silent == given else f'{integer(silent)} of'} {integer(given)} answers to rows"
+
+
+def _of_step(at: StepView) -> tuple[int, int]:
+    return _count(scored.predictions for scored in (*at.scored.values(), *at.proposals_scored.values()))
+
+
+def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
+    """Yield the answers given after the last step, and those to rows that no step asks about."""
+    for scored in view.final_scored.values():
+        yield scored.predictions
+    for _, evaluated in view.evaluations:
+        yield from evaluated.predictions
+
+
+def _count(given: Iterable[tuple[object, ...]]) -> tuple[int, int]:
+    """Return how many answers could not be read, and how many there are."""
+    counts = [(answers.count(None), len(answers)) for answers in given]
+    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
+
+
+def _proposals(view: RunView) -> Iterator[str]:
+    counts = [at.once("unread proposals", partial(_proposals_of, at)) for at in view.steps.values()]
+    silent, made = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    if made >= LEAST and silent == made:
+        yield f"all {integer(made)} proposals"
+
+
+def _proposals_of(at: StepView) -> tuple[int, int]:
+    """Return how many of a step's proposals could not be read, and how many there are."""
+    return sum(proposed.why == "unparsable" for proposed in at.proposed.values()), len(at.proposed)

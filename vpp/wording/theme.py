@@ -1,15 +1,65 @@
-"""The Plotly template in light and dark."""
+"""Colours and chart style of both themes, shared by the stylesheet, Streamlit's theme, charts and the report.
 
-from typing import Any
+assets/vpp.css and .streamlit/config.toml cannot import; tests/wording/test_theme.py holds their values equal to these.
+"""
 
-from vpp.wording.tokens import Mode, palette
+from typing import Any, Literal, NamedTuple
+
+Mode = Literal["light", "dark"]
+
+
+class Token(NamedTuple):
+    """A colour in each theme, as #rrggbb."""
+
+    light: str
+    dark: str
+
+    def of(self, mode: Mode) -> str:
+        """The colour in one theme."""
+        return self.light if mode == "light" else self.dark
+
+
+TOKENS: dict[str, Token] = {
+    "paper": Token("#f7f8f6", "#12171c"),
+    "sheet": Token("#ffffff", "#181f25"),
+    "sunk": Token("#edf0ee", "#0d1115"),
+    "ink": Token("#16202a", "#e9ece8"),
+    "ink-2": Token("#42505c", "#b7c0c6"),
+    "ink-3": Token("#5b6771", "#929da6"),
+    "rule": Token("#d9ddda", "#2b343c"),
+    "edge": Token("#7f8a92", "#6a7680"),
+    "past": Token("#848f97", "#5f6b75"),
+    "accept": Token("#0b5fa5", "#74b7f2"),
+    "accept-tint": Token("#e4eff9", "#15293b"),
+    "reject": Token("#8f1f06", "#ec7a52"),
+    "reject-tint": Token("#faeae4", "#341f19"),
+    "gone": Token("#4b3358", "#9a86b8"),
+    "gone-tint": Token("#f0ebf6", "#272135"),
+    "unsure": Token("#7a6200", "#e8c860"),
+    "unsure-tint": Token("#fbf1dc", "#2d2614"),
+    "abstain": Token("#5b6771", "#929da6"),
+}
+"""Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), and verdicts with their tints."""
+PRIMARY = Token("#16202a", "#657787")
+"""Colour of sliders and ticked boxes. Streamlit writes white on it in both themes, so it cannot be ink in the dark."""
+
+
+def palette(mode: Mode) -> dict[str, str]:
+    """Every token's colour in one theme."""
+    return {name: token.of(mode) for name, token in TOKENS.items()}
+
+
+def css(*names: str) -> str:
+    """Declarations of custom properties that follow the reader's theme."""
+    return ";".join(f"--{name}:light-dark({TOKENS[name].light},{TOKENS[name].dark})" for name in names)
+
 
 SANS = "VPP Sans, Fira Sans, sans-serif"
 INK: dict[Mode, dict[str, str]] = {"light": palette("light"), "dark": palette("dark")}
 
 
 def template(mode: Mode) -> dict[str, Any]:
-    """A lean layout template: hairlines, no legend, no frame."""
+    """Return the Plotly template: hairlines, no legend, no frame."""
     c = INK[mode]
     axis = {
         "gridcolor": c["rule"],

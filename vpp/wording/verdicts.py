@@ -1,4 +1,4 @@
-"""Verdicts on diagnostics, and the thresholds on which they turn. A threshold changes words alone, never a run."""
+"""Verdicts on diagnostics and their thresholds. A threshold changes words only, never a run."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from vpp.wording.words import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Where a verdict changes its words. Shares are fractions."""
+    """Values at which a verdict changes its words. Shares are fractions."""
 
     one_voice: float = 1.5
     low_acceptance: float = 0.1
@@ -37,34 +37,34 @@ class Thresholds:
 
 DEFAULTS = Thresholds()
 NEARLY_ALIKE = 0.95
-"""ESS, as a share of K, from which all voices are said to count nearly alike."""
+"""ESS as a share of K from which the weights are called nearly equal."""
 FAR_BELOW = 0.5
-"""A mean spread below this share of the typical miss is told with its cure."""
+"""A mean spread below this share of the typical miss comes with advice on tau."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movable:
-    """A threshold as a reader moves it."""
+    """A threshold with the range in which a reader can move it."""
 
     name: str
-    """Of the field of Thresholds."""
+    """Name of the field of Thresholds."""
     label: str
     unit: Literal["", "%"] = ""
-    """`%`: the field is a fraction and shown a hundredfold."""
+    """`%`: the field is a fraction, shown in percent."""
     least: float
-    """As shown."""
+    """In the unit shown."""
     most: float
     step: float
     why: str
-    """The reason for the default."""
+    """Reason for the default."""
 
     def shown(self, at: Thresholds) -> float:
-        """Its value as a reader sees it."""
+        """Return the value as a reader sees it."""
         value = float(getattr(at, self.name))
         return round(100 * value, 6) if self.unit else value
 
     def moved(self, at: Thresholds, shown: float) -> Thresholds:
-        """With another value, the nearest of the field's steps; what is not a number changes nothing."""
+        """Set another value, rounded to the field's steps; NaN and infinity change nothing."""
         if not math.isfinite(shown):
             return at
         steps = round((min(max(shown, self.least), self.most) - self.least) / self.step)
@@ -75,7 +75,7 @@ class Movable:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it counts something."""
+        """Whether the value is a whole number."""
         return isinstance(getattr(DEFAULTS, self.name), int)
 
     @property
@@ -85,7 +85,7 @@ class Movable:
 
 
 def _in_order(at: Thresholds, moved: str) -> Thresholds:
-    """`follows_little` is never above `follows`: the one that is moved past the other takes it along."""
+    """Keep `follows_little` at most `follows`: moving one past the other moves both."""
     if at.follows_little <= at.follows:
         return at
     if moved == "follows":
@@ -96,7 +96,7 @@ def _in_order(at: Thresholds, moved: str) -> Thresholds:
 MOVABLE: tuple[Movable, ...] = (
     Movable(
         name="one_voice",
-        label="One hypothesis speaks for all: ESS below",
+        label="One hypothesis holds all weight: ESS below",
         least=1,
         most=10,
         step=0.1,
@@ -104,25 +104,25 @@ MOVABLE: tuple[Movable, ...] = (
     ),
     Movable(
         name="low_acceptance",
-        label="Few proposals survive: accepted below, in %",
+        label="Low acceptance: below, in %",
         unit="%",
         least=0,
         most=50,
         step=1,
-        why="fewer than one in ten, and sentences hardly move.",
+        why="with fewer than one in ten, the texts hardly change.",
     ),
     Movable(
         name="high_acceptance",
-        label="The filter hardly filters: accepted above, in %",
+        label="High acceptance: above, in %",
         unit="%",
         least=50,
         most=100,
         step=1,
-        why="more than nine in ten, and nearly every change passes.",
+        why="with more than nine in ten, rejection has little effect.",
     ),
     Movable(
         name="few_judged",
-        label="Too few proposals to judge by: fewer than",
+        label="Too few proposals: fewer than",
         least=1,
         most=1000,
         step=1,
@@ -135,7 +135,7 @@ MOVABLE: tuple[Movable, ...] = (
         least=50,
         most=100,
         step=1,
-        why="from there on, what says otherwise is at most one part in twenty of the weight.",
+        why="from 95 % on, other answers hold at most one twentieth of the weight.",
     ),
     Movable(
         name="abstained",
@@ -152,7 +152,7 @@ MOVABLE: tuple[Movable, ...] = (
         least=1,
         most=10000,
         step=1,
-        why="with 30 rows, a share is at worst known to about 18 points either way.",
+        why="with 30 rows, a share has an error of up to about 18 points either way.",
     ),
     Movable(
         name="follows",
@@ -168,50 +168,50 @@ MOVABLE: tuple[Movable, ...] = (
         least=0,
         most=1,
         step=0.05,
-        why="below 0.2 it is lost in the noise of a hundred rows; that of 60 reaches about 0.26, and the words say so.",
+        why="below 0.2 it is lost in the noise of a hundred rows. That of 60 rows reaches about 0.26.",
     ),
     Movable(
         name="chance",
-        label="More than chance: p below",
+        label="Significant difference: p below",
         least=0,
         most=0.5,
         step=0.01,
-        why="the customary level; among twenty comparisons one falls below it by chance.",
+        why="the customary level. By chance, one of twenty comparisons falls below it.",
     ),
 )
 
 
 def written(at: Thresholds) -> str:
-    """What is not a default, as `one_voice:2,few_rows:20`, for an address."""
+    """Return the values that are not defaults for an address: `one_voice:2,few_rows:20`."""
     usual = asdict(DEFAULTS)
     return ",".join(f"{name}:{value:g}" for name, value in asdict(at).items() if value != usual[name])
 
 
-def read(told: str) -> Thresholds:
-    """The reverse of `written`; what cannot be read is left at its default."""
+def read(written_values: str) -> Thresholds:
+    """Read what `written` returns; unreadable values stay at their default."""
     at, by_name = DEFAULTS, {movable.name: movable for movable in MOVABLE}
-    for part in told.split(","):
+    for part in written_values.split(","):
         name, _, value = part.partition(":")
         if name in by_name and _is_number(value):
             at = by_name[name].moved(at, float(value) * (100 if by_name[name].unit else 1))
     return at
 
 
-def _is_number(told: str) -> bool:
+def _is_number(value: str) -> bool:
     try:
-        return math.isfinite(float(told))
+        return math.isfinite(float(value))
     except ValueError:
         return False
 
 
 def defaults_sentence() -> str:
-    """On which thresholds the verdicts of a report turn."""
+    """List the thresholds of a report's verdicts."""
     parts = "; ".join(f"{movable.label[0].lower()}{movable.label[1:]} {movable.default}" for movable in MOVABLE)
-    return f"Verdicts turn on default thresholds, which the app lets a reader move: {parts.replace(', in %', '')}."
+    return f"Verdicts use the default thresholds, which you can move in the app: {parts.replace(', in %', '')}."
 
 
 def _is_below(value: float, threshold: float) -> bool:
-    """Whether it is, by more than floating point adds: 7 of 100 are not below 7 %."""
+    """Whether a value is below by more than a rounding error: 7 of 100 are not below 7 %."""
     return value < threshold - EQUAL
 
 
@@ -219,17 +219,17 @@ def _is_below(value: float, threshold: float) -> bool:
 
 
 def ess_sentence(ess: float, size: int, threshold: float | None = None, *, at: Thresholds = DEFAULTS) -> str:
-    """`ESS 5.8 of 10: about six voices carry the posterior.`
+    """`ESS 5.8 of 10: about six hypotheses carry the posterior.`
 
     ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
-    is resampled; leave it out where no resampling follows.
+    is resampled; None if no resampling follows.
     """
     resampling = threshold is not None and size > 1 and ess < threshold * size
     return f"ESS {_ess_text(ess)} of {size}: {_voices(ess, size, at)}{'; resampling next' if resampling else ''}."
 
 
 def voices_sentence(ess: float, size: int, *, at: Thresholds = DEFAULTS) -> str:
-    """`About six voices carry the posterior.`, to stand beside the number itself."""
+    """`About six hypotheses carry the posterior.`, for use next to the number."""
     return f"{capitalised(_voices(ess, size, at))}."
 
 
@@ -239,18 +239,18 @@ def _ess_text(ess: float) -> str:
 
 def _voices(ess: float, size: int, at: Thresholds) -> str:
     if size == 1:
-        return "there is one particle only"
+        return "there is only one particle"
     if _is_below(ess, at.one_voice):
-        return "one hypothesis speaks for all"
+        return "one hypothesis holds nearly all weight"
     if not _is_below(ess, NEARLY_ALIKE * size):
         equal = math.isclose(ess, size, abs_tol=1e-6)
         every = "both" if size == 2 else f"all {in_words(size)}"
-        return f"{every} voices count {'alike' if equal else 'nearly alike'}"
-    return f"about {in_words(max(2, round(ess)))} voices carry the posterior"
+        return f"{every} particles have {'' if equal else 'nearly '}equal weight"
+    return f"about {in_words(max(2, round(ess)))} hypotheses carry the posterior"
 
 
-def tau_cure(tau: float | None, *, ess: float, at: Thresholds = DEFAULTS) -> str:
-    """What lets more than one hypothesis count; empty where they do, and where there is no tau."""
+def tau_advice(tau: float | None, *, ess: float, at: Thresholds = DEFAULTS) -> str:
+    """Advise a larger tau if one hypothesis holds nearly all weight; else empty. tau: None if the run has none."""
     return _larger(tau) if tau is not None and _is_below(ess, at.one_voice) else ""
 
 
@@ -262,58 +262,58 @@ def _larger(tau: float) -> str:
 
 
 def acceptance_sentence(accepted: int, judged: int) -> str:
-    """`75 % accepted: six of eight changes survived the filter.`"""
+    """`75 % accepted: six of eight proposals.`"""
     if judged == 0:
-        return "No change has been judged yet."
-    return (
-        f"{percent(accepted / judged)} accepted: "
-        f"{in_words(accepted) if accepted else 'none'} of {_changes(judged)} survived the filter."
-    )
+        return "No proposal has been judged yet."
+    n_accepted = in_words(accepted) if accepted else "none"
+    return f"{percent(accepted / judged)} accepted: {n_accepted} of {in_words(judged)} {_proposals(judged)}."
 
 
 def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS) -> str:
-    """`Few survive: the sentences hardly move.`; empty where the share is neither low nor high."""
+    """`Low acceptance: the texts hardly change.`; empty if the share is neither low nor high."""
     if judged < at.few_judged:
-        return "Too few to judge the filter by."
+        return "Too few proposals for a verdict."
     if _is_below(accepted / judged, at.low_acceptance):
-        return "Few survive: the sentences hardly move."
+        return "Low acceptance: the texts hardly change."
     if _is_below(at.high_acceptance, accepted / judged):
-        return "Nearly all survive: the filter hardly filters."
+        return f"Acceptance near {percent(1)}: rejection has little effect."
     return ""
 
 
 def taken_sentence(taken: int) -> str:
-    """For methods that judge no proposal: `No filter: all eight changes were taken.`"""
+    """`No accept/reject step: all eight changes were kept.`, for methods without one."""
     if taken == 0:
-        return "No filter: no change has been taken yet."
-    return f"No filter: {'the one change was' if taken == 1 else f'all {in_words(taken)} changes were'} taken."
+        return "No accept/reject step: no change has been made yet."
+    return (
+        f"No accept/reject step: {'the one change was' if taken == 1 else f'all {in_words(taken)} changes were'} kept."
+    )
 
 
-def _changes(n: int) -> str:
-    return f"{in_words(n)} {'change' if n == 1 else 'changes'}"
+def _proposals(n: int) -> str:
+    return "proposal" if n == 1 else "proposals"
 
 
 # Answers
 
 
 def abstention_verdict(silent: int, asked: int, *, at: Thresholds = DEFAULTS) -> str:
-    """Whether unreadable answers are many. asked: at least 1."""
+    """Judge the share of unreadable answers. asked: at least 1."""
     if not silent:
         return "Every answer could be read."
     share = percent(silent / asked)
     if not _is_below(silent / asked, at.abstained):
-        return f"{share} could not be read: read the raw answers before you trust the rest."
-    return f"{share} could not be read; without a vote, and without a share in a mean."
+        return f"{share} could not be read: look at the raw answers before you trust the rest."
+    return f"{share} could not be read; these have no vote and no share in a mean."
 
 
 def too_few_words(n: int, *, at: Thresholds = DEFAULTS) -> str:
-    """That little can be concluded from n test rows; empty where there are enough."""
-    few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few to judge by: fewer than"
+    """Warn of too few test rows; empty if there are enough."""
+    few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few for a verdict: fewer than"
     return f"{few} {integer(at.few_rows)}." if n < at.few_rows else ""
 
 
 def entropy_verdict(bits: float) -> str:
-    """The vote between two answers that is as divided: `As divided as a vote of 0.99 to 0.01.`"""
+    """Compare with a vote between two answers: `As divided, on average, as a vote of 0.990 to 0.010.`"""
     if bits == 0:
         return "Unanimous: no row is divided."
     if bits > 1 - EQUAL:
@@ -326,7 +326,7 @@ def entropy_verdict(bits: float) -> str:
 
 
 def _share_of_entropy(bits: float) -> float:
-    """The lighter of two shares whose entropy this is, by bisection. bits: between 0 and 1."""
+    """Find the smaller of two shares with this entropy, by bisection. bits: between 0 and 1."""
     low, high = 0.0, 0.5
     for _ in range(60):
         middle = (low + high) / 2
@@ -339,7 +339,7 @@ def _share_of_entropy(bits: float) -> float:
 
 
 def miss_verdict(mse: float, truths: Sequence[float]) -> str:
-    """A typical miss beside how far the truths lie apart. truths: at least one."""
+    """Compare a typical miss with the spread of the truths. truths: at least one."""
     miss, apart = math.sqrt(mse), pstdev(truths)
     own, other = number(miss, 3), number(apart, 3)
     if own == other:
@@ -349,9 +349,9 @@ def miss_verdict(mse: float, truths: Sequence[float]) -> str:
 
 
 def spread_verdict(spread: float, mse: float, tau: float | None = None) -> str:
-    """Whether the particles differ by more or less than their mean is off, and where by far less, the cure.
+    """Compare the particles' spread with their mean's error, with advice if it is far smaller.
 
-    tau: where it decides weights.
+    tau: None if it does not decide weights.
     """
     miss = math.sqrt(mse)
     if spread == miss == 0:
@@ -359,26 +359,26 @@ def spread_verdict(spread: float, mse: float, tau: float | None = None) -> str:
     if spread < miss:
         cure = f" {_larger(tau)}" if tau is not None and _is_below(spread, FAR_BELOW * miss) else ""
         below = f"Below a typical miss, {number(miss, 3)}"
-        return f"{below}: they agree more than they are right, or the rest is noise.{cure}"
-    return f"Not below a typical miss, {number(miss, 3)}: they disagree at least as much as they are wrong."
+        return f"{below}: the particles agree more than they are right, or the rest is noise.{cure}"
+    return f"Not below a typical miss, {number(miss, 3)}: the particles disagree at least as much as they are wrong."
 
 
 def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
-    """Whether a wide spread goes with a large error, as far as n rows, at least one, can tell."""
+    """Judge whether a wide spread goes with a large error. n: rows, at least one."""
     # Under no link rho has a standard deviation of nearly 1 / sqrt(n).
     noise = 2 / math.sqrt(n)
     if _is_below(abs(rho), noise) and _is_below(at.follows_little, noise):
-        return f"Too few rows to tell: chance alone can reach {fixed(min(noise, 1))} on {integer(n)}."
+        return f"Too few rows for a verdict: chance alone can reach {fixed(min(noise, 1))} on {integer(n)}."
     if not _is_below(rho, at.follows):
-        return "Where the answers spread, the mean is further off."
+        return "The error is larger where answers spread more."
     if not _is_below(rho, at.follows_little):
-        return "Where the answers spread, the mean is a little further off."
-    return "The spread does not tell where the mean is far off."
+        return "The error is a little larger where answers spread more."
+    return "The spread does not predict the error."
 
 
 # Two runs
 
 
 def chance_verdict(p: float, *, at: Thresholds = DEFAULTS) -> str:
-    """Whether a difference is more than an even coin would make."""
-    return "more than chance on these rows" if _is_below(p, at.chance) else "no more than chance on these rows"
+    """Say whether a difference is significant."""
+    return "significant on these rows" if _is_below(p, at.chance) else "not significant on these rows"

@@ -1,4 +1,4 @@
-"""What changed from one hypothesis to the next, word by word."""
+"""Changes from one hypothesis to the next, word by word."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from vpp.wording.markup import text
 
 REWRITTEN_BELOW = 0.5
 MOST_PAIRS = 100_000
-"""Of equal words, one on each side, that are all looked at; of more, those of frequent words are left out."""
+"""Most pairs of equal words, one from each side, for an exact diff; above it frequent words are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +25,21 @@ class Change:
 
 @lru_cache(maxsize=256)
 def changes(before: str, after: str) -> tuple[Change, ...]:
-    """From `before` to `after`; removed words come before those added in their place.
+    """Return the changes from `before` to `after`; removed words come before those added in their place.
 
-    A card asks several times: whether to mark words, which, and how many were kept.
+    Cached, since a card asks several times: whether to mark words, which, and how many were kept.
     """
     old, new = _words(before), _words(after)
-    found: list[Change] = []
+    runs: list[Change] = []
     for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=_pairs(old, new) > MOST_PAIRS).get_opcodes():
         if tag == "equal":
-            found.append(Change(kind="kept", words=" ".join(new[k:m])))
+            runs.append(Change(kind="kept", words=" ".join(new[k:m])))
             continue
         if i < j:
-            found.append(Change(kind="removed", words=" ".join(old[i:j])))
+            runs.append(Change(kind="removed", words=" ".join(old[i:j])))
         if k < m:
-            found.append(Change(kind="added", words=" ".join(new[k:m])))
-    return tuple(found)
+            runs.append(Change(kind="added", words=" ".join(new[k:m])))
+    return tuple(runs)
 
 
 def kept_share(before: str, after: str) -> float:
@@ -55,13 +55,13 @@ def is_rewritten(before: str, after: str) -> bool:
 
 
 def diff_html(before: str, after: str) -> str:
-    """`after`, with added words underlined and removed ones struck."""
+    """Return `after` with added words underlined and removed ones struck."""
     tags = {"kept": ("", ""), "added": ("<ins>", "</ins>"), "removed": ("<del>", "</del>")}
     return " ".join(f"{tags[c.kind][0]}{text(c.words)}{tags[c.kind][1]}" for c in changes(before, after))
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many places of one side hold the word of a place of the other: what comparing them costs."""
+    """Number of pairs of equal words, one from each side: the cost of comparing them."""
     counts = Counter(new)
     return sum(counts[word] for word in old)
 

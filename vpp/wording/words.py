@@ -1,6 +1,6 @@
-"""What diagnostics say in plain language: short, exact, calm, no more than the numbers (design language, Voice).
+"""Numbers, counts, lists and short sentences in plain language.
 
-Numbers carry a true minus sign; a percent sign stands after a no-break space. Every sentence ends with a full stop.
+Numbers have a true minus sign; a no-break space precedes a percent sign. Every sentence ends with a full stop.
 """
 
 import math
@@ -21,7 +21,7 @@ EQUAL = 1e-9
 USUAL_DIGITS = 4
 THOUSAND, TEN_THOUSAND, MILLION, MILLIARD, BILLIARD = 1e3, 1e4, 1e6, 1e9, 1e15
 SMALLEST = 1e-4
-"""Below it a number has an exponent."""
+"""Smaller numbers are written with an exponent."""
 
 
 # Numbers
@@ -38,22 +38,22 @@ def integer(n: int) -> str:
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """`1 row`, `60 rows`; `many` where the plural is not `one` + s."""
+    """`1 row`, `60 rows`; `many` if the plural is not `one` + s."""
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
 def after_rows(answered: int, unanswered: int) -> str:
-    """`6 of 10 rows`: when a rejection was certain."""
+    """`6 of 10 rows`: the answers after which a rejection was certain."""
     return f"{integer(answered)} of {counted(answered + unanswered, 'row')}"
 
 
 def cached_words(cached: int, *, of: int) -> str:
-    """How many of the calls the cache answered: `all from the cache`, `12 from the cache`."""
+    """`all from the cache`, `12 from the cache`: how many calls the cache answered."""
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
 
 
 def ahead_words(unused: int) -> str:
-    """`450 more were asked ahead and not needed`: calls beside those needed; empty where there is none."""
+    """`450 more were asked ahead and not needed`: calls on top of those needed; empty without any."""
     return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
 
 
@@ -63,10 +63,10 @@ def refused_answers(n: int) -> str:
 
 
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
-    """To `digits` significant digits, and below a milliard never fewer than the whole ones: `1.234`, `12,346`, `3e−9`.
+    """Return a number with `digits` significant digits: `1.234`, `12,346`, `3e−9`.
 
-    From four digits on, a thousand or more has one decimal where it is not whole: 2007.5 is no year. With
-    a true minus sign; infinite and undefined values in words or signs.
+    Below 10^9 all integer digits are kept. With four digits or more, 1,000 to 10^6 keeps a decimal that is not zero,
+    so that 2007.5 does not read as a year. Infinity is a sign, NaN is `undefined`.
     """
     if math.isnan(value):
         return "undefined"
@@ -82,10 +82,10 @@ def number(value: float, digits: int = USUAL_DIGITS) -> str:
 
 
 def target_text(value: float, decimals: int | None) -> str:
-    """A value of the target to one decimal more than its data have: `20.25` for the mean of 21.5 and 19.
+    """Return a target value with one decimal more than the data: `20.25` for the mean of 21.5 and 19.
 
-    Zeros at the end are left out. Below 0.0001 and from a billiard on it has an exponent and the same digits.
-    decimals: of the data (`Dataset.target_decimals`); where None, the value reads as any other `number`.
+    Zeros at the end are dropped. Below 0.0001 and from 10^15 on, the number has an exponent and the same digits.
+    decimals: of the data (`Dataset.target_decimals`); with None the value is written by `number`.
     """
     if decimals is None or not math.isfinite(value):
         return number(value)
@@ -101,7 +101,7 @@ def target_text(value: float, decimals: int | None) -> str:
 
 
 def fixed(value: float, decimals: int = 2) -> str:
-    """To so many decimals; what rounds to zero has no sign."""
+    """Return a number with that many decimals; a rounded zero has no sign."""
     if not math.isfinite(value):
         return number(value)
     shown = f"{value:.{decimals}f}"
@@ -109,7 +109,7 @@ def fixed(value: float, decimals: int = 2) -> str:
 
 
 def value_text(value: Value | None) -> str:
-    """An answer or a target as it is: a label's text, a number's shortest form; `no answer` for an abstention."""
+    """Return an answer or a target: a label's text, a number's shortest form, `no answer` for an abstention."""
     if value is None:
         return "no answer"
     return value if isinstance(value, str) else shortest(value).replace("-", MINUS)
@@ -121,7 +121,7 @@ def shortest(value: float) -> str:
 
 
 def percent(fraction: float, decimals: int = 0) -> str:
-    """`22 %`. What is not quite all or nothing never reads so: 0.9996 is `over 99.9 %`."""
+    """`22 %`. Only exact values read as 0 or 100 %: 0.9996 is `over 99.9 %`."""
     shown = f"{100 * fraction:.{decimals}f}"
     if float(shown) in (0, 100) and fraction not in (0, 1):
         return _near_the_end(fraction) if decimals else percent(fraction, decimals=1)
@@ -129,7 +129,7 @@ def percent(fraction: float, decimals: int = 0) -> str:
 
 
 def weight_text(weight: float, decimals: int = 3) -> str:
-    """`0.954`. What is not quite nothing or all never reads so: `under 0.001`, `over 0.999`."""
+    """`0.954`. Only exact values read as 0 or 1: else `under 0.001`, `over 0.999`."""
     shown, least = f"{weight:.{decimals}f}", 10**-decimals
     if float(shown) in (0, 1) and weight not in (0, 1):
         return f"under {least:.{decimals}f}" if weight < MAJORITY else f"over {1 - least:.{decimals}f}"
@@ -137,7 +137,7 @@ def weight_text(weight: float, decimals: int = 3) -> str:
 
 
 def short_weight(weight: float) -> str:
-    """`0.954`, where there is little room: `< 0.001` and `> 0.999` for what is not quite nothing or all."""
+    """`0.954`, `< 0.001` or `> 0.999`: a weight in little space."""
     if weight > 1 - EQUAL:
         return "1.000"
     return weight_text(weight).replace("under", "<").replace("over", ">")
@@ -171,7 +171,7 @@ def particles(slots: Sequence[int]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """With a capital first letter, the rest as it is; a symbol such as β stays itself."""
+    """Capitalise the first letter only; a symbol such as β stays as it is."""
     first = sentence[:1]
     return (first.upper() if first.isascii() else first) + sentence[1:]
 
@@ -180,7 +180,7 @@ def capitalised(sentence: str) -> str:
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, as fractions: exactly 0 or 1 at its ends where none or all succeed.
+    """Wilson's 95 % interval of a share, as fractions; exactly 0 or 1 at an end if none or all succeed.
 
     Raises ValueError unless 0 <= successes <= n and n >= 1.
     """

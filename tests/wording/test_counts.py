@@ -12,7 +12,7 @@ from vpp.posterior.metric import Estimate
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.brief import Measure, measures
-from vpp.wording.estimates import beside_text, number_text, share_text
+from vpp.wording.counts import number_text, other_scores_text, share_text
 from vpp.wording.words import NBSP
 
 
@@ -30,16 +30,16 @@ def test_an_estimate_has_its_error_where_rows_tell_one() -> None:
 
 def test_what_stands_beside_the_metric() -> None:
     labels: Dataset = dataset(["a", "b"], ["a", "a", "b"])
-    assert beside_text(score(["a", "a", "a"], labels.test, labels)) == f"balanced 50.0{NBSP}%"
+    assert other_scores_text(score(["a", "a", "a"], labels.test, labels)) == f"balanced 50.0{NBSP}%"
     numbers = dataset([0.0, 4.0], [0.0, 2.0, 4.0])
-    assert beside_text(score([0.0, 2.0, 3.0], numbers.test, numbers)) == "MAE 0.3333, R² 0.875"
+    assert other_scores_text(score([0.0, 2.0, 3.0], numbers.test, numbers)) == "MAE 0.3333, R² 0.875"
 
 
 def test_the_report_tells_balanced_accuracy_beside_accuracy(tmp_path: Path) -> None:
     """Right on 3 of 3 and 2 of 3."""
     found = told(inspected.labels(tmp_path))
     assert found["Test balanced accuracy"].value == f"83.3{NBSP}%"
-    assert found["Test balanced accuracy"].words.startswith("± 16.7 points, one standard error. Mean over the labels")
+    assert found["Test balanced accuracy"].words.startswith("± 16.7 points, one standard error. Mean per-class recall")
 
 
 def test_the_report_tells_mean_absolute_error_and_r2_beside_the_squared(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 from vpp.drawing.figures import weights_figure
 from vpp.drawing.nearness import MOST_INK
 from vpp.runs.view import RunView
-from vpp.wording.theme import template
-from vpp.wording.tokens import PRIMARY, TOKENS, Mode, Token
+from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token, template
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
@@ -103,7 +102,7 @@ def test_no_colour_stands_elsewhere() -> None:
     found = {
         path.name for path in SOURCES if re.search(rf"{HEX.pattern}|\b(rgb|hsl|oklch)a?\((?!0,0,0,0)", path.read_text())
     }
-    assert found == {"tokens.py"}
+    assert found == {"theme.py"}
 
 
 @pytest.mark.parametrize("mode", MODES)

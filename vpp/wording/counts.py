@@ -1,0 +1,183 @@
+"""Counts and figures in words: steps, rows, particles, prompts that were cut, errors, and the table of labels."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from vpp.data.dataset import Dataset
+from vpp.events import Proposed
+from vpp.inspection.scores import LabelLine, Score
+from vpp.inspection.slots import why_grew
+from vpp.posterior.metric import Estimate
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
+
+# Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
+# both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
+
+
+def steps_done(view: RunView) -> int:
+    """Number of complete steps, without the first population."""
+    return 0 if view.last_step is None else view.last_step + 1
+
+
+def steps_text(view: RunView) -> str:
+    """`8 of 20 steps`."""
+    return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
+
+
+def step_name(view: RunView, step: int) -> str:
+    """`step 8`, or `step 8, under way` while it is not complete."""
+    return f"step {step}" + ("" if step < steps_done(view) else ", under way")
+
+
+# Particles
+
+
+def size_changes(view: RunView, *, until: int | None = None) -> list[str]:
+    """Return how K changed and why, in order, up to the end of step `until`: `grew at step 5: a low ESS`."""
+    changes: dict[tuple[str, str], list[int]] = {}
+    for at in view.finished_steps:
+        if (at.joined or at.shrunk) and (until is None or at.step <= until):
+            change = ("grew", why_grew(at)) if at.joined else ("fell", "all agreed")
+            changes.setdefault(change, []).append(at.step)
+    return [
+        f"{verb} at step{'s' if len(steps) > 1 else ''} {listed(steps)}: {why}"
+        for (verb, why), steps in changes.items()
+    ]
+
+
+def sizes_text(view: RunView, config: Config) -> str:
+    """`10`, or `4 at first, 8 now` if K has changed."""
+    sizes = view.size_by_step or [config.size]
+    return str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} at first, {sizes[-1]} now"
+
+
+# Rows
+
+
+def rows_sentence(dataset: Dataset) -> str:
+    """`100 of 99,940 rows train, 60 test; 99,780 are not used.`"""
+    n_train, n_test, left = len(dataset.train), len(dataset.test), dataset.provenance.n_left_out
+    train, test = "train" if n_train > 1 else "trains", "test" if n_test > 1 else "tests"
+    used = f"{integer(n_train)} of {integer(n_train + n_test + left)} rows {train}, {integer(n_test)} {test}"
+    return f"{used}; {integer(left)} {'is' if left == 1 else 'are'} not used." if left else f"{used}."
+
+
+def unlabelled_sentence(dataset: Dataset) -> str:
+    """Say that rows without a target are not used; empty if there are none."""
+    n = dataset.provenance.n_unlabelled
+    if not n:
+        return ""
+    rows = "1 row has" if n == 1 else f"{integer(n)} rows have"
+    return f"{rows} no target: {'it is' if n == 1 else 'they are'} not used, and you can ask about them later."
+
+
+def split_text(dataset: Dataset) -> str:
+    """`by chance, labels in their proportions`. It may hold a column's name, to be escaped."""
+    kind, _, column = dataset.provenance.split.partition(":")
+    if kind == "file":
+        return "the test rows are a file of their own"
+    if kind == "group":
+        return f"by the groups of {column}: none has rows in both parts"
+    if kind == "time":
+        return f"by {column}: the latest rows test"
+    return "by chance" + (", labels in their proportions" if dataset.task == "classification" else "")
+
+
+# Prompts cut to the model's context
+
+
+def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
+    """Say what one proposal's prompt left out; empty if it was complete. n_batch: rows of its batch, if known."""
+    if proposed.shown is None:
+        return ()
+    if proposed.shown == n_batch:
+        return ("shown its batch without the exchange before it: the context had no room for both",)
+    of = f"a batch of {integer(n_batch)}" if n_batch else "its batch"
+    return (f"shown {counted(proposed.shown, 'row')} of {of}: the context had no room for more",)
+
+
+def cut_sentences(view: RunView) -> Iterator[str]:
+    """Yield a sentence on the run's cut prompts, if there are any."""
+    proposed = [each for step in view.steps.values() for each in step.proposed.values()]
+    short = [each.shown for each in proposed if each.shown is not None]
+    if short:
+        yield (
+            f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt, with "
+            f"{_span(short)} of the batch and no earlier exchange: the model's context had no room for more."
+        )
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
+
+
+# Scores with their standard errors
+
+
+def share_text(share: Estimate) -> str:
+    """`95.1 % ± 2.3 points`; without an error if the rows give none or all agree."""
+    error = share.standard_error
+    return percent(share.value, decimals=1) + (f" ± {fixed(100 * error, 1)} points" if error else "")
+
+
+def number_text(estimate: Estimate) -> str:
+    """`0.81 ± 0.07`; without an error if the rows give none."""
+    return number(estimate.value) + error_text(estimate)
+
+
+def error_text(estimate: Estimate) -> str:
+    """` ± 0.07`; empty if the standard error is unknown or 0."""
+    error = estimate.standard_error
+    return f" ± {number(error, 2)}" if error and math.isfinite(error) else ""
+
+
+def miss_words(mse: float) -> str:
+    """`off by about 1.2 (root of the mean squared error 1.44)`, in the target's unit."""
+    return f"off by about {number(math.sqrt(mse))} (root of the mean squared error {number(mse)})"
+
+
+def other_scores_text(score: Score) -> str:
+    """Figures shown next to the metric: `balanced 95.1 %`, or `MAE 0.81, R² 0.92` for numbers."""
+    if score.labels:
+        return f"balanced {percent(score.labels.balanced.value, decimals=1)}"
+    if score.numbers is None:
+        return ""
+    r2 = score.numbers.r2
+    return f"MAE {number(score.numbers.mae.value)}" + (f", R² {r2_text(r2.value)}" if r2 else "")
+
+
+def r2_text(value: float) -> str:
+    """R² to three digits: decimals within -1 and 1, significant digits beyond."""
+    return number(value, 3) if abs(value) >= 1 else fixed(value, 3)
+
+
+# Labels
+
+LABEL_HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")
+LABEL_NUMBERS = (1, 2, 3, 4)
+"""Columns of numbers in the table of labels."""
+
+
+def label_cells(lines: Sequence[LabelLine]) -> list[tuple[str, ...]]:
+    """Return the test rows label by label, a table row each. Labels come from the data and must be escaped."""
+    return [
+        (
+            line.label,
+            integer(line.n_trained),
+            integer(line.n),
+            integer(line.n_correct),
+            percent(line.n_correct / line.n) if line.n else "–",
+            _mistaken(line),
+        )
+        for line in lines
+    ]
+
+
+def _mistaken(line: LabelLine) -> str:
+    if line.mistaken is None:
+        return ""
+    answer, n = line.mistaken
+    return f"{value_text(answer)} ({integer(n)})"

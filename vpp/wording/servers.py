@@ -1,0 +1,84 @@
+"""A run's model servers in words: their check, and how answers are constrained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vpp.llm.check import Finding, Mark
+from vpp.runs.checking import Checked
+from vpp.runs.spec import RunSpec
+from vpp.wording import markup
+
+PROMPTS = ("learner prompt", "optimizer prompt")
+LEADS = ("A run can begin", "A run cannot begin")
+MARKS: dict[Mark, markup.Mark] = {"works": "acc", "note": "uns", "fails": "rej"}
+
+
+def checks_html(checks: Sequence[Checked]) -> str:
+    """Return one line per finding under its server's name, each with a badge."""
+    parts: list[str] = []
+    for place, one in enumerate(checks):
+        if place == 0 or checks[place - 1].roles != one.roles:
+            parts.append(markup.group(f"{' and '.join(one.roles).capitalize()}: {one.model or 'no model named'}"))
+        mark = markup.badge(MARKS[one.finding.mark], one.finding.mark)
+        parts.append(f"<p>{mark} <b>{markup.text(one.finding.name)}</b>: {markup.text(one.finding.words)}</p>")
+    return markup.block(*parts, label="what the endpoint does")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Conclusion of a check."""
+
+    mark: Mark
+    words: str
+    """One line."""
+
+
+def verdict(checks: Sequence[Checked]) -> Verdict:
+    """Decide whether a run can begin, and whether its answers can be read."""
+    for one in checks:
+        if one.finding.mark == "fails":
+            return Verdict("fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}")
+    if nameless := [one for one in checks if not one.model]:
+        return Verdict("fails", f"A run cannot begin: no model is named for the {' and '.join(nameless[0].roles)}.")
+    by_name = {one.finding.name: one.finding for one in checks}
+    for name in PROMPTS:
+        if name in by_name and by_name[name].mark != "works":
+            return Verdict("note", f"A run can begin, but {_unread(name, by_name[name])}")
+    if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
+        return Verdict("note", f"A run can begin, but whether the {untried[0]} can be read was not tried.")
+    return Verdict("works", "A run can begin.")
+
+
+def _unread(name: str, finding: Finding) -> str:
+    """Say what a prompt gave instead of a usable answer, and the fix."""
+    if mend := finding.values.get("mend"):
+        return f"answers could not be read ({name}): {mend}."
+    return f"the {name} was {finding.words}"
+
+
+def verdict_html(conclusion: Verdict) -> str:
+    """Return the conclusion as a line with a badge, its lead in bold."""
+    lead = next((each for each in LEADS if conclusion.words.startswith(each)), "")
+    mark, rest = markup.badge(MARKS[conclusion.mark], conclusion.mark), conclusion.words.removeprefix(lead)
+    return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")
+
+
+# Constrained answers
+
+CARRIER_WORDS = {
+    "structured_outputs": "structured_outputs (vLLM)",
+    "grammar": "grammar (llama.cpp)",
+    "json_schema": "json_schema (response_format)",
+}
+
+
+def structured_words(spec: RunSpec) -> str:
+    """Return the option and the field that carries it; empty for `off` and, on auto, for the demo model."""
+    option, carrier = spec.endpoint.structured, CARRIER_WORDS.get(spec.structured_as)
+    if option == "off" or (option == "auto" and spec.endpoint.is_demo):
+        return ""
+    if option != "auto":
+        return f"{option} through {carrier or CARRIER_WORDS['structured_outputs']}, where the server honours it"
+    if spec.structured_as == "off":
+        return "none: the server honours no field for them, found by the check"
+    return f"{carrier}, found by the check" if carrier else "auto: the server was not tested yet"
