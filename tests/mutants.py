@@ -55,7 +55,7 @@ ORDER = "tests/inference/test_order_and_resume.py"
 AHEAD = "tests/inference/test_ahead.py"
 EARLY = "tests/inference/test_early_rejection.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
-WINDOW = "tests/llm/test_window.py"
+WINDOW = "tests/llm/test_limits.py"
 CHARTS = "tests/drawing/test_calibration_figures.py"
 
 MUTANTS = (

@@ -16,6 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from tests.forked import Forked
 from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import App, Options, build_app
 from vpp.events import RunResumed
@@ -80,7 +81,7 @@ def _refuse(constant: str) -> None:
 class Running:
     """A command under way."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Forked
 
     def finish(self, *, within_s: float = WITHIN_S) -> Outcome:
         out, err = self.process.communicate(timeout=within_s)
@@ -104,6 +105,8 @@ class Desk:
     environment: dict[str, str] = field(default_factory=dict)
     program: str = "vpp"
     """The module that commands are given to."""
+    spawns: bool = False
+    """Start `python -m vpp` itself, for tests that look for processes by their environment."""
     started: list[Running] = field(default_factory=list)
     states: dict[str, str | None] = field(default_factory=dict)
     """What a test saw of a run, by name."""
@@ -115,18 +118,25 @@ class Desk:
 
     def start(self, *words: str | Path, **environment: str) -> Running:
         """`python -m vpp …` in this folder."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", self.program, *map(str, words)],
+        env = {**self.variables, **environment}
+        begin = self._spawned if self.spawns or self.program != "vpp" else self._forked
+        self.started.append(Running(begin([str(word) for word in words], env)))
+        return self.started[-1]
+
+    def _forked(self, words: list[str], env: dict[str, str]) -> Forked:
+        return Forked(words, cwd=self.folder, env=env)
+
+    def _spawned(self, words: list[str], env: dict[str, str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", self.program, *words],
             cwd=self.folder,
-            env={**self.variables, **environment},
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
-        self.started.append(Running(process))
-        return self.started[-1]
 
     @property
     def variables(self) -> dict[str, str]:

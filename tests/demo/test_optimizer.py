@@ -58,15 +58,15 @@ def test_the_batch_is_read_from_the_prompt() -> None:
     )
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.3, 0.7, 1.2, 2.0])
-def test_a_rule_without_error_is_kept_or_only_reworded(temperature: float) -> None:
+def test_a_rule_without_error_is_kept_or_only_reworded() -> None:
     rows = digit_rows(1)
     targets = [large(row) for row in rows]
     prompt = optimizer_prompt(f"{BINARY} {RIGHT}", rows, targets, targets, ["0", "1"])
-    written = [write(prompt, temperature=temperature, seed=seed) for seed in range(20)]
-    assert RIGHT in written
-    assert all(read(text) == read(RIGHT) for text in written)
-    assert not any("designed" in text for text in written)
+    for temperature in (0.0, 0.3, 0.7, 1.2, 2.0):
+        written = [write(prompt, temperature=temperature, seed=seed) for seed in range(20)]
+        assert RIGHT in written, temperature
+        assert all(read(text) == read(RIGHT) for text in written), temperature
+        assert not any("designed" in text for text in written)
 
 
 def test_the_prior_is_not_repeated() -> None:
@@ -149,7 +149,7 @@ def test_a_proposal_takes_a_few_milliseconds() -> None:
 LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     rule=st.text(max_size=200),
     inputs=st.lists(st.lists(LINES, max_size=4).map("\n".join), min_size=1, max_size=6),
@@ -195,25 +195,27 @@ def with_one_yes(seed: int) -> list[str]:
     return [next(row for row in rows if is_unlikely(row) == "yes"), *[r for r in rows if is_unlikely(r) == "no"][:9]]
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1.0])
-def test_a_rule_that_says_the_same_of_every_row_is_not_kept_for_its_few_errors(temperature: float) -> None:
-    kept, unlikely = 0, 0
-    fresh = shapes(999, 300)
-    for seed in range(200):
-        rows = with_one_yes(seed)
-        prompt = optimizer_prompt('Guess. Always output "no".', rows, ["no"] * 10, ["yes"] + ["no"] * 9, ["no", "yes"])
-        rule = read(write(prompt, temperature=temperature, seed=seed), SHAPES, ("no", "yes"))
-        kept += rule == Rule((), "no")
-        unlikely += sum(rule.answer(read_row(row)) == is_unlikely(row) for row in fresh) > 0.95 * len(fresh)
-    assert kept < 100
-    assert unlikely > 5
+def test_a_rule_that_answers_every_row_alike_is_not_kept_for_its_few_errors() -> None:
+    fresh = shapes(999, 100)
+    for temperature in (0.3, 1.0):
+        kept, unlikely = 0, 0
+        for seed in range(100):
+            rows = with_one_yes(seed)
+            targets = ["yes"] + ["no"] * 9
+            prompt = optimizer_prompt('Guess. Always output "no".', rows, ["no"] * 10, targets, ["no", "yes"])
+            rule = read(write(prompt, temperature=temperature, seed=seed), SHAPES, ("no", "yes"))
+            kept += rule == Rule((), "no")
+            unlikely += sum(rule.answer(read_row(row)) == is_unlikely(row) for row in fresh) > 0.95 * len(fresh)
+        assert kept < 50, temperature
+        assert unlikely > 2, temperature
 
 
 def test_a_rule_is_narrowed_by_what_sets_its_mistakes_apart() -> None:
     narrowed = 0
-    for seed in range(100):
-        rows = [row for row in shapes(seed, 100) if float(read_row(row).numbers[0]) > 0.7][:6]
-        rows += [row for row in shapes(seed, 100) if float(read_row(row).numbers[0]) <= 0.7][:4]
+    for seed in range(60):
+        drawn = shapes(seed, 50)
+        rows = [row for row in drawn if float(read_row(row).numbers[0]) > 0.7][:6]
+        rows += [row for row in drawn if float(read_row(row).numbers[0]) <= 0.7][:4]
         targets = [is_unlikely(row) for row in rows]
         if not 2 <= targets.count("yes") <= 3:
             continue
@@ -228,4 +230,4 @@ def test_a_rule_is_narrowed_by_what_sets_its_mistakes_apart() -> None:
             for weight in (5, 25, 45)
             for colour in COLOURS
         )
-    assert narrowed > 15
+    assert narrowed > 9

@@ -27,10 +27,10 @@ def write(columns: tuple[tuple[str, str], ...], labels: tuple[str, ...], seed: i
 
 def share(word: str, columns: tuple[tuple[str, str], ...], sentence: str = BINARY) -> float:
     labels = () if sentence.startswith(REGRESSION) else ("0", "1")
-    return sum(word in write(columns, labels, seed, sentence) for seed in range(200)) / 200
+    return sum(word in write(columns, labels, seed, sentence) for seed in range(100)) / 100
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     kinds=st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=5, max_size=5),

@@ -100,7 +100,7 @@ def assert_read_back(rule: Rule, style: Style, rows: tuple[Row, ...], seed: str,
         assert agree(reading.rule.answer(row), rule.answer(row)), (words, reading.rule, rule)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
@@ -121,7 +121,7 @@ def test_rules_for_labels_are_read_back(
         assert_read_back(rule, style, rows, sentence, tuple(sorted(labels)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),

@@ -1,8 +1,8 @@
 import json
 import math
 import time
+from itertools import product
 
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -59,37 +59,29 @@ FORMS = (
 )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("label", SPECIES)
-def test_a_label_is_read_in_every_form(form: str, label: str) -> None:
-    assert parse_label(form.format(label), SPECIES).value == label
+def test_a_label_is_read_in_every_form() -> None:
+    for form, label in product(FORMS, SPECIES):
+        assert parse_label(form.format(label), SPECIES).value == label, (form, label)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("number", ["0", "-3", "7.25", "1e-05", "−2.5", "1,234.5"])
-def test_a_number_is_read_in_every_form(form: str, number: str) -> None:
-    expected = float(number.replace("−", "-").replace(",", ""))
-    assert parse_number(form.format(number)).value == expected
+def test_a_number_is_read_in_every_form() -> None:
+    for form, number in product(FORMS, ("0", "-3", "7.25", "1e-05", "−2.5", "1,234.5")):
+        expected = float(number.replace("−", "-").replace(",", ""))
+        assert parse_number(form.format(number)).value == expected, (form, number)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"output": "1"}', '{"explanation": "x", "output": 1}', '```json\n{\n "Output" : 1.0\n}\n```', "{'a': 1} Class 1"],
-)
-def test_json_gives_a_label(text: str) -> None:
-    if text.startswith("{'"):
-        assert parse_label(text, BITS).value is None
-    else:
-        assert parse_label(text, BITS).value == "1"
+def test_json_gives_a_label() -> None:
+    for text in ('{"output": "1"}', '{"explanation": "x", "output": 1}', '```json\n{\n "Output" : 1.0\n}\n```'):
+        assert parse_label(text, BITS).value == "1", text
+    assert parse_label("{'a': 1} Class 1", BITS).value is None
 
 
 def test_json_keeps_its_explanation() -> None:
     assert parse_label('{"explanation": "the sum is even", "output": 1}', BITS).explanation == "the sum is even"
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
-    [
+def test_numbers() -> None:
+    cases: list[tuple[str, float | None]] = [
         ("1 234", 1234.0),
         ("1\u202f234,5", 1234.5),
         ("12,34", None),
@@ -125,12 +117,11 @@ def test_json_keeps_its_explanation() -> None:
         ("1__0", None),
         ("3,5", None),
         ("a number, nothing else", None),
-    ],
-)
-def test_numbers(written: str, value: float | None) -> None:
-    parsed = parse_number(f"Output: {written}")
-    assert parsed.value == value
-    assert (parsed.reason is None) == (value is not None)
+    ]
+    for written, value in cases:
+        parsed = parse_number(f"Output: {written}")
+        assert parsed.value == value, (written, value)
+        assert (parsed.reason is None) == (value is not None), (written, value)
 
 
 def test_a_number_beyond_all_bounds_is_not_finite() -> None:
@@ -160,9 +151,8 @@ def test_a_comma_that_only_decimals_fit_is_asked_about(
         assert parse_number(form.format(written), expected=unclear).value == thousands
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_label_inside_something_else_is_not_a_label() -> None:
+    cases: list[str] = [
         "Output: it is 1 because the sum is even",
         "Output: 1 or 0",
         "Output: 10",
@@ -173,17 +163,15 @@ def test_a_comma_that_only_decimals_fit_is_asked_about(
         "Explanation: none\nOutput: one of the labels, nothing else",
         "",
         "<think>Output: 1",
-    ],
-)
-def test_a_label_inside_something_else_is_not_a_label(text: str) -> None:
-    parsed = parse_label(text, BITS)
-    assert parsed.value is None
-    assert parsed.reason
+    ]
+    for text in cases:
+        parsed = parse_label(text, BITS)
+        assert parsed.value is None, text
+        assert parsed.reason, text
 
 
-@pytest.mark.parametrize(
-    ("written", "label"),
-    [
+def test_odd_labels() -> None:
+    cases: list[tuple[str, str | None]] = [
         ("1", "1"),
         ("1.0", "1.0"),
         ("1.00", None),  # both 1 and 1.0
@@ -208,10 +196,9 @@ def test_a_label_inside_something_else_is_not_a_label(text: str) -> None:
         ("q", '"q"'),
         ("ye", None),
         ("b", None),
-    ],
-)
-def test_odd_labels(written: str, label: str | None) -> None:
-    assert parse_label(f"Output: {written}", ODD_CLASSES).value == label
+    ]
+    for written, label in cases:
+        assert parse_label(f"Output: {written}", ODD_CLASSES).value == label, (written, label)
 
 
 def test_a_label_without_its_word_is_found() -> None:
@@ -230,7 +217,7 @@ def test_an_output_line_is_trusted_before_json() -> None:
     assert parse_label('Output: 0\n{"output": 1}', BITS).value == "0"
 
 
-def test_the_explanation_is_what_stands_before_the_output() -> None:
+def test_the_explanation_is_the_text_before_the_output() -> None:
     assert parse_label("Explanation: the sum\nis even.\nOutput: 1", BITS).explanation == "the sum is even."
     assert parse_label("The sum is even.\nOutput: 1", BITS).explanation == "The sum is even."
 
@@ -243,9 +230,7 @@ AS_ASKED = ("Explanation: x\nOutput: {}", "Explanation: x. Output: {}", "**Outpu
 
 
 @given(class_lists, st.data())
-def test_labels_of_any_text_that_can_be_told_apart_are_read_back_as_they_are_shown(
-    classes: tuple[str, ...], data: st.DataObject
-) -> None:
+def test_distinguishable_labels_are_read_back_as_shown(classes: tuple[str, ...], data: st.DataObject) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
     form = data.draw(st.sampled_from(AS_ASKED))
@@ -253,9 +238,7 @@ def test_labels_of_any_text_that_can_be_told_apart_are_read_back_as_they_are_sho
 
 
 @given(class_lists, st.data())
-def test_labels_of_any_text_that_can_be_told_apart_are_read_back_from_json(
-    classes: tuple[str, ...], data: st.DataObject
-) -> None:
+def test_distinguishable_labels_are_read_back_from_json(classes: tuple[str, ...], data: st.DataObject) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
     text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=data.draw(st.booleans()))
@@ -269,16 +252,15 @@ names = st.builds(
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique=True), st.data())
-def test_labels_of_words_that_are_not_alike_are_read_back_in_every_form(named: list[str], data: st.DataObject) -> None:
+def test_labels_that_do_not_look_alike_are_read_back_in_every_form(named: list[str], data: st.DataObject) -> None:
     classes = tuple(named)
     assume(why_unreadable(classes) is None and not look_alike(classes))
     label = data.draw(st.sampled_from(classes))
     assert parse_label(data.draw(st.sampled_from(FORMS)).format(label), classes).value == label
 
 
-@pytest.mark.parametrize(
-    ("classes", "why"),
-    [
+def test_labels_that_no_answer_can_distinguish_are_named() -> None:
+    cases: list[tuple[tuple[str, ...], str | None]] = [
         (("a", ""), "a label is blank"),
         (("a", " \n"), None),
         (("a", "\u2003"), "a label is blank"),
@@ -287,11 +269,10 @@ def test_labels_of_words_that_are_not_alike_are_read_back_in_every_form(named: l
         (("x" * 2001, "x" * 2002), "look the same in a prompt"),
         (("</think>", "a"), "the label '</think>' reads as a mark of a model's thinking"),
         (("yes", "Yes", "1", "1.0"), None),
-    ],
-)
-def test_labels_that_no_answer_could_tell_apart_are_named(classes: tuple[str, ...], why: str | None) -> None:
-    said = why_unreadable(classes)
-    assert (said is None) if why is None else why in (said or "")
+    ]
+    for classes, why in cases:
+        said = why_unreadable(classes)
+        assert (said is None) if why is None else why in (said or ""), (classes, why)
 
 
 def test_labels_that_look_alike_are_grouped() -> None:
@@ -410,10 +391,10 @@ UNITS = (
 SHORT, LONG = 5_000, 50_000
 
 
-@pytest.mark.parametrize(("unit", "lead"), UNITS)
-def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long(unit: str, lead: str) -> None:
+def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long() -> None:
     """Quadratic work would take a hundred times as long; three tries leave other work on the machine out."""
-    assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3))
+    for unit, lead in UNITS:
+        assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3)), (unit, lead)
 
 
 def took(unit: str, lead: str, length: int) -> float:
@@ -427,9 +408,8 @@ def took(unit: str, lead: str, length: int) -> float:
     return time.process_time() - started
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_rule_is_read_after_its_heading() -> None:
+    cases: list[str] = [
         "Reasoning: fine.\nNew rule: If x > 3, output 1.",
         "Reasoning: fine.\n\n**New rule:** If x > 3, output 1.",
         "**New Rule**: If x > 3, output 1.",
@@ -444,23 +424,21 @@ def took(unit: str, lead: str, length: int) -> float:
         "New rule: the old one\nNew rule: If x > 3, output 1.",
         "<think>New rule: no</think>2. New rule: If x > 3, output 1.",
         "The new rule: If x > 3, output 1.\x00\x1b",
-    ],
-)
-def test_a_rule_is_read_after_its_heading(text: str) -> None:
-    assert parse_rule(text).value == "If x > 3, output 1."
+    ]
+    for text in cases:
+        assert parse_rule(text).value == "If x > 3, output 1.", text
 
 
 def test_a_rule_keeps_its_lines_and_its_code_words() -> None:
     assert parse_rule("New rule: `a` is 1.\n\n- else 0\n").value == "`a` is 1.\n\n- else 0"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "If x > 3, output 1.", "New rule:", "New rule:\n```\n```", "the new rule is good"]
-)
-def test_a_text_without_a_rule_is_unparsable(text: str) -> None:
-    parsed = parse_rule(text)
-    assert parsed.value is None
-    assert parsed.reason
+def test_a_text_without_a_rule_is_unparsable() -> None:
+    cases: list[str] = ["", "If x > 3, output 1.", "New rule:", "New rule:\n```\n```", "the new rule is good"]
+    for text in cases:
+        parsed = parse_rule(text)
+        assert parsed.value is None, text
+        assert parsed.reason, text
 
 
 def test_a_rule_too_long_says_how_long() -> None:
@@ -481,11 +459,11 @@ def test_a_rule_ends_where_the_model_repeats_the_question() -> None:
     assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
 
 
-@pytest.mark.parametrize("heading", ["Explanation: ", "\n**Reasoning:** ", "  reasoning: "])
-def test_a_rule_ends_where_a_line_begins_to_explain_it(heading: str) -> None:
-    text = f"New rule: If x > 3, output 1.\n{heading}x tells them apart."
-    assert parse_rule(text).value == "If x > 3, output 1."
-    assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
+def test_a_rule_ends_where_a_line_begins_to_explain_it() -> None:
+    for heading in ["Explanation: ", "\n**Reasoning:** ", "  reasoning: "]:
+        text = f"New rule: If x > 3, output 1.\n{heading}x tells them apart."
+        assert parse_rule(text).value == "If x > 3, output 1.", heading
+        assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none.", heading
 
 
 def test_a_rule_ends_with_the_turn_of_the_chat() -> None:

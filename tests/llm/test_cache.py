@@ -1,20 +1,24 @@
+"""Cached answers, a cache folder that somebody else has written to, and requests in flight that are shared."""
+
 import asyncio
+import io
 import json
 import os
 import pickle
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from diskcache import Cache
-from diskcache.core import MODE_PICKLE
+from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, Database, ResponseCache, TextDisk, cache_key
+from vpp.llm.cache import CacheInfo, Database, ResponseCache, SingleFlight, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
+COLUMNS = {"raw": 1, "store_time": 0, "expire_time": None, "access_time": 0, "size": 0, "filename": None, "value": None}
 
 
 class Planted:
@@ -27,14 +31,36 @@ class Planted:
         return (Path.touch, (self.mark,))
 
 
-def plant(folder: Path, key: object, value: object, *, mode: int = 1, raw: int = 1) -> None:
+def plant(folder: Path, **row: Any) -> None:
     """Puts a row into the database behind the cache's back."""
+    given = {**COLUMNS, "key": "k", **row}
+    names, places = ", ".join(given), ", ".join("?" * len(given))
     with sqlite3.connect(folder / "cache.db") as database:
-        database.execute(
-            "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, ?, 0, 0, ?, ?)",
-            (key, raw, mode, value),
-        )
+        database.execute(f"INSERT INTO Cache ({names}) VALUES ({places})", list(given.values()))
     database.close()
+
+
+def used(folder: Path) -> Completion | None:
+    """The answer under `k` for a run that then writes, inspects and clears the cache."""
+
+    async def scene() -> Completion | None:
+        cache = ResponseCache(folder)
+        found = await cache.get("k")
+        cache.put("k", ANSWER)
+        await cache.flush()
+        assert (await cache.get("k")) is not None
+        cache.info()
+        cache.clear()
+        await cache.aclose()
+        return found
+
+    return asyncio.run(scene())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ResponseCache(tmp_path / "cache").close()
+    return tmp_path / "cache"
 
 
 def test_an_answer_is_found_again_by_another_instance(tmp_path: Path) -> None:
@@ -103,32 +129,6 @@ def test_a_cancelled_look_up_does_not_harm_another_of_the_same_key(tmp_path: Pat
     asyncio.run(scene())
 
 
-def test_a_planted_pickle_is_refused(tmp_path: Path) -> None:
-    mark = tmp_path / "unpickled"
-    ResponseCache(tmp_path).close()
-    plant(tmp_path, "k", pickle.dumps(Planted(mark)), mode=MODE_PICKLE)
-
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        assert await cache.get("k") is None
-        cache.put("k", ANSWER)
-        await cache.flush()
-        assert await cache.get("k") is not None
-        await cache.aclose()
-
-    asyncio.run(scene())
-    assert not mark.exists()
-
-
-def test_a_planted_pickle_for_a_key_is_refused(tmp_path: Path) -> None:
-    mark = tmp_path / "unpickled"
-    ResponseCache(tmp_path).close()
-    plant(tmp_path, sqlite3.Binary(pickle.dumps(Planted(mark))), "v", raw=0)
-    with Cache(str(tmp_path), disk=TextDisk) as store, pytest.raises(OSError, match="pickled key"):
-        list(store)
-    assert not mark.exists()
-
-
 @pytest.mark.parametrize("name", ["cache.db", "cache.db-wal"])
 @pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_a_database_that_is_no_plain_file_is_refused_unopened(name: str, kind: str, tmp_path: Path) -> None:
@@ -142,31 +142,6 @@ def test_a_database_that_is_no_plain_file_is_refused_unopened(name: str, kind: s
     with pytest.raises(InputError, match=f"{name} is a link, a pipe or a folder"):
         ResponseCache(folder)
     assert not elsewhere.exists()
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "not JSON",
-        "[]",
-        "{}",
-        '{"text": 1, "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": null}',
-        '{"text": "x", "finish_reason": null, "prompt_tokens": "1", "completion_tokens": 1, "reasoning": null}',
-        '{"text": "x", "finish_reason": 3, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": null}',
-        '{"text": "x", "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1, "more": 1}',
-        3,
-    ],
-)
-def test_a_row_that_is_no_answer_is_a_miss(value: object, tmp_path: Path) -> None:
-    ResponseCache(tmp_path).close()
-    plant(tmp_path, "k", value)
-
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        assert await cache.get("k") is None
-        await cache.aclose()
-
-    asyncio.run(scene())
 
 
 def test_the_folder_is_private(tmp_path: Path) -> None:
@@ -235,15 +210,154 @@ def test_the_key_of_a_question_stays_what_it_was() -> None:
     assert cache_key(question) == "b8c51124c1a1f35737fae20262897ca99a47dcd3e3366a5c41c995a8fe7f8f15"
 
 
-@pytest.mark.parametrize("tokens", [10**400, -1])
-def test_a_row_of_impossible_counts_is_no_answer(tmp_path: Path, tokens: int) -> None:
+SOUND = {"text": "x", "finish_reason": None, "prompt_tokens": 1, "completion_tokens": 1, "reasoning": None}
+UNSOUND: tuple[object, ...] = (
+    *("not JSON", "[]", "{}", 3),
+    *(
+        json.dumps(SOUND | change)
+        for change in ({"text": 1}, {"prompt_tokens": "1"}, {"finish_reason": 3}, {"more": 1})
+    ),
+    *(json.dumps(SOUND | {"prompt_tokens": tokens}) for tokens in (10**400, -1)),
+)
+
+
+def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
+    for place, value in enumerate(UNSOUND):
+        plant(folder, key=str(place), mode=1, value=value)
+    plant(folder, key="sound", mode=1, value=json.dumps(SOUND))
+
     async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        row = {"text": "1", "finish_reason": "stop", "reasoning": None, "completion_tokens": 1, "prompt_tokens": tokens}
-        plant(tmp_path, "k", json.dumps(row))
-        assert await cache.get("k") is None
-        plant(tmp_path, "sound", json.dumps({**row, "prompt_tokens": 1}))
+        cache = ResponseCache(folder)
         assert await cache.get("sound") is not None
+        for place, value in enumerate(UNSOUND):
+            assert await cache.get(str(place)) is None, value
         await cache.aclose()
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("place", ["value", "file", "key"])
+def test_a_planted_pickle_is_never_loaded(folder: Path, tmp_path: Path, place: str) -> None:
+    mark, bomb = tmp_path / "unpickled", pickle.dumps(Planted(tmp_path / "unpickled"))
+    (folder / "bomb.val").write_bytes(bomb)
+    rows: dict[str, dict[str, Any]] = {
+        "value": {"mode": MODE_PICKLE, "value": bomb},
+        "file": {"mode": MODE_PICKLE, "filename": "bomb.val"},
+        "key": {"mode": 1, "key": bomb, "raw": 0, "value": "{}"},
+    }
+    plant(folder, **rows[place])
+    assert used(folder) is None
+    assert not mark.exists()
+
+
+def test_the_planted_pickle_leaves_a_mark_if_it_is_loaded(tmp_path: Path) -> None:
+    pickle.load(io.BytesIO(pickle.dumps(Planted(tmp_path / "unpickled"))))
+    assert (tmp_path / "unpickled").exists()
+
+
+@pytest.mark.parametrize("mode", [MODE_TEXT, MODE_BINARY])
+@pytest.mark.parametrize("form", ["relative", "absolute"])
+def test_a_row_that_names_a_file_neither_reads_nor_removes_it(
+    folder: Path, tmp_path: Path, mode: int, form: str
+) -> None:
+    own = tmp_path / "own.json"
+    own.write_text('{"text": "x", "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1}')
+    plant(folder, mode=mode, filename="../own.json" if form == "relative" else str(own))
+    assert used(folder) is None
+    assert own.exists()
+
+
+def test_a_row_that_names_a_pipe_does_not_hold_the_run_up(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    plant(folder, mode=MODE_TEXT, filename="pipe")
+    assert used(folder) is None
+
+
+def test_settings_of_another_hand_are_refused_in_one_line(folder: Path) -> None:
+    with sqlite3.connect(folder / "cache.db") as database:
+        database.execute("INSERT INTO Settings VALUES ('disk_planted', 1)")
+    database.close()
+    with pytest.raises(InputError, match="choose another folder"):
+        ResponseCache(folder)
+
+
+class Work:
+    """Counts how often it is begun and cancelled; ends when it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun = self.cancelled = 0
+        self.may_end = asyncio.Event()
+
+    async def run(self) -> int:
+        self.begun += 1
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return self.begun
+
+
+def test_callers_with_one_key_share_one_piece_of_work() -> None:
+    async def shown() -> tuple[list[tuple[int, bool]], int]:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        callers = [asyncio.create_task(flights.run("a", work.run)) for _ in range(3)]
+        await asyncio.sleep(0)
+        work.may_end.set()
+        return await asyncio.gather(*callers), work.begun
+
+    assert asyncio.run(shown()) == ([(1, False), (1, True), (1, True)], 1)
+
+
+def test_work_that_has_ended_is_begun_again() -> None:
+    async def shown() -> list[tuple[int, bool]]:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        work.may_end.set()
+        return [await flights.run("a", work.run), await flights.run("a", work.run)]
+
+    assert asyncio.run(shown()) == [(1, False), (2, False)]
+
+
+def test_a_caller_that_leaves_takes_nothing_from_the_others() -> None:
+    async def shown() -> tuple[tuple[int, bool], int]:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait((first,))
+        work.may_end.set()
+        return await second, work.cancelled
+
+    assert asyncio.run(shown()) == ((1, True), 0)
+
+
+def test_work_ends_once_the_last_caller_has_left() -> None:
+    async def shown() -> int:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        callers = [asyncio.create_task(flights.run("a", work.run)) for _ in range(2)]
+        await asyncio.sleep(0)
+        for caller in callers:
+            caller.cancel()
+        await asyncio.wait(callers)
+        return work.cancelled
+
+    assert asyncio.run(shown()) == 1
+
+
+def test_what_the_work_raises_reaches_every_caller() -> None:
+    async def fails() -> int:
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+    async def shown() -> list[BaseException | tuple[int, bool]]:
+        flights: SingleFlight[int] = SingleFlight()
+        return await asyncio.gather(*(flights.run("a", fails) for _ in range(2)), return_exceptions=True)
+
+    raised = asyncio.run(shown())
+    assert [str(one) for one in raised] == ["no", "no"]
+    with pytest.raises(ValueError, match="no"):
+        raise raised[0]  # type: ignore[misc]

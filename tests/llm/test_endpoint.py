@@ -1,7 +1,6 @@
 import asyncio
 import gzip
-import subprocess
-import sys
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any
 
 import pytest
 
+import vpp
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.endpoint import Completion, Endpoint, Server
 from vpp.llm.retries import MUTE_ATTEMPTS
 from vpp.usage import Usage
 
@@ -65,78 +65,18 @@ def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
     run(script(chat()), use, api_key=KEY)
 
 
-def test_an_absent_key_is_sent_as_empty() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await ask(endpoint)
-        assert stub.requests[0].headers["authorization"] == "Bearer EMPTY"
+def test_optional_parts_are_sent_if_they_are_given() -> None:
+    none = {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}
+    for effort, expected in {"": {}, "low": {"reasoning_effort": "low"}, "none": none}.items():
 
-    run(script(chat()), use, api_key="")
+        async def use(endpoint: Endpoint, stub: Stub, expected: dict[str, Any] = expected) -> None:
+            await ask(endpoint, response_format={"type": "json_object"})
+            assert stub.bodies[0]["response_format"] == {"type": "json_object"}
+            names = ("reasoning_effort", "chat_template_kwargs")
+            assert {name: stub.bodies[0][name] for name in names if name in stub.bodies[0]} == expected
+            assert stub.requests[0].headers["authorization"] == "Bearer EMPTY"
 
-
-def test_a_response_format_is_sent_where_it_is_given() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await ask(endpoint, response_format={"type": "json_object"})
-        assert stub.bodies[0]["response_format"] == {"type": "json_object"}
-
-    run(script(chat()), use)
-
-
-@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
-def test_thoughts_are_kept_apart(field: str) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert (await ask(endpoint)).reasoning == "hm"
-
-    run(script(chat(**{field: "hm"})), use)
-
-
-@pytest.mark.parametrize(
-    ("content", "text", "thoughts"),
-    [
-        ("<think>hm</think>\n\nOutput: 1", "Output: 1", "<think>hm</think>"),
-        ("hm\n</think>\nOutput: 1", "Output: 1", "hm\n</think>"),
-        ("Output: 1", "Output: 1", None),
-        ("\nOutput: 1", "\nOutput: 1", None),
-    ],
-)
-def test_thoughts_in_the_content_are_set_aside(content: str, text: str, thoughts: str | None) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        answer = await ask(endpoint)
-        assert (answer.text, answer.reasoning) == (text, thoughts)
-
-    run(script(chat(content)), use)
-
-
-def test_only_so_much_of_a_thought_is_kept() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert len((await ask(endpoint)).reasoning or "") == 20_000
-
-    run(script(chat(reasoning="h" * 50_000)), use)
-
-
-def test_an_answer_in_parts_is_joined() -> None:
-    parts = [{"type": "text", "text": "Output:"}, {"type": "image_url"}, {"type": "text", "text": " 1"}]
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert (await ask(endpoint)).text == "Output: 1"
-
-    run(script(chat(parts)), use)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("effort", "sent"),
-    [
-        ("", {}),
-        ("low", {"reasoning_effort": "low"}),
-        ("none", {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}),
-    ],
-)
-def test_an_effort_is_sent_where_it_is_given(effort: str, sent: dict[str, Any]) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await ask(endpoint)
-        body = stub.bodies[0]
-        assert {name: body[name] for name in ("reasoning_effort", "chat_template_kwargs") if name in body} == sent
-
-    run(script(chat()), use, effort=effort)
+        run(script(chat()), use, effort=effort)
 
 
 def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
@@ -148,23 +88,18 @@ def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
     run(script(chat()), use)
 
 
-NO_TEXT_AT_ALL = [chat(None, finish="length"), chat(None, finish="content_filter"), chat(None, finish="tool_calls")]
-
-
-@pytest.mark.parametrize("reply", NO_TEXT_AT_ALL)
-def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_others(
-    reply: Reply, tmp_path: Path
-) -> None:
+def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_others(tmp_path: Path) -> None:
     async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        async with asked(script(chat(), reply), cache=cache) as (endpoint, stub):
-            await ask(endpoint, "first")
-            assert (await ask(endpoint, "second")).text == ""
-            assert len(stub.requests) == 3
-            assert endpoint.counters.snapshot().failed == 0
-            await cache.flush()
-            assert cache.info().entries == 1
-        await cache.aclose()
+        for finish in ("length", "content_filter", "tool_calls"):
+            cache = ResponseCache(tmp_path / finish)
+            async with asked(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
+                await ask(endpoint, "first")
+                assert (await ask(endpoint, "second")).text == ""
+                assert len(stub.requests) == 3
+                assert endpoint.counters.snapshot().failed == 0
+                await cache.flush()
+                assert cache.info().entries == 1
+            await cache.aclose()
 
     asyncio.run(scene())
 
@@ -179,102 +114,53 @@ def test_kinds_of_fault_are_bounded() -> None:
     assert len(counters.snapshot().refused_fields) == 20
 
 
-def test_missing_usage_counts_as_nothing() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert (await ask(endpoint)).prompt_tokens == 0
-
-    reply = {"choices": [{"finish_reason": None, "message": {"content": "x"}}], "usage": None}
-    run(script(as_json(reply)), use)
-
-
-def test_a_very_long_answer_is_cut_and_lone_surrogates_are_replaced() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        text = (await ask(endpoint)).text
-        assert len(text) == 200_000
-        assert text.startswith("?a")
-
-    run(script(chat("\ud800" + "a" * 300_000)), use)
-
-
-NO_TEXT = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": None}}]}
-STREAM = Reply(b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n')
-TWICE = Reply(chat().body + chat().body)
-ODD: dict[str, tuple[Reply | None, str, str]] = {
+HUGE = b" " * (8 * 2**20 + 1)
+GZIP = {"content-encoding": "gzip"}
+FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "a web page": (HTML, "a web page, not JSON: <html>", "web page"),
-    "an error under 200": (as_json({"error": {"message": "died"}}), "200 with an error: died", "error under 200"),
-    "a plain error under 200": (as_json({"error": "died"}), "200 with an error: died", "error under 200"),
-    "a cut text": (Reply(b'{"choices": [{"mess'), "not whole JSON", "broken JSON"),
-    "nothing": (Reply(b""), "not whole JSON: nothing", "broken JSON"),
-    "plain text": (Reply(b"Output: 1", headers={"content-type": "text/plain"}), "not whole JSON", "broken JSON"),
-    "a list": (as_json([1]), "not an object", "not the protocol"),
-    "a deep list": (Reply(b"[" * 100_000), "not whole JSON", "broken JSON"),
-    "two answers in one": (TWICE, "not whole JSON", "broken JSON"),
-    "a stream that nobody asked for": (STREAM, "as a stream", "streamed"),
-    "no choices": (as_json({"choices": None}), "without any choice", "no choices"),
-    "empty choices": (as_json({"choices": []}), "without any choice", "no choices"),
-    "choices of another kind": (as_json({"choices": ["x"]}), "without any choice", "no choices"),
-    "no content": (as_json(NO_TEXT), "no content (finish reason stop)", "no content"),
-    "no message": (as_json({"choices": [{"text": "Output: 1"}]}), "no content (finish reason None)", "no content"),
-    "parts without a text": (chat([{"type": "image_url"}]), "no content", "no content"),
-    "thinking cut short": (
-        chat(None, finish="length", reasoning="hm"),
-        "allow more tokens",
-        "cut off before any answer",
-    ),
-    "an open thought": (chat("<think>hm", finish="length"), "allow more tokens", "cut off before any answer"),
-    "a thought and no more": (chat("<think>hm</think>\n"), "no content", "no content"),
+    "no content": (chat(None), "no content (finish reason stop)", "no content"),
+    "cut off": (chat(None, finish="length"), "allow more tokens", "cut off before any answer"),
     "a filter": (chat(None, finish="content_filter"), "withheld the answer", "answer withheld"),
-    "a model's refusal": (chat(None, refusal="I cannot."), "(content filter) I cannot", "answer withheld"),
     "a tool call": (chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
-    "not UTF-8": (Reply(b"\xff\xfe\x00"), "not whole JSON", "broken JSON"),
-    "no gzip": (Reply(b"plain", headers={"content-encoding": "gzip"}), "compression", "broken compression"),
-    "a huge reply": (Reply(b" " * (8 * 2**20 + 1)), "longer than 8,192 KiB", "reply too long"),
-    "a packed flood": (
-        Reply(gzip.compress(b" " * (8 * 2**20 + 1)), headers={"content-encoding": "gzip"}),
-        "longer than 8,192 KiB",
-        "reply too long",
-    ),
+    "no gzip": (Reply(b"plain", headers=GZIP), "compression", "broken compression"),
+    "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
+    "a packed flood": (Reply(gzip.compress(HUGE), headers=GZIP), "longer than 8,192 KiB", "reply too long"),
     "a body that stops": (Reply(b'{"choices"', promised=500), "stopped in its middle", "reply stopped"),
     "a cut connection": (None, "cut without an answer", "connection cut"),
     "an overload": (refusal(503, "queue full"), "HTTP 503 queue full", "HTTP 503"),
     "a failure": (Reply(b"<h1>Bad gateway</h1>", status=502), "HTTP 502 <h1>Bad gateway</h1>", "HTTP 502"),
-    "a rate limit": (refusal(429, "slow down"), "HTTP 429 slow down", "HTTP 429"),
-    "a rate limit of LiteLLM": (refusal(429, "slow down", code="429"), "HTTP 429 slow down", "HTTP 429"),
+    "a rate limit": (refusal(429, "slow down", code="429"), "HTTP 429 slow down", "HTTP 429"),
     "a conflict": (refusal(409), "HTTP 409", "HTTP 409"),
     "a time-out of its own": (refusal(408), "HTTP 408", "HTTP 408"),
 }
-"""What a server says, what a person is told, and what it counts as."""
+"""Replies after which an attempt is repeated: message and kind of fault."""
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_answer_is_asked_for_again(odd: str) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert (await ask(endpoint)).text == "Output: 1"
-        assert len(stub.requests) == 3
-        assert endpoint.counters.snapshot().retried == 2
-        assert endpoint.counters.snapshot().failed == 0
+def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line() -> None:
+    packed = Reply(gzip.compress(chat().body), headers=GZIP)
 
-    reply, _, _ = ODD[odd]
-    run(script(reply, reply, chat()), use)
+    async def scene() -> None:
+        for case, (reply, words, kind) in FAULTS.items():
+            async with asked(script(reply, reply, packed)) as (endpoint, stub):
+                assert (await ask(endpoint)).text == "Output: 1", case
+                assert len(stub.requests) == 3, case
+                assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
+            is_mute = kind in MUTE_ATTEMPTS
+            async with asked(script(reply), max_attempts=3) as (endpoint, stub):
+                with pytest.raises(
+                    EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)
+                ) as caught:
+                    await ask(endpoint)
+                message = str(caught.value)
+                assert message.startswith(f"tiny at {stub.base_url}: "), case
+                end = "and no call was ever answered" if is_mute else "at the last of 3 attempts: "
+                assert end in message, case
+                assert "\n" not in message, case
+                assert len(message) < 500, case
+                assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
+                assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
-
-@pytest.mark.parametrize("odd", ODD)
-def test_an_odd_answer_that_stays_is_named_in_one_line(odd: str) -> None:
-    reply, words, kind = ODD[odd]
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused if kind in MUTE_ATTEMPTS else EndpointUnreachable) as caught:
-            await ask(endpoint)
-        message = str(caught.value)
-        assert words in message
-        assert message.startswith(f"tiny at {stub.base_url}: ")
-        assert ("and no call was ever answered" if kind in MUTE_ATTEMPTS else "at the last of 3 attempts: ") in message
-        assert "\n" not in message
-        assert len(message) < 500
-        assert endpoint.counters.snapshot() == Usage(failed=1, retried=2)
-        assert endpoint.counters.snapshot().faults == {kind: 3}
-
-    run(script(reply), use, max_attempts=3)
+    asyncio.run(scene())
 
 
 def test_a_server_that_is_not_there_is_unreachable() -> None:
@@ -302,56 +188,54 @@ def test_a_server_that_never_answers_is_given_up_in_time() -> None:
     run(never, use, timeout_s=0.05, max_attempts=2)
 
 
-@pytest.mark.parametrize("broke", [refusal(429, code="insufficient_quota"), refusal(402)])
-def test_an_account_without_credit_is_refused_at_once(broke: Reply) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=r"the account has no credit left .*: add credit"):
-            await ask(endpoint)
-        assert len(stub.requests) == 1
-
-    run(script(broke), use)
-
-
-@pytest.mark.parametrize(("status", "words"), [(401, "key refused"), (403, "key refused"), (404, "unknown model")])
-def test_a_refusal_is_final(status: int, words: str) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=words):
-            await ask(endpoint)
-        assert len(stub.requests) == 1
-        assert endpoint.counters.snapshot() == Usage(failed=1)
-
-    run(script(refusal(status)), use)
-
-
-def test_a_plain_string_as_error_is_repeated() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=r"\(HTTP 401 Unauthorized\)"):
-            await ask(endpoint)
-
-    run(script(as_json({"error": "Unauthorized"}, 401)), use)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [f"Incorrect API key provided: {KEY}.", "Incorrect API key provided: sk-ve****6789.", "key sk-other is wrong"],
+REFUSALS: tuple[tuple[Reply, str], ...] = (
+    (refusal(429, code="insufficient_quota"), r"the account has no credit left .*: add credit"),
+    (refusal(402), r"the account has no credit left .*: add credit"),
+    (as_json({"error": "Unauthorized"}, 401), r"key refused \(HTTP 401 Unauthorized\)"),
+    (refusal(403, "token hf_abcdef has expired"), r"key refused .*token \[key\] has expired"),
+    (refusal(404), "unknown model or address"),
+    (Reply(b"", status=302, headers={"location": "http://example.invalid/"}), "it redirects"),
+    (Reply(b"", status=400), "did not accept"),
+    (Reply(b"{", status=418), "did not accept"),
+    (refusal(400, "Invalid model name passed in model=tiny"), "unknown model"),
+    (refusal(400, "temperature and seed are words of the prompt", param="messages"), "did not accept"),
+    (as_json({"detail": [{"loc": ["body", "messages"], "msg": "wrong", "input": "my seed"}]}, 422), "did not accept"),
+    (refusal(422, "max_completion_tokens: must be at most 20", param="max_completion_tokens"), "did not accept"),
+    *(
+        (refusal(400, f"{words}. The maximum context length is 20 tokens", **more), "does not fit")
+        for words, more in (
+            ("max_completion_tokens is too large: 50", {}),
+            ("max_completion_tokens is too large: 50", {"param": "max_completion_tokens"}),
+            ("max_completion_tokens is 50", {"param": "input_tokens"}),
+        )
+    ),
 )
-def test_no_message_repeats_the_key(words: str) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused) as caught:
-            await ask(endpoint)
-        assert "[key]" in str(caught.value)
-        assert "sk-" not in str(caught.value)
-        assert "6789" not in str(caught.value)
-
-    run(script(refusal(401, words)), use, api_key=KEY)
 
 
-def test_a_key_of_any_form_is_kept_out_of_messages() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=r"token \[key\] has expired"):
-            await ask(endpoint)
+def test_a_request_refused_for_good_is_not_repeated() -> None:
+    async def scene() -> None:
+        for reply, words in REFUSALS:
+            async with asked(script(reply), api_key="hf_abcdef") as (endpoint, stub):
+                with pytest.raises(EndpointRefused, match=words):
+                    await ask(endpoint)
+                assert len(stub.requests) == 1, reply
+                assert endpoint.dropped_fields == (), reply
+                assert endpoint.counters.snapshot() == Usage(failed=1), reply
+                assert endpoint.counters.snapshot().faults == {f"HTTP {reply.status}": 1}, reply
 
-    run(script(refusal(403, "token hf_abcdef has expired")), use, api_key="hf_abcdef")
+    asyncio.run(scene())
+
+
+def test_no_message_repeats_the_key() -> None:
+    async def scene() -> None:
+        for rest in (f"API key provided: {KEY}.", "API key provided: sk-ve****6789.", "key sk-other is wrong"):
+            async with asked(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):
+                with pytest.raises(EndpointRefused, match=r"\[key\]") as caught:
+                    await ask(endpoint)
+                assert "sk-" not in str(caught.value)
+                assert "6789" not in str(caught.value)
+
+    asyncio.run(scene())
 
 
 def test_a_servers_words_are_cut() -> None:
@@ -362,37 +246,6 @@ def test_a_servers_words_are_cut() -> None:
         assert "\n" not in str(caught.value)
 
     run(script(refusal(400, "blah\n" * 100_000)), use)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        refusal(
-            400, "This model's maximum context length is 2048 tokens, max_completion_tokens is 50", param="input_tokens"
-        ),
-        refusal(400, "max_completion_tokens is too large: 50. The maximum context length is 20 tokens"),
-        refusal(
-            400,
-            "max_completion_tokens is too large: 50. The maximum context length is 20 tokens",
-            param="max_completion_tokens",
-        ),
-        refusal(422, "max_completion_tokens: must be at most 20", param="max_completion_tokens"),
-        refusal(400, "Invalid model name passed in model=tiny"),
-        refusal(400, "temperature and seed are words of the prompt", param="messages"),
-        as_json({"detail": [{"loc": ["body", "messages"], "msg": "wrong", "input": "my seed"}]}, 422),
-        Reply(b"", status=400),
-        Reply(b"", status=302, headers={"location": "http://example.invalid/"}),
-        Reply(b"{", status=418),
-    ],
-)
-def test_a_request_refused_for_good_is_not_repeated(reply: Reply) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused, match=r"did not accept|redirects|does not fit|unknown model"):
-            await ask(endpoint)
-        assert len(stub.requests) == 1
-        assert endpoint.dropped_fields == ()
-
-    run(script(reply), use)
 
 
 def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
@@ -415,34 +268,33 @@ def as_fastapi(found: list[str]) -> Reply:
     return as_json({"detail": [{"loc": ["body", f], "msg": "Extra inputs are not permitted"} for f in found]}, 422)
 
 
-@pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
-@pytest.mark.parametrize(
-    "fields",
-    [
-        ("seed",),
-        ("temperature", "seed"),
-        ("max_completion_tokens",),
-        ("max_completion_tokens", "max_tokens", "seed"),
-        ("reasoning_effort", "chat_template_kwargs"),
-    ],
+REFUSED_FIELDS = (
+    ("seed",),
+    ("temperature", "seed"),
+    ("max_completion_tokens",),
+    ("max_completion_tokens", "max_tokens", "seed"),
+    ("reasoning_effort", "chat_template_kwargs"),
 )
-def test_an_optional_field_that_is_refused_is_left_out_from_then_on(
-    fields: tuple[str, ...], complaint: Callable[[list[str]], Reply]
-) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await asyncio.gather(*(ask(endpoint, str(i)) for i in range(5)))
-        before = len(stub.requests)
-        await ask(endpoint, "once more")
-        assert len(stub.requests) == before + 1
-        last = stub.bodies[-1]
-        assert not set(fields) & last.keys()
-        assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
-        assert sorted(endpoint.dropped_fields) == sorted(fields)
-        assert sorted(endpoint.counters.snapshot().refused_fields) == sorted(f"{field} (tiny)" for field in fields)
-        assert endpoint.counters.snapshot().retried == 0
-        assert endpoint.counters.snapshot().failed == 0
 
-    run(refusing(*fields, complaint=complaint), use, effort="none")
+
+@pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
+def test_a_refused_optional_field_is_left_out_from_then_on(complaint: Callable[[list[str]], Reply]) -> None:
+    async def scene() -> None:
+        for fields in REFUSED_FIELDS:
+            async with asked(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
+                await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
+                before = len(stub.requests)
+                await ask(endpoint, "once more")
+                assert len(stub.requests) == before + 1, fields
+                last = stub.bodies[-1]
+                assert not set(fields) & last.keys(), fields
+                assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
+                assert sorted(endpoint.dropped_fields) == sorted(fields)
+                usage = endpoint.counters.snapshot()
+                assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
+                assert (usage.retried, usage.failed) == (0, 0), fields
+
+    asyncio.run(scene())
 
 
 def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
@@ -461,13 +313,6 @@ def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
         assert endpoint.dropped_fields == ()
 
     run(behave, use)
-
-
-def test_a_packed_answer_is_unpacked() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert (await ask(endpoint)).text == "Output: 1"
-
-    run(script(Reply(gzip.compress(chat().body), headers={"content-encoding": "gzip"})), use)
 
 
 def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused() -> None:
@@ -551,9 +396,9 @@ def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
         return chat()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await asyncio.gather(*(ask(endpoint, str(i)) for i in range(60)))
+        await asyncio.gather(*(ask(endpoint, str(i)) for i in range(25)))
         assert endpoint.counters.snapshot().failed == 0
-        assert endpoint.counters.snapshot().retried > 60
+        assert endpoint.counters.snapshot().retried > 25
 
     run(one_at_a_time, use, max_attempts=6, backoff_s=0.002)
 
@@ -644,10 +489,10 @@ def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
         return chat()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await asyncio.gather(*(ask(endpoint, str(number)) for number in range(40)))
+        await asyncio.gather(*(ask(endpoint, str(number)) for number in range(10)))
         assert endpoint.counters.snapshot().retried == 0
 
-    run(slow, use, concurrency=1, timeout_s=0.5)
+    run(slow, use, concurrency=1, timeout_s=0.15)
 
 
 def test_a_cancelled_call_frees_its_place() -> None:
@@ -679,24 +524,23 @@ def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_whatever_decides_an_answer_is_part_of_its_key(tmp_path: Path) -> None:
+    changes: list[dict[str, Any]] = [
         {"content": "other"},
         {"temperature": 0.5},
         {"seed": 6},
         {"max_tokens": 51},
         {"response_format": {"type": "json_object"}},
         {"structured": {"choice": ["0", "1"]}},
-    ],
-)
-def test_whatever_decides_an_answer_is_part_of_its_key(change: dict[str, Any], tmp_path: Path) -> None:
+    ]
+
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
         async with asked(script(chat()), cache=cache) as (endpoint, stub):
             await ask(endpoint)
-            await ask(endpoint, **change)
-            assert len(stub.requests) == 2
+            for asked_before, change in enumerate(changes, start=1):
+                await ask(endpoint, **change)
+                assert len(stub.requests) == asked_before + 1, change
         await cache.aclose()
 
     asyncio.run(scene())
@@ -767,21 +611,23 @@ def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]
     run(listing(reply), use)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1", "http://me:pw@host/v1"],
-)
-def test_an_address_that_is_none_is_refused_at_once(address: str) -> None:
-    with pytest.raises(InputError) as caught:
-        endpoint_at(address)
-    assert "pw" not in str(caught.value)
-
-
-@pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
-def test_a_key_no_header_can_carry_is_refused_at_once(key: str) -> None:
-    with pytest.raises(InputError) as caught:
-        endpoint_at("http://localhost/v1", api_key=key)
-    assert key not in str(caught.value)
+def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
+    for address in (
+        "",
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "http://[::1",
+        "http://host:99999/v1",
+        "http://me:pw@h/v1",
+    ):
+        with pytest.raises(InputError) as caught:
+            Server(base_url=address, model="tiny")
+        assert "pw" not in str(caught.value)
+    for key in ("schlüssel", "two\nlines"):
+        with pytest.raises(InputError) as caught:
+            Server(base_url="http://localhost/v1", model="tiny", api_key=key)
+        assert key not in str(caught.value)
 
 
 def test_a_second_event_loop_is_refused() -> None:
@@ -810,7 +656,9 @@ def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch:
     run(script(chat()), use, max_attempts=1)
 
 
-def test_importing_the_module_does_not_import_openai() -> None:
-    modules = "vpp.llm.endpoint, vpp.llm.learner, vpp.llm.optimizer"
-    code = f"import sys, {modules}; sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_only_the_client_imports_the_http_libraries() -> None:
+    """They take half a second: `vpp.llm.client` is imported when the first call is made."""
+    heavy = re.compile(r"^(from|import) (vpp\.llm\.client|openai|aiohttp|httpx2)\b", re.MULTILINE)
+    package = Path(vpp.__file__).parent
+    importing = [path.name for path in package.rglob("*.py") if heavy.search(path.read_text(encoding="utf-8"))]
+    assert importing == ["client.py"]

@@ -2,10 +2,11 @@
 
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def of_kinds(dataset: Dataset, **kinds: Kind) -> Dataset:
     return replace(dataset, columns=columns)
 
 
+@cache
 def guard(dataset: Dataset, *, templates: str = "paper", examples: str = EXAMPLES) -> Guard:
     prompts = OptimizerPrompts(
         dataset=dataset,
@@ -58,6 +60,18 @@ def guard(dataset: Dataset, *, templates: str = "paper", examples: str = EXAMPLE
 
 def fault(dataset: Dataset, rule: str, **options: str) -> str | None:
     return guard(dataset, **options).fault(rule, parent=seed_sentence(dataset))
+
+
+def assert_pass(cases: Iterable[tuple[Dataset, str]], **options: str) -> None:
+    """No rule is refused."""
+    refused = [(rule, reason) for dataset, rule in cases if (reason := fault(dataset, rule, **options))]
+    assert refused == []
+
+
+def assert_refused(cases: Iterable[tuple[Dataset, str]], reason: str, **options: str) -> None:
+    """Every rule is refused for this reason."""
+    faults = [(rule, fault(dataset, rule, **options)) for dataset, rule in cases]
+    assert [(rule, given) for rule, given in faults if reason not in (given or "")] == []
 
 
 ADMISSION = of_kinds(
@@ -167,20 +181,20 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "reason"), BAD)
-def test_a_text_that_is_no_rule_is_refused_with_its_reason(rule: str, reason: str) -> None:
-    found = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "paper")
-    assert found is not None
-    assert reason in found
-    assert "\n" not in found
+def test_a_text_that_is_no_rule_is_refused_with_its_reason() -> None:
+    for rule, reason in BAD:
+        reason_given = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "paper")
+        assert reason_given is not None, (rule, reason)
+        assert reason in reason_given, (rule, reason)
+        assert "\n" not in reason_given, (rule, reason)
 
 
-@pytest.mark.parametrize("templates", ["paper", "terse", "json"])
-def test_the_placeholder_of_every_answer_form_is_refused(templates: str) -> None:
-    refining, drawing = shipped("optimizer", templates), shipped("prior", templates)
-    for form in (optimizer_form(refining.style), prior_form(drawing.style)):
-        placeholder = re.split(r'New rule: |"new_rule": "', form)[-1].rstrip('"}')
-        assert "repeats the instructions" in (fault(ADMISSION, placeholder, templates=templates) or "")
+def test_the_placeholder_of_every_answer_form_is_refused() -> None:
+    for templates in ["paper", "terse", "json"]:
+        refining, drawing = shipped("optimizer", templates), shipped("prior", templates)
+        for form in (optimizer_form(refining.style), prior_form(drawing.style)):
+            placeholder = re.split(r'New rule: |"new_rule": "', form)[-1].rstrip('"}')
+            assert "repeats the instructions" in (fault(ADMISSION, placeholder, templates=templates) or ""), templates
 
 
 def test_a_regression_rule_needs_a_number_or_a_column() -> None:
@@ -261,25 +275,16 @@ GOOD: list[tuple[Dataset, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("dataset", "rule"), GOOD)
-@pytest.mark.parametrize("templates", GALLERY)
-def test_a_rule_that_a_person_would_write_passes(dataset: Dataset, rule: str, templates: str) -> None:
-    assert fault(dataset, rule, templates=templates) is None
+def test_a_rule_that_a_person_would_write_passes() -> None:
+    for templates in GALLERY:
+        assert_pass(GOOD, templates=templates)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "rules"),
-    [
-        (DIGITS, [*EVEN_SUM, *HAS_ZERO]),
-        (DIGITS, [f"The class label is 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]),
-        (POINTS, [told.removeprefix(BINARY) for told in CIRCLES]),
-        (LINE, FORMULAS),
-    ],
-)
-def test_the_papers_particles_and_their_rewordings_pass(dataset: Dataset, rules: list[str]) -> None:
-    checked = guard(dataset)
-    for rule in rules:
-        assert checked.fault(rule, parent=checked.seed_text) is None, rule
+def test_the_papers_particles_and_their_rewordings_pass() -> None:
+    of_digits = [f"The class label is 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]
+    assert_pass((DIGITS, rule) for rule in (*EVEN_SUM, *HAS_ZERO, *of_digits))
+    assert_pass((POINTS, rule.removeprefix(BINARY)) for rule in CIRCLES)
+    assert_pass((LINE, rule) for rule in FORMULAS)
 
 
 def shown(value: object) -> str | None:
@@ -342,15 +347,15 @@ PIECES = ["if ", "answer ", "[1]", "(", '"', "<<<", "the whole rule ", "math", "
 @given(rule=st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=60).map("".join)))
 def test_any_text_is_judged_without_an_error(rule: str) -> None:
     for dataset in (ADMISSION, DIGITS, REVIEWS, HOUSES):
-        found = fault(dataset, rule)
-        assert found is None or (found and "\n" not in found)
+        reason_given = fault(dataset, rule)
+        assert reason_given is None or (reason_given and "\n" not in reason_given)
 
 
-@pytest.mark.parametrize("piece", [*PIECES, "word ", "answer “", "the output is ", "x: "])
-def test_a_long_text_is_judged_in_linear_time(piece: str) -> None:
-    """Ten times as long as any rule takes up to 0.2 s of the processor; quadratic work would take a minute."""
+def test_a_long_text_is_judged_in_linear_time() -> None:
+    """Quadratic work would take 15 s of the processor a text, linear work takes 0.1 s."""
     checked = guard(ADMISSION)
-    rule = piece * (10 * RULE_LIMIT // len(piece))
-    began = time.process_time()
-    checked.fault(rule, parent=checked.seed_text)
-    assert time.process_time() - began < 5
+    for piece in (*PIECES, "word ", "answer “", "the output is ", "x: "):
+        rule = piece * (5 * RULE_LIMIT // len(piece))
+        began = time.process_time()
+        checked.fault(rule, parent=checked.seed_text)
+        assert time.process_time() - began < 3, piece

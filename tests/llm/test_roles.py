@@ -18,7 +18,7 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.templates import Template, shipped
-from vpp.problem import Exchange, Learner, Optimizer, Prediction
+from vpp.problem import Exchange, Prediction
 from vpp.usage import Usage
 
 from .stub import Behaviour, Reply, Request, Stub, chat, endpoint_at, refusal, script, serving
@@ -70,9 +70,7 @@ def with_learner(
 
 
 def with_optimizer(
-    behaviour: Behaviour,
-    use: Callable[[LlmOptimizer, Stub, Counters], Awaitable[None]],
-    **options: Any,
+    behaviour: Behaviour, use: Callable[[LlmOptimizer, Stub, Counters], Awaitable[None]], **options: Any
 ) -> None:
     async def scene() -> None:
         async with endpoint_of(behaviour) as (endpoint, stub):
@@ -89,7 +87,7 @@ async def even_sum(request: Request) -> Reply:
 
 
 class Held:
-    """Keeps every request waiting until it is let go; then behaves as told."""
+    """Keeps every request waiting until `free` is set, then answers with `then`."""
 
     def __init__(self, then: Behaviour) -> None:
         self.free = asyncio.Event()
@@ -115,31 +113,21 @@ def test_predictions_come_in_the_order_of_the_rows() -> None:
     with_learner(even_sum, use)
 
 
-def test_roles_are_what_a_sampler_asks_for() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
-        as_learner: Learner = learner
-        as_optimizer: Optimizer = optimizer_at(endpoint_at(stub.base_url))
-        assert as_learner
-        assert as_optimizer
+def test_the_same_question_is_asked_and_reported_once() -> None:
+    reported: list[tuple[str, int, int]] = []
 
-    with_learner(even_sum, use)
-
-
-def test_the_same_question_is_asked_once_and_told_once() -> None:
-    told: list[tuple[str, int, int]] = []
-
-    def hear(hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        told.append((hypothesis, prediction.row, attempts))
+    def note(hypothesis: str, prediction: Prediction, attempts: int) -> None:
+        reported.append((hypothesis, prediction.row, attempts))
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         await learner.predict(RULE, PARITY.train)
         await asyncio.gather(learner.predict(RULE, PARITY.train), learner.predict(RULE, PARITY.train[:1]))
         assert len(stub.requests) == 3
-        assert sorted(told) == [(hypothesis_id(RULE), number, 1) for number in range(3)]
+        assert sorted(reported) == [(hypothesis_id(RULE), number, 1) for number in range(3)]
         await learner.predict("Another rule.", PARITY.train[:1])
         assert len(stub.requests) == 4
 
-    with_learner(even_sum, use, on_answer=hear)
+    with_learner(even_sum, use, on_answer=note)
 
 
 def test_a_question_is_made_once_for_all_rows_of_a_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -514,12 +502,3 @@ def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
         assert (counters.snapshot().optimizer, counters.snapshot().unparsable) == (2, 1)
 
     with_optimizer(script(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")), use)
-
-
-def test_after_two_re_asks_nothing_is_drawn() -> None:
-    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
-        proposal = await optimizer.draw(temperature=1.0, seed=7)
-        assert (proposal.text, proposal.raw) == (None, "third")
-        assert proposal.reason == "there is no 'New rule:' heading"
-
-    with_optimizer(script(chat("first"), chat("second"), chat("third")), use)

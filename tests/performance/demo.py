@@ -6,6 +6,7 @@ of the demo model say nothing of a language model.
 
 import argparse
 import csv
+import io
 import json
 import os
 import subprocess
@@ -25,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
-from vpp.data.tasks import TASKS
+from vpp.data.tasks import TASKS, generate
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("vml", "mh", "smc")
@@ -70,21 +71,26 @@ def run(name: str, method: str, seed: int, folder: Path) -> Outcome:
 def table(name: str, seed: int, folder: Path) -> Path:
     """The CSV of a task or a table."""
     path = folder / f"{name}-{seed}.csv"
+    path.write_bytes(table_bytes(name, seed))
+    return path
+
+
+def table_bytes(name: str, seed: int) -> bytes:
+    """The CSV of a task, drawn by the seed, or of a table."""
     if name in TASKS:
-        vpp("task", name, "--seed", str(seed), "-o", str(path))
-    elif name == "penguins":
-        path.write_bytes((ROOT / "assets" / "examples" / "penguins.csv").read_bytes())
-    elif name == "gapminder":
+        return generate(name, seed=seed)
+    if name == "penguins":
+        return (ROOT / "assets" / "examples" / "penguins.csv").read_bytes()
+    if name == "gapminder":
         countries = gapminder()
         columns = ["lifeExp", "pop", "gdpPercap", "continent"]
-        countries[countries["year"] == 2007][columns].to_csv(path, index=False)
-    else:
-        bunch = load_iris() if name == "iris" else load_wine()
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([*bunch.feature_names, "target"])
-            writer.writerows([*row, bunch.target_names[y]] for row, y in zip(bunch.data, bunch.target, strict=True))
-    return path
+        return countries[countries["year"] == 2007][columns].to_csv(index=False).encode()
+    bunch = load_iris() if name == "iris" else load_wine()
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow([*bunch.feature_names, "target"])
+    writer.writerows([*row, bunch.target_names[y]] for row, y in zip(bunch.data, bunch.target, strict=True))
+    return file.getvalue().encode()
 
 
 def dataset(folder: Path) -> Dataset:

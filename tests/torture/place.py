@@ -111,7 +111,8 @@ class Place(Desk):
 def place_for(case: Case, folder: Path) -> Place:
     """A fresh one. The mark is its own, whatever ran before."""
     folder.mkdir(parents=True, exist_ok=True)
-    return Place(folder, environment={MARK: f"{os.getpid()}-{case.seed}-{folder.name}"}, run_dir=folder / "run")
+    environment = {MARK: f"{os.getpid()}-{case.seed}-{folder.name}"}
+    return Place(folder, environment=environment, run_dir=folder / "run", spawns=True)
 
 
 def ended(place: Place) -> None:

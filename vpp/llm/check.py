@@ -1,6 +1,6 @@
-"""Tries a server the way a run would use it, and says what was found, a line each.
+"""Test a server the way a run would use it; report one finding a line.
 
-Nothing of a user's table is sent: the prompts are the shipped templates over a tiny made-up one.
+Nothing of a user's table is sent: the prompts are the shipped templates over a tiny made-up table.
 """
 
 import asyncio
@@ -39,19 +39,19 @@ from vpp.problem import Prediction
 Mark = Literal["works", "note", "fails"]
 Role = Literal["learner", "optimizer"]
 BURST_LIMIT = 64
-"""Calls of the burst at most, however many a run may have in flight."""
+"""Most calls of the burst, however many a run may have in flight."""
 BURST_S = 10.0
-"""Seconds that the burst may take, or twice one answer's; what is not answered by then is dropped."""
+"""Seconds that the burst may take, if that is more than two answers; calls still open then are cancelled."""
 CHECK_S = 60.0
-"""Seconds after which a check begins nothing more; what it is at may take one answer's time longer."""
+"""Seconds after which no further part begins; the current one may take one answer longer."""
 DEMO_MODEL = "demo"
-"""The name that the demo model is served by."""
+"""Name under which the demo model is served."""
 SHORT = 128
-"""Tokens of the answers that only tell whether something works."""
-SAID_LIMIT = 160
-"""Characters of a model's words that are shown."""
+"""Tokens of answers that only show whether something works."""
+QUOTE_LIMIT = 160
+"""Characters shown of an answer."""
 NAMED = 12
-"""Models of a server's list that are named."""
+"""Models named of a server's list."""
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
 length,colour,animal
@@ -68,36 +68,36 @@ length,colour,animal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was tried."""
+    """Result of one part of the check."""
 
     name: str
     mark: Mark
-    """works: as it should. note: a run can live with it, and should know. fails: no run can go on."""
+    """works: as it should. note: a run works with a limitation. fails: no run works."""
     words: str
     """One line."""
     values: dict[str, Any] = field(default_factory=dict)
-    """The same in numbers and names, for programs."""
+    """The same as numbers and names, for programs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a server is tried with."""
+    """Options of a check."""
 
     roles: tuple[Role, ...] = ("learner", "optimizer")
     concurrency: int = DEFAULT_CONCURRENCY
-    """Calls in flight of a run."""
+    """Calls that a run has in flight."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
     structured: str = "off"
-    """Option of the learner's prompt (`choices.STRUCTURED`)."""
+    """How the learner's answers are structured (`choices.STRUCTURED`)."""
     longest_s: float = CHECK_S
-    """Seconds after which nothing more is tried."""
+    """Seconds after which no further part begins."""
 
 
 async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
-    """What one server does, a finding at a time; it ends after one that fails, and names what it had no time for.
+    """Yield the findings about one server. Ends after a finding that fails; the last one names parts left out.
 
-    endpoint: one that attempts each call once, without a cache.
+    endpoint: attempts each call once, without a cache.
     """
     ends_at = time.monotonic() + trial.longest_s
     listed = await _list(endpoint)
@@ -115,23 +115,23 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     untried = []
     one_s: float = answered.values["latency_s"]
     for name, part in _parts(endpoint, trial, one_s):
-        tried = await _in_time(part, ends_at, one_s)
-        if tried is None:
+        outcome = await _in_time(part, ends_at, one_s)
+        if outcome is None:
             untried.append(name)
         else:
-            yield tried
+            yield outcome
     yield _dropped(endpoint)
-    for finding in await _beside(endpoint):
-        yield finding
+    for page in await _pages(endpoint):
+        yield page
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
         yield Finding(name="not tried", mark="note", words=words, values={"untried": untried})
 
 
 def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
-    """What is tried of a model that answers, what a run needs most first. one_s: seconds of one answer, alone.
+    """Return the parts of the check, the most important first. one_s: seconds of one answer, alone.
 
-    Structured output comes first: it decides in which form the learner is asked.
+    Structured output comes first: it decides the form of the learner's prompt.
     """
     calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
     carriers = Carriers(endpoint)
@@ -148,7 +148,7 @@ def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Ca
 
 
 async def _in_time(part: Callable[[], Awaitable[Finding]], ends_at: float, one_s: float) -> Finding | None:
-    """What was found; None where it is too late to begin, or it was not done by one answer's time after the end."""
+    """Return the part's finding; None if the time is over, or the part takes one answer longer than that."""
     left_s = ends_at - time.monotonic()
     if left_s <= 0:
         return None
@@ -164,19 +164,19 @@ async def _in_time(part: Callable[[], Awaitable[Finding]], ends_at: float, one_s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listed:
-    """What came of asking for the list of models."""
+    """Result of listing the models."""
 
     models: tuple[ServedModel, ...] = ()
     is_reachable: bool = True
     why_not: str = ""
-    """Why there is no list."""
+    """Reason why there is no list."""
 
     @property
     def has_failed(self) -> bool:
         return "key refused" in self.why_not
 
     def findings(self, endpoint: Endpoint) -> list[Finding]:
-        """Nothing where only an answer of the model can tell whether a server is there."""
+        """Return the findings; none if only an answer of the model can show whether the server is reachable."""
         if not self.is_reachable and endpoint.model:
             return []
         if not self.is_reachable:
@@ -231,42 +231,42 @@ async def _ask(
 
 
 async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
-    """Whether the model answers at all, and how soon."""
+    """Test whether the model answers, and how soon."""
     started = time.perf_counter()
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=trial.learner_max_tokens)
     except EndpointError as error:
         return Finding(name="reachable" if is_new else "answers", mark="fails", words=str(error))
     latency_s = time.perf_counter() - started
-    said = f"{_quoted(completion.text)} in {latency_s:.2f} s, alone"
+    words = f"{_quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
-        said += "; it thinks before it answers, which --reasoning-effort none may switch off"
+        words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
-        said += "; it does not count tokens"
-    return Finding(name="answers", mark="works", words=said, values={"latency_s": round(latency_s, 4)})
+        words += "; it does not count tokens"
+    return Finding(name="answers", mark="works", words=words, values={"latency_s": round(latency_s, 4)})
 
 
 async def _structured(carriers: Carriers) -> Finding:
-    """Whether an answer keeps to a choice that the prompt does not speak of, and through which field."""
-    what = "structured output"
+    """Test whether the server enforces a choice that the prompt does not mention, and through which field."""
+    name = "structured output"
     try:
         tested = await carriers.tested()
     except EndpointError as error:
-        return Finding(name=what, mark="note", words=f"refused: {error}", values={"structured": "refused"})
+        return Finding(name=name, mark="note", words=f"refused: {error}", values={"structured": "refused"})
     if carrier := honoured(tested):
         words = f"honoured through {carrier}: --structured auto, choice and regex use it"
-        return Finding(name=what, mark="works", words=words, values={"structured": "honoured", "carrier": carrier})
+        return Finding(name=name, mark="works", words=words, values={"structured": "honoured", "carrier": carrier})
     refused = [f"{one.carrier} refused: {_quoted(one.said)}" for one in tested if one.outcome == "refused"]
     ignored = [one for one in tested if one.outcome == "ignored"]
     words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
     if ignored:
         names = ", ".join(one.carrier for one in ignored)
         words += f"; ignored in silence: {names}: asked for one of two words, it said {_quoted(ignored[0].said)}"
-    return Finding(name=what, mark="note", words=words, values={"structured": "refused" if refused else "ignored"})
+    return Finding(name=name, mark="note", words=words, values={"structured": "refused" if refused else "ignored"})
 
 
 async def _seed(endpoint: Endpoint) -> Finding:
-    """Asks twice with one seed and once with another, at temperature 1."""
+    """Ask twice with one seed and once with another, at temperature 1."""
     text = "Write twenty random digits and nothing else."
     try:
         first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
@@ -274,23 +274,23 @@ async def _seed(endpoint: Endpoint) -> Finding:
         return Finding(name="seed", mark="note", words=f"not known: {error}", values={"seed": "unknown"})
     if "seed" in endpoint.dropped_fields:
         return Finding(name="seed", mark="note", words="refused: no seed is sent", values={"seed": "refused"})
-    if _whole(first) != _whole(again):
+    if _output(first) != _output(again):
         words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
         return Finding(name="seed", mark="note", words=words, values={"seed": "ignored"})
-    if _whole(first) == _whole(other):
+    if _output(first) == _output(other):
         words = "not known: two seeds gave one answer at temperature 1; does it take the temperature?"
         return Finding(name="seed", mark="note", words=words, values={"seed": "unknown"})
     words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
     return Finding(name="seed", mark="works", words=words, values={"seed": "honoured"})
 
 
-def _whole(completion: Completion) -> tuple[str, str | None]:
+def _output(completion: Completion) -> tuple[str, str | None]:
     return completion.text, completion.reasoning
 
 
 async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
-    """So many calls at once, for at most so long."""
-    counted = endpoint.counters.snapshot().faults
+    """Send this many calls at a time, and wait at most `longest_s`."""
+    before = endpoint.counters.snapshot().faults
     started = time.perf_counter()
 
     async def one(number: int) -> float:
@@ -307,14 +307,14 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
     failed = len(done) - len(times)
     faults = {
-        kind: count - counted.get(kind, 0)
+        kind: count - before.get(kind, 0)
         for kind, count in endpoint.counters.snapshot().faults.items()
-        if count > counted.get(kind, 0)
+        if count > before.get(kind, 0)
     }
-    return _burst_told(calls, times, wall_s, failed=failed, late=len(late), faults=faults)
+    return _burst_finding(calls, times, wall_s, failed=failed, late=len(late), faults=faults)
 
 
-def _burst_told(
+def _burst_finding(
     calls: int, times: Sequence[float], wall_s: float, *, failed: int, late: int, faults: dict[str, int]
 ) -> Finding:
     pace = len(times) / wall_s
@@ -324,17 +324,17 @@ def _burst_told(
         words = f"0 of {calls} short calls at once answered within {wall_s:.1f} s{why}"
         return Finding(name="throughput", mark="note", words=words, values=values)
     slow_s = times[int(0.95 * (len(times) - 1))]
-    said = [
+    parts = [
         f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s, {pace:.1f} a second",
         f"half of them within {statistics.median(times):.2f} s, 95 % within {slow_s:.2f} s",
     ]
     if failed:
-        said.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
+        parts.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
     mark: Mark = "note" if failed or late else "works"
     return Finding(
         name="throughput",
         mark=mark,
-        words="; ".join(said),
+        words="; ".join(parts),
         values={**values, "median_s": round(statistics.median(times), 4)},
     )
 
@@ -343,7 +343,7 @@ def _burst_told(
 
 
 def toy() -> Dataset:
-    """Six rows of a made-up animal for training, two for tests."""
+    """Return a made-up table with six training rows and two test rows."""
     table = Table.read(TOY, name="made up")
     return build_dataset(
         table,
@@ -354,18 +354,18 @@ def toy() -> Dataset:
 
 
 def _templates(endpoint: Endpoint) -> str:
-    """The set of templates that a run takes by default."""
+    """Return the name of the templates that a run uses by default."""
     return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
 
 
 async def _learner(endpoint: Endpoint, trial: Trial, carriers: Carriers) -> Finding:
-    """One row, as a run asks about it."""
+    """Ask about one row, as a run does."""
     attempts: list[int] = []
     dataset, name = toy(), "learner prompt"
-    held = await _held(trial, carriers)
+    structured = await _structured_answers(trial, carriers)
     learner = LlmLearner(
         endpoint,
-        LearnerPrompts(dataset=dataset, template=shipped("learner", _templates(endpoint)), structured=held),
+        LearnerPrompts(dataset=dataset, template=shipped("learner", _templates(endpoint)), structured=structured),
         LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
         counters=Counters(),
         on_answer=lambda _, __, n: attempts.append(n),
@@ -376,15 +376,15 @@ async def _learner(endpoint: Endpoint, trial: Trial, carriers: Carriers) -> Find
         return Finding(name=name, mark="note", words=f"not answered: {error}", values={"parsed": False})
     if prediction.value is None:
         return _unread(name, prediction.reason, prediction.raw or "")
-    right = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
+    verdict = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
     again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
-    said = _quoted(prediction.explanation or str(prediction.value))
-    words = f"read{again}: {prediction.value}, {right}; it said {said}"
+    quote = _quoted(prediction.explanation or str(prediction.value))
+    words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
     return Finding(name=name, mark="works", words=words, values={"parsed": True, "answers": attempts[0]})
 
 
-async def _held(trial: Trial, carriers: Carriers) -> StructuredAnswers:
-    """How a run would hold the learner's answers."""
+async def _structured_answers(trial: Trial, carriers: Carriers) -> StructuredAnswers:
+    """Return how a run would structure the learner's answers."""
     if trial.structured == "off":
         return FREE_TEXT
     with suppress(EndpointError):
@@ -393,7 +393,7 @@ async def _held(trial: Trial, carriers: Carriers) -> StructuredAnswers:
 
 
 async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
-    """One batch answered by a wrong rule, as a run asks about it."""
+    """Ask about one batch that a wrong rule answered, as a run does."""
     dataset, name = toy(), "optimizer prompt"
     text = seed_sentence(dataset)
     prompts = OptimizerPrompts(
@@ -418,17 +418,17 @@ async def _optimizer(endpoint: Endpoint, trial: Trial) -> Finding:
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
     is_cut = "cut off at its limit" in (reason or "")
-    mend = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
+    fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
     words = f"answered three times, and could not be read ({printable(reason or '')}); it said {_quoted(raw)}"
-    return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": mend})
+    return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": fix})
 
 
 def _quoted(text: str) -> str:
-    line = printable(text[: 4 * SAID_LIMIT])
-    return f"'{line}'" if len(line) <= SAID_LIMIT else f"'{line[:SAID_LIMIT]}…'"
+    line = printable(text[: 4 * QUOTE_LIMIT])
+    return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
 
 
-# --- fields and pages beside ---------------------------------------------------------------------------------------
+# --- optional fields and the server's own pages ---------------------------------------------------------------------
 
 
 def _dropped(endpoint: Endpoint) -> Finding:
@@ -439,19 +439,19 @@ def _dropped(endpoint: Endpoint) -> Finding:
     return Finding(name="optional fields", mark="note", words=words, values={"refused": dropped})
 
 
-async def _beside(endpoint: Endpoint) -> list[Finding]:
-    """What the server tells of itself, where it does."""
+async def _pages(endpoint: Endpoint) -> list[Finding]:
+    """Read the pages on which some servers describe themselves."""
     health, version, metrics = await asyncio.gather(
         *(
             asyncio.to_thread(page_beside, endpoint.base_url, path, endpoint.server.gate)
             for path in ("/health", "/version", "/metrics")
         )
     )
-    found = []
+    findings = []
     if health is not None:
-        found.append(Finding(name="/health", mark="works", words="the server calls itself well"))
+        findings.append(Finding(name="/health", mark="works", words="the server calls itself well"))
     if version is not None and "<" not in version[:20]:
-        found.append(Finding(name="/version", mark="works", words=_quoted(endpoint.server.withheld(version))))
+        findings.append(Finding(name="/version", mark="works", words=_quoted(endpoint.server.withheld(version))))
     if metrics is not None and (load := read_load(metrics)):
-        found.append(Finding(name="/metrics", mark="works", words=load_words(load)))
-    return found
+        findings.append(Finding(name="/metrics", mark="works", words=load_words(load)))
+    return findings

@@ -1,6 +1,7 @@
 """One model behind one OpenAI-compatible address, as a run asks it: cached, limited and retried."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from vpp.llm.transport import AttemptFailed, FieldsRefused, Server, Transport
 __all__ = ["Completion", "Endpoint", "Limits", "ServedModel", "Server"]
 
 USUAL_LIMITS = Limits()
+Ask = Callable[[], Coroutine[Any, Any, Completion]]
 
 
 class Endpoint:
@@ -105,10 +107,8 @@ class Endpoint:
             **request_options(structured),
             **effort_options(self.server.effort),
         }
-        if self._cache:
-            completion = await self._cached(self._cache, messages, options)
-        else:
-            completion = await self._ask(messages, options)
+        ask = partial(self._retries.run, partial(self._attempt, messages, options))
+        completion = await (self._cached(self._cache, messages, options, ask) if self._cache else ask())
         self._retries.has_answered = True
         self._count(completion, structured)
         return completion
@@ -120,20 +120,20 @@ class Endpoint:
         except AttemptFailed as failure:
             raise EndpointUnreachable(self.server.message(str(failure))) from None
 
-    async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Return the cached answer, that of an equal request in flight, or a new one, which is kept."""
+    async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
+        """Return the cached answer, that of an equal request in flight, or a new one, which is stored."""
         address = self.server.cache_address or self.base_url
         key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
 
-        async def ask_and_keep() -> Completion:
-            completion = await self._ask(messages, options)
+        async def ask_and_store() -> Completion:
+            completion = await ask()
             if completion.text:
                 cache.put(key, completion)
             return completion
 
         if (completion := await cache.get(key)) is not None:
             return completion
-        completion, is_joined = await self._in_flight.run(key, ask_and_keep)
+        completion, is_joined = await self._in_flight.run(key, ask_and_store)
         return replace(completion, cached=True) if is_joined else completion
 
     def _count(self, completion: Completion, structured: Structure | None) -> None:
@@ -145,9 +145,6 @@ class Endpoint:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
         )
-
-    async def _ask(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        return await self._retries.run(partial(self._attempt, messages, options))
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed."""

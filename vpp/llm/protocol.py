@@ -31,6 +31,7 @@ SECRET_LENGTH = 8
 """Length from which a key, or its beginning, cannot be an ordinary word."""
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
+_OPENAI_KEY = re.compile(r"\bsk-\S+")
 SPELLING = {
     "max_tokens": "max_completion_tokens",
     "temperature": "temperature",
@@ -280,7 +281,7 @@ def withheld(words: str, secret: str) -> str:
 def short_reason(words: str, *, secret: str) -> str:
     """Shorten a server's message to one line of 200 characters without the key, complete or masked."""
     line = withheld(_one_line(withheld(words, secret)), secret).rstrip(".")
-    masked = re.sub(r"\S*\*{3}\S*|\bsk-\S+", "[key]", line)
+    masked = " ".join("[key]" if "***" in word else _OPENAI_KEY.sub("[key]", word) for word in line.split(" "))
     return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
 
 

@@ -13,8 +13,8 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"
 
 
-def told(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
-    """What a person is told of a server that talks like that, and what it counts as."""
+def failure(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
+    """The message about a server that talks like that, and the kinds of fault counted."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -89,19 +89,19 @@ async def bad_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
     ],
 )
 def test_a_server_that_talks_nonsense_is_told_in_plain_words(talk: Talk, words: str, kind: str) -> None:
-    message, faults = told(talk)
+    message, faults = failure(talk)
     assert words in message
     assert faults == {kind: 1}
 
 
 def test_a_reply_that_drips_is_given_up_in_time() -> None:
-    message, faults = told(drip, timeout_s=0.2)
+    message, faults = failure(drip, timeout_s=0.2)
     assert "no whole answer within 0.2 s: give it more time" in message
     assert faults == {"no answer in time": 1}
 
 
 def test_https_before_a_server_without_tls_says_so() -> None:
-    message, faults = told(at_once, scheme="https")
+    message, faults = failure(at_once, scheme="https")
     assert "TLS with https://127.0.0.1:" in message
     assert "write http:// where the server speaks no TLS" in message
     assert faults == {"TLS failed": 1}

@@ -1,11 +1,7 @@
-"""Outputs of a rule: labels of the table pass, whatever their script; other labels are refused."""
-
-import pytest
-
-from vpp.data.dataset import Dataset
+"""Rules must say which inputs give which of the table's outputs; praise of a rule says neither."""
 
 from .tables import row, table
-from .test_guards import DIGITS, fault, of_kinds
+from .test_guards import ADMISSION, DIGITS, HOUSES, PENGUINS, REVIEWS, assert_pass, assert_refused, fault, of_kinds
 from .test_leaks import BITS, HEART
 
 SIGNS = of_kinds(
@@ -49,16 +45,14 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize(("dataset", "rule", "label"), FOREIGN)
-def test_a_label_of_another_table_is_refused(dataset: Dataset, rule: str, label: str) -> None:
-    assert f"it gives '{label}', which is no label of this table" in (
-        fault(dataset, rule, templates="terse", examples=" ") or ""
-    )
+def test_a_label_of_another_table_is_refused() -> None:
+    for dataset, rule, label in FOREIGN:
+        reason = f"it gives '{label}', which is no label of this table"
+        assert_refused([(dataset, rule)], reason, templates="terse", examples=" ")
 
 
-@pytest.mark.parametrize(("dataset", "rule"), OWN)
-def test_a_rule_gives_its_labels_in_its_own_way(dataset: Dataset, rule: str) -> None:
-    assert fault(dataset, rule) is None
+def test_a_rule_gives_its_labels_in_its_own_way() -> None:
+    assert_pass(OWN)
 
 
 def test_a_rule_of_a_table_with_signs_may_still_break_off() -> None:
@@ -67,3 +61,34 @@ def test_a_rule_of_a_table_with_signs_may_still_break_off() -> None:
 
 def test_a_chinese_text_without_a_label_is_refused() -> None:
     assert "it names no label" in (fault(CHINESE, "这条规则很好。") or "")
+
+
+PRAISE = [
+    (HEART, "This is an excellent rule that predicts sick or healthy patients very well."),
+    (HEART, "The current rule is good and correctly gives sick and healthy for most rows."),
+    (HEART, "The rule gives the correct output, healthy or sick, for every patient."),
+    (BITS, "The rule works well for all items."),
+    (BITS, "The rule correctly gives 0 and 1 for all rows."),
+    (DIGITS, "The rule works well for all items."),
+    (DIGITS, "The rule correctly predicts the number."),
+    (HOUSES, "The current rule is good and fits all values well."),
+    (HOUSES, "The rule correctly predicts the number."),
+]
+RULES = [
+    (ADMISSION, "The rule is to always answer admitted."),
+    (HEART, "This rule gives sick for age above 40 and healthy for the rest."),
+    (HEART, "The new rule is: typical pain means sick, all others are healthy"),
+    (PENGUINS, "The rule says Torgersen is Adelie and Biscoe is Gentoo"),
+    (REVIEWS, "This rule predicts positive for great reviews and negative for bad ones"),
+    (DIGITS, "The rule outputs the parity of the integers."),
+    (DIGITS, "This rule gives 1 for odd sums and 0 for even sums."),
+    (HOUSES, "The rule is to output the median price, about 150."),
+]
+
+
+def test_praise_is_refused() -> None:
+    assert_refused(PRAISE, "it only speaks of a rule: say which inputs give which output")
+
+
+def test_a_rule_may_speak_of_itself() -> None:
+    assert_pass(RULES)

@@ -1,0 +1,81 @@
+"""Commands as forks of one process that has imported vpp: real processes, without the second that its imports take."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from vpp.cli import main
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    ["tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.exports"]
+)
+
+
+class Forked:
+    """`python -m vpp WORDS` with the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        (out, child_out), (err, child_err) = FORKS.Pipe(duplex=False), FORKS.Pipe(duplex=False)
+        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), child_out, child_err))
+        self._process.start()
+        self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end in (out, err))
+        for end in (out, err, child_out, child_err):
+            end.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Raises subprocess.TimeoutExpired."""
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired("vpp", timeout or 0.0)
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Return standard output and error. Raises subprocess.TimeoutExpired."""
+        with ThreadPoolExecutor(2) as pool:
+            read = [pool.submit(stream.read) for stream in (self.stdout, self.stderr)]
+            try:
+                self.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+            return read[0].result(), read[1].result()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Connection, err: Connection) -> None:
+    """Become the command: a session, a folder, an environment and streams of its own."""
+    os.setsid()
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    out.close()
+    err.close()
+    warnings.simplefilter("default")
+    sys.exit(main(words))

@@ -1,0 +1,236 @@
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.llm.stub import chat
+from vpp.llm import protocol
+from vpp.llm.protocol import (
+    SECRET_LENGTH,
+    OddReply,
+    named_fields,
+    read_completion,
+    read_models,
+    retry_after_s,
+    server_words,
+    short_reason,
+)
+
+NOW = datetime(2026, 1, 10, 14, 32, tzinfo=UTC)
+
+
+WAITS: dict[str, float | None] = {
+    "0": 0.0,
+    "2.5": 2.5,
+    "121": 120.0,
+    "9" * 400: 120.0,
+    "1e9": 120.0,
+    "Mon, 01 Jan 99999999999 00:00:00 GMT": None,
+    "Sat, 10 Jan 2026 14:32:30 +99999999999999": None,
+    "Sat, 10 Jan 2026 14:32:30 GMT": 30.0,
+    "Sat, 10 Jan 2026 14:00:00 GMT": 0.0,
+    "Sat, 10 Jan 2026 14:32:30 -0000": 30.0,
+    "later": None,
+    "nan": None,
+    "-1": None,
+    "": None,
+}
+
+
+def test_retry_after_is_seconds_or_a_date() -> None:
+    for header, seconds in WAITS.items():
+        assert retry_after_s({"retry-after": header}, now=NOW) == seconds, header
+    assert retry_after_s({}) is None
+
+
+MESSAGES = {
+    b'{"error": {"message": "a\\n b"}}': "a b",
+    b'{"error": "plain"}': "plain",
+    b'{"object": "error", "message": "old vLLM"}': "old vLLM",
+    b'{"detail": "Not Found"}': "Not Found",
+    b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body.seed: extra",
+    b"<h1>Bad</h1>": "<h1>Bad</h1>",
+    b"{}": "",
+    b"null": "",
+    b"": "",
+}
+
+
+def test_the_message_of_every_kind_of_error_is_read() -> None:
+    for body, message in MESSAGES.items():
+        assert server_words(body) == message
+
+
+def test_what_a_server_says_cannot_steer_a_terminal() -> None:
+    assert server_words(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()) == "no [2J way 1m"
+    listed = read_models(json.dumps([{"id": "ti\x1bny"}, {"id": "a" * 10_000}]).encode())
+    assert [model.id for model in listed] == ["ti ny", "a" * 200]
+
+
+def content(text: object, *, finish: str = "stop", **message: object) -> bytes:
+    return chat(text, finish=finish, **message).body  # type: ignore[arg-type]
+
+
+READ = {
+    "a field of reasoning": (content("1", reasoning="hm"), "1", "hm"),
+    "an older field of reasoning": (content("1", reasoning_content="hm"), "1", "hm"),
+    "thoughts in the content": (content("<think>hm</think>\n\nOutput: 1"), "Output: 1", "<think>hm</think>"),
+    "thoughts without a beginning": (content("hm\n</think>\nOutput: 1"), "Output: 1", "hm\n</think>"),
+    "no thoughts": (content("\nOutput: 1"), "\nOutput: 1", None),
+    "parts": (content([{"type": "text", "text": "Output:"}, {"type": "image_url"}, {"text": " 1"}]), "Output: 1", None),
+    "long reasoning": (content("1", reasoning="h" * 50_000), "1", "h" * 20_000),
+    "a long text with a lone surrogate": (content("\ud800" + "a" * 300_000), "?" + "a" * 199_999, None),
+    "an empty text": (content(""), "", None),
+}
+
+
+def test_an_answer_is_read_apart_from_its_reasoning() -> None:
+    for case, (body, text, reasoning) in READ.items():
+        completion = read_completion(body)
+        assert (completion.text, completion.reasoning) == (text, reasoning), case
+
+
+FLOW = b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n'
+ODD: dict[str, tuple[bytes, str, str]] = {
+    "a web page": (b"<html><body>It works!</body></html>", "a web page, not JSON: <html>", "web page"),
+    "an error under 200": (b'{"error": {"message": "died"}}', "200 with an error: died", "error under 200"),
+    "a plain error under 200": (b'{"error": "died"}', "200 with an error: died", "error under 200"),
+    "a cut text": (b'{"choices": [{"mess', "not whole JSON", "broken JSON"),
+    "nothing": (b"", "not whole JSON: nothing", "broken JSON"),
+    "plain text": (b"Output: 1", "not whole JSON", "broken JSON"),
+    "a list": (b"[1]", "not an object", "not the protocol"),
+    "a deep list": (b"[" * 100_000, "not whole JSON", "broken JSON"),
+    "two answers in one": (chat().body * 2, "not whole JSON", "broken JSON"),
+    "not UTF-8": (b"\xff\xfe\x00", "not whole JSON", "broken JSON"),
+    "a stream that nobody asked for": (FLOW, "as a stream", "streamed"),
+    "no choices": (b'{"choices": null}', "without any choice", "no choices"),
+    "empty choices": (b'{"choices": []}', "without any choice", "no choices"),
+    "choices of another kind": (b'{"choices": ["x"]}', "without any choice", "no choices"),
+    "no content": (content(None), "no content (finish reason stop)", "no content"),
+    "no message": (b'{"choices": [{"text": "1"}]}', "no content (finish reason None)", "no content"),
+    "parts without a text": (content([{"type": "image_url"}]), "no content", "no content"),
+    "a thought and no more": (content("<think>hm</think>\n"), "no content", "no content"),
+    "thinking cut short": (content(None, finish="length", reasoning="hm"), "cut off", "cut off before any answer"),
+    "an open thought": (content("<think>hm", finish="length"), "cut off", "cut off before any answer"),
+    "a filter": (content(None, finish="content_filter"), "withheld the answer", "answer withheld"),
+    "a model's refusal": (content(None, refusal="I cannot."), "(content filter) I cannot", "answer withheld"),
+    "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
+}
+"""Replies without an answer: body, message and kind."""
+
+
+def test_a_reply_without_an_answer_is_explained() -> None:
+    for case, (body, words, kind) in ODD.items():
+        with pytest.raises(OddReply) as caught:
+            read_completion(body)
+        assert words in str(caught.value), case
+        assert caught.value.kind == kind, case
+        assert ("allow more tokens" in caught.value.fix) == (kind == "cut off before any answer"), case
+
+
+def test_a_count_that_is_none_counts_as_nothing() -> None:
+    for count in (10**400, -5, True, 1.5, "7", None):
+        usage = {"prompt_tokens": count, "completion_tokens": count}
+        body = json.dumps({"choices": [{"message": {"content": "Output: 1"}}], "usage": usage}).encode()
+        completion = read_completion(body)
+        assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
+
+
+def test_a_field_is_named_as_a_whole_word() -> None:
+    body = b'{"error": {"message": "Unknown argument: max_completion_tokens"}}'
+    assert named_fields(body, ["max_tokens", "max_completion_tokens", "seed"]) == ["max_completion_tokens"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "content", "usage", "error", "data", "id", "detail", "param", "loc"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60)
+@given(st.binary() | json_values.map(json.dumps).map(str.encode))
+def test_no_body_makes_a_reader_raise_anything_but_an_odd_reply(body: bytes) -> None:
+    for read in (read_completion, read_models):
+        with suppress(OddReply):
+            read(body)
+    assert isinstance(server_words(body), str)
+    assert named_fields(body, ["seed"]) in ([], ["seed"])
+
+
+def test_an_error_nested_deep_is_an_odd_reply() -> None:
+    body = b'{"error":' * 480 + b"1" + b"}" * 480
+    with pytest.raises(OddReply, match="answered 200 with an error"):
+        read_completion(body)
+    assert server_words(body) == ""
+
+
+KEY = "Qz7/KEYabcdefghijklm0123456789"
+CUTS = (0, 200, 800, 4000, protocol.REASONING_LIMIT, protocol.TEXT_LIMIT)
+
+
+def stored_and_shown(body: bytes, secret: str) -> str:
+    """Everything that is stored or shown of a body, whatever it is taken for."""
+    texts = [short_reason(server_words(body, secret=secret), secret=secret)]
+    try:
+        read = read_completion(body, secret=secret)
+        texts += [read.text, read.reasoning or "", read.finish_reason or ""]
+    except OddReply as odd:
+        texts.append(short_reason(str(odd), secret=secret))
+    with suppress(OddReply):
+        texts += [model.id for model in read_models(body, secret=secret)]
+    return "\n".join(texts)
+
+
+def escaped(body: str) -> str:
+    """The key in a JSON body, each character as a number."""
+    return body.replace(KEY, "".join(f"\\u{ord(sign):04x}" for sign in KEY)).replace("/", "\\/")
+
+
+@settings(max_examples=40)
+@given(
+    sign=st.sampled_from("r \n."),
+    cut=st.sampled_from(CUTS),
+    before=st.integers(-5, len(KEY) + 5),
+    after=st.sampled_from(["", "!", " and more"]),
+    is_escaped=st.booleans(),
+    is_whole=st.booleans(),
+)
+def test_no_limit_leaves_the_beginning_of_a_key(
+    sign: str, cut: int, before: int, after: str, is_escaped: bool, is_whole: bool
+) -> None:
+    words = f"x{sign * max(cut - before, 0)}{KEY}{after}"
+    message = {"content": f"a<think>{words}</think>{words}", "reasoning": words}
+    for value in (
+        {"choices": [{"message": message, "finish_reason": words}]},
+        {"choices": [{"message": {"refusal": words}, "finish_reason": "content_filter"}]},
+        {"error": {"message": words}},
+        {"detail": [{"loc": [words], "msg": words}]},
+        [{"id": words}],
+        words,
+    ):
+        body = json.dumps(value)
+        sent = (escaped(body) if is_escaped else body)[: None if is_whole else -1]
+        assert KEY[:SECRET_LENGTH] not in stored_and_shown(sent.encode(), KEY)
+    assert KEY[:SECRET_LENGTH] not in stored_and_shown(words.encode(), KEY)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [f"it is {KEY[:-2]}", [{"text": f"it is {KEY[:9]}"}, {"text": KEY[9:]}]],
+)
+def test_a_key_that_is_cut_or_put_together_is_taken_out_too(content: object) -> None:
+    reply = {"choices": [{"message": {"content": content}}]}
+    assert read_completion(json.dumps(reply).encode(), secret=KEY).text == "it is [key]"
