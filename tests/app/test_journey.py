@@ -98,7 +98,7 @@ def test_the_example_is_watched_paused_stopped_replayed_and_resumed(app: App, vi
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Pause").wait_for()
-    wait_for_step(page, 1)
+    wait_for_step(page, 2)
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
     expect(listed).to_contain_text("SMC · stopped", timeout=20_000)
