@@ -30,7 +30,7 @@ ROWS = tuple(Row(id=k, inputs=(("x", str(k)),), target="a") for k in range(12))
 @pytest.mark.parametrize("name", FILTERED)
 def test_texts_decisions_and_populations_are_those_without_it(name, task):
     n_partial = 0
-    for seed in range(4):
+    for seed in range(2):
         tau = "auto" if task == "regression" else "1.0"
         config = scripted.variant(name, seed=seed, tau=tau, evaluate_every=2)
         plain = scripted.run(scripted.make_problem(config, scripted.Script(task)), config)

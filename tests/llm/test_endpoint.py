@@ -181,7 +181,7 @@ def test_a_server_that_never_answers_is_given_up_in_time() -> None:
         raise AssertionError
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointUnreachable, match=r"no whole answer within 0\.05 s"):
+        with pytest.raises(EndpointUnreachable, match=r"no complete answer within 0\.05 s"):
             await ask(endpoint)
         assert endpoint.counters.snapshot().retried == 1
 

@@ -31,21 +31,15 @@ def test_a_point_is_certain_exactly_when_those_with_a_voice_are_unanimous(pairs)
 
 @settings(deadline=None)
 @given(labelled)
-def test_entropy_is_zero_exactly_when_the_voices_are_unanimous(pairs):
+def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
     assume(voices(pairs))
     entropy = vote_entropy(*unzip(pairs))
     assert (entropy == 0) == (not is_uncertain(*unzip(pairs)))
     assert 0 <= entropy <= math.log2(3) + 1e-12
-
-
-@settings(deadline=None)
-@given(labelled)
-def test_entropy_equals_the_literal_sum(pairs):
-    assume(voices(pairs))
     total = sum(weight for _, weight in voices(pairs))
     shares = [sum(w for v, w in voices(pairs) if v == label) / total for label in "abc"]
     literal = -sum(share * math.log2(share) for share in shares if share)
-    assert vote_entropy(*unzip(pairs)) == pytest.approx(literal, abs=1e-9)
+    assert entropy == pytest.approx(literal, abs=1e-9)
 
 
 @pytest.mark.parametrize("classes", [1, 2, 4, 8])
@@ -90,15 +84,9 @@ def test_where_only_particles_without_a_voice_answered_all_count_as_abstaining()
 @given(numbered)
 @example([(0.1, 1 / 3), (0.1, 1 / 3), (0.1, 1 / 3)])
 @example([(0.1, 0.1)] * 10)
-def test_spread_is_zero_exactly_when_the_voices_are_unanimous(pairs):
+def test_spread_equals_the_literal_standard_deviation_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
     assume(voices(pairs))
     assert (weighted_spread(*unzip(pairs)) == 0) == (not is_uncertain(*unzip(pairs)))
-
-
-@settings(deadline=None)
-@given(numbered)
-def test_spread_equals_the_literal_weighted_standard_deviation(pairs):
-    assume(voices(pairs))
     total = sum(w for _, w in voices(pairs))
     mean = sum(p * w for p, w in voices(pairs)) / total
     literal = math.sqrt(sum(w * (p - mean) ** 2 for p, w in voices(pairs)) / total)

@@ -22,7 +22,7 @@ def counts(weights, *, u):
     return np.bincount(ancestors, minlength=len(weights))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(shares, uniforms)
 @example([1, 1, 1], ALMOST_ONE)
 def test_every_particle_gets_floor_or_ceil_of_k_w_copies(parts, u):
@@ -40,19 +40,13 @@ def on_an_edge(parts, u):
     return bool((np.abs(edges - np.round(edges)) < 1e-9).any())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 @given(shares)
 def test_copies_averaged_over_a_grid_of_u_equal_k_w_exactly(parts):
     # Edges lie at multiples of 1 / sum(parts): mid-points of a grid that fine never touch one.
     grid = [(i + 0.5) / sum(parts) for i in range(sum(parts))]
     total = sum(counts(parts, u=u) for u in grid)
     assert total.tolist() == [part * len(parts) for part in parts]
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1)), min_size=1, max_size=12).filter(any), uniforms)
-def test_a_particle_without_weight_is_never_copied(weights, u):
-    assert all(weights[a] > 0 for a in systematic_resample(weights, u=u))
 
 
 @pytest.mark.parametrize("winner", range(4))
@@ -65,17 +59,6 @@ def test_all_weight_on_one_particle_copies_it_everywhere(winner, u):
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
 def test_equal_weights_copy_each_particle_once(size, u):
     assert systematic_resample([1 / size] * size, u=u).tolist() == list(range(size))
-
-
-@settings(deadline=None)
-@given(shares, st.randoms(use_true_random=False))
-def test_permuted_weights_permute_the_mean_number_of_copies(parts, random):
-    order = list(range(len(parts)))
-    random.shuffle(order)
-    grid = [(i + 0.5) / sum(parts) for i in range(sum(parts))]
-    plain = sum(counts(parts, u=u) for u in grid)
-    permuted = sum(counts([parts[i] for i in order], u=u) for u in grid)
-    assert permuted.tolist() == [plain[i] for i in order]
 
 
 @pytest.mark.parametrize("scale", [1e-200, 0.5, 2.0, 1024.0, 1e200])
@@ -103,10 +86,11 @@ def test_a_pointer_that_rounds_up_to_one_names_the_last_particle(size):
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30).filter(any), uniforms)
+@given(st.lists(st.just(0.0) | st.floats(0, 1), min_size=1, max_size=30).filter(any), uniforms)
 @example([1e-20, 1.0, 1e-20], ALMOST_ONE)
-def test_ancestors_are_ascending_slots(weights, u):
+def test_ancestors_are_ascending_slots_with_weight(weights, u):
     ancestors = systematic_resample(weights, u=u)
+    assert all(weights[a] > 0 for a in ancestors)
     assert (np.diff(ancestors) >= 0).all()
     assert 0 <= ancestors.min() <= ancestors.max() < len(weights)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import dataset, run
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.data.dataset import Dataset
 from vpp.reporting.document import report_html
 
@@ -75,9 +75,9 @@ def test_text_from_outside_is_in_no_script_and_makes_no_element(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["vml", "vml5", "mh", "always accept", "adaptive", "growing"])
-def test_every_method_has_a_chart(tmp_path: Path, name: str) -> None:
+def test_every_method_has_a_chart(name: str) -> None:
     task = "regression" if name == "growing" else "classification"
-    html = report_html(sampled(tmp_path, VARIANTS[name], task=task))
+    html = report_html(sampled_run(name, task))
     assert figures(html)
     assert ("Effective sample size by step" in html) == VARIANTS[name].is_weighted
 
