@@ -34,7 +34,7 @@ SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 SECTIONS = [
     "In brief",
     "The posterior",
-    "How near the ideas are",
+    "Agreement between hypotheses",
     "Where the ideas came from",
     "What the data ruled out",
     "Where the particles disagree",
