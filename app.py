@@ -1,14 +1,14 @@
-"""The app's frame: page settings, navigation, the list of runs."""
+"""The app's entry: page settings, navigation, login, the list of runs."""
 
 import streamlit as st
 
-from pages.parts import frame, person, run_list
+from pages.parts import frame, opening, person
 
 
 def draw() -> None:
-    """One visitor's page."""
-    st.set_page_config(page_title="VPP", page_icon=str(frame.ASSETS / "icon.svg"), layout="wide")
-    st.logo(str(frame.ASSETS / "logo.svg"), size="large", icon_image=str(frame.ASSETS / "icon.svg"))
+    """Draw one visitor's page."""
+    st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
+    st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
     frame.stylesheet()
     frame.warm_up()
     page = st.navigation(
@@ -28,7 +28,7 @@ def draw() -> None:
     frame.check_environment()
     person.sign_in()
     with st.sidebar:
-        run_list.draw()
+        frame.list_runs()
         person.sign_out()
     st.session_state["frame.entered"] = True
     page.run()
@@ -37,9 +37,9 @@ def draw() -> None:
 if __name__ == "app":  # `streamlit run` imports this file for its server, which then runs it for each visitor
     from starlette.middleware import Middleware
 
-    from pages.parts.door import Door
-    from pages.parts.warming import warming
+    from pages.parts.frame import warming
+    from pages.parts.middleware import Guard
 
-    app = st.App(__file__, middleware=[Middleware(Door)], lifespan=warming)
+    app = st.App(__file__, middleware=[Middleware(Guard)], lifespan=warming)
 else:
     draw()

@@ -1,6 +1,6 @@
-// Stands in a part of the page and asks for it when a pulse says that it is due. As the part itself asks, its own
-// fragment is run: a click elsewhere at the same moment keeps its effect. It asks when the page is idle, since what
-// is told within one turn of the page is sent together, as if all of it came from here.
+// Requests a rerun of its part of the page when a pulse says that the part is due. The request comes from the part, so
+// Streamlit reruns only its fragment, and a click elsewhere at the same moment keeps its effect. It waits until the page
+// is idle: Streamlit sends all values set within one turn of the event loop together, as if all came from here.
 const whenIdle = window.requestIdleCallback ?? setTimeout
 
 export default function ({ data, parentElement, setTriggerValue }) {

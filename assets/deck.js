@@ -1,5 +1,5 @@
-// The live deck. Python sends bytes, a line of JSON and the cards as escaped HTML; this puts them in place without
-// disturbing a reader: an open fold stays open, a selection stays selected, and while a card is read the order is held.
+// The live deck. Python sends bytes: a line of JSON, then the cards as escaped HTML. Cards are replaced without disturbing
+// a reader: open folds stay open, a selection stays selected, and the order is held while someone reads a card.
 const ENDS = ["pointerup", "pointercancel"]
 const folds = (card) => [...card.querySelectorAll("details[data-fold]")]
 
@@ -7,13 +7,13 @@ function isRead(deck, selected) {
   return deck.contains(selected) || deck.matches(":hover") || deck.querySelector("details[open]") || deck.contains(document.activeElement)
 }
 
-// Where a selection begins; null where none is. Asked once a refresh: after a change the browser lays out the page first.
+// Node at which the selection begins, or null. Read once per refresh: after a change it would force a layout.
 function selectedNode() {
   const selection = document.getSelection()
   return selection && !selection.isCollapsed ? selection.anchorNode : null
 }
 
-// An open fold that a step has no successor for stays, as one from before, until it has or is closed.
+// Keep an open fold that is missing from the next card, until the fold comes back or is closed.
 function keepOpen(card, next) {
   const foot = next.querySelector(".foot")
   if (!foot) return
@@ -22,7 +22,7 @@ function keepOpen(card, next) {
     if (!fold.open || isInner || next.querySelector(`details[data-fold="${CSS.escape(fold.dataset.fold)}"]`)) continue
     const kept = fold.cloneNode(true)
     kept.dataset.before = "true"
-    // Nothing is sent any more for a step that has passed: a prompt that did not come is left out.
+    // Python sends no prompt of an earlier step any more: remove one that has not arrived.
     for (const prompt of kept.querySelectorAll("details[data-wanted]")) {
       if (prompt.querySelector("pre")) delete prompt.dataset.wanted
       else prompt.remove()
@@ -31,7 +31,7 @@ function keepOpen(card, next) {
   }
 }
 
-// Whether the card is what it should be now; one that holds a selection waits.
+// Update a card unless it holds a selection; true if the card is up to date afterwards.
 function update(card, next, opened, selected) {
   const name = (fold) => `${card.dataset.key} ${fold.dataset.fold}`
   for (const fold of folds(card)) opened[fold.open ? "add" : "delete"](name(fold))
@@ -52,7 +52,7 @@ function update(card, next, opened, selected) {
   return true
 }
 
-// Words on the clipboard; where the browser has no such interface, by way of a field that is selected and copied.
+// Copy words to the clipboard. A browser without that interface copies from a selected text field.
 async function copy(words) {
   try {
     await navigator.clipboard.writeText(words)
@@ -81,7 +81,7 @@ async function copyClicked(root, event) {
   }, 2000)
 }
 
-// Prompts come when they are opened: Python is told of which slots one is, and sends those cards anew with them.
+// Prompts are sent on demand: Python gets the slots of the open ones and sends those cards again with their prompts.
 function want(root) {
   const open = [...root.querySelectorAll("details[data-wanted][open]")].map((fold) => Number(fold.dataset.wanted))
   const wanted = [...new Set(open)].sort((a, b) => a - b)
@@ -121,9 +121,9 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
     root.addEventListener("click", (event) => copyClicked(root, event))
     root.wanted = "[]"
     root.addEventListener("toggle", () => want(root), true)
-    // What a reader opened stays open, also where a step has no such fold for a while.
+    // Folds opened by the reader stay open, even if some steps lack them.
     root.opened = new Set()
-    // A click begun on a card must end on it: nothing is replaced while a button is down.
+    // Nothing is replaced while a button is down, so that a click begun on a card ends on it.
     root.addEventListener("pointerdown", () => (root.pressed = true))
     listen(root)
     parentElement.append(root)
@@ -133,8 +133,7 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   draw(root)
 }
 
-// What was held back is drawn when the button is up, after its click, and when nothing is selected any more: a run
-// that has ended sends nothing again.
+// Draw a delayed update after the click and when the selection is gone: a run that has ended sends no further update.
 function listen(root) {
   const released = () => {
     root.pressed = false
@@ -176,8 +175,8 @@ function draw(root) {
   held.hidden = !hold
   if (!sorted && !hold) deck.replaceChildren(...wanted)
   deck.dataset.deck = data.deck
-  // What is held back comes with a later refresh, which may bring the same HTML.
+  // null marks a delayed update, so that a later refresh with the same HTML is drawn.
   root.whole = isWhole && !hold ? data.html : null
-  // Room that was taken is kept, at a run's end too: nothing below moves up under a reader.
+  // The height never shrinks, so that nothing below moves up while someone reads.
   if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
 }

@@ -1,6 +1,6 @@
-// The genealogy: a column a step, a row a slot, a line from each particle to its parent. Few elements however many
-// particles there are: one path for living lines, one for those that died out, two for the particles, and whoever is
-// pointed at is found from the coordinates. A text is set as text. What the reader looks at outlives a refresh.
+// The genealogy: a column per step, a row per slot, a line from each particle to its parent. The number of elements does
+// not grow with the particles: one path for living lines, one for extinct ones, two for the particles; the particle under
+// the pointer is computed from its coordinates. Texts are set as text. The reader's selection survives a refresh.
 const SVG = "http://www.w3.org/2000/svg"
 const MANY = 1500
 const TOP = 24
@@ -131,7 +131,7 @@ function paths(root) {
   return Object.fromEntries(Object.entries(drawn).map(([name, parts]) => [name, parts.join("")]))
 }
 
-// Where there are many, only those at which something happened.
+// True if something happened to the particle: if there are many, only those are drawn.
 function isTelling(root, i, k) {
   const column = root.data.columns[i]
   const isMoved = column.parents[k] !== k
@@ -252,8 +252,7 @@ function choose(root, at) {
   reveal(root, at)
 }
 
-// What opens stands under the drawing: once it is there it is brought into view as far as needed, but never so far
-// that the particle chosen is out of it.
+// Scroll the opened part, which is under the drawing, into view as far as needed, but keep the chosen particle in view.
 function reveal(root, at, tries = 60) {
   const opened = document.querySelector(".vpp ul.said")?.closest(".vpp")
   const head = `Particle ${at.k} after ${at.i ? `step ${at.i - 1}` : "the first draw"},`

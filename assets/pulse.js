@@ -1,4 +1,4 @@
-// Says on the page what a part of it is due for, once for each thing it is due for; that part's bell hears it.
+// Sends an event to the bell of a part that is due, once per reason.
 export default function ({ data, parentElement }) {
   if (parentElement.dataset.told === data.due) return
   parentElement.dataset.told = data.due

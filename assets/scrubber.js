@@ -1,6 +1,6 @@
-// The step band, its slider and its film. Python says what each step was; the slider's place lives here, so that a
-// refresh never moves it from under a hand. `at.step` is null while the latest is followed. A film asks for a step only
-// once the server has confirmed the one before as drawn: a slow server makes a slow film, never a queue.
+// The step band, its slider and its film. Python sends the steps; the slider's position is kept here, so that a refresh
+// never moves it during a drag. `at.step` is null while the latest step is followed. The film requests a step only after
+// the server has confirmed the one before: a slow server makes a slow film, never a queue.
 const SPEEDS = ["0.5", "1", "2", "4"]
 const STEP_MS = 1600
 
@@ -29,7 +29,7 @@ function name(root) {
   root.slider.setAttribute("aria-valuetext", words)
 }
 
-// Between the newest step and the end there is nothing to see.
+// There is no step between the newest one and the end.
 function moveTo(root, place) {
   const { newest } = root.data
   const isBack = place < root.was

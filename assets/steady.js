@@ -1,6 +1,6 @@
-// A part of a page that is patched in place: what has focus, is selected, scrolled or open stays so over a refresh.
-// Python sends escaped HTML. A table wider than its place says in words how much of it is in view; a row with
-// data-row is opened by a click, or by Enter on its number, where Python asks for that.
+// A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
+// escaped HTML. A caption says how many columns of a wide table are in view. A row with data-row opens on a click, or on
+// Enter at its number, if Python asks for that.
 const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? null
 
 function patch(old, next) {
@@ -13,7 +13,7 @@ function patch(old, next) {
   patchWithin(old, next)
 }
 
-// Rows that stay are found again by their number, and stand where they stood, so that none loses the focus; other children by their place, where there are as many.
+// Match rows by their key, so that a row that stays keeps the focus; match other children by index, if as many.
 function patchWithin(old, next) {
   const before = [...old.childNodes]
   const after = [...next.childNodes]
@@ -31,7 +31,7 @@ function patchWithin(old, next) {
 
 const wrapOf = (cue) => cue.nextElementSibling
 
-// `4 of 14 columns in view: scroll sideways`; nothing where all are. A column held at the left or right is in view.
+// `4 of 14 columns in view: scroll sideways`; empty if all are. Columns fixed at the left or right are in view.
 function told(wrap) {
   const heads = [...wrap.querySelector("thead tr:last-child").children]
   const { left, right } = wrap.getBoundingClientRect()
@@ -56,7 +56,7 @@ function cueAll(root) {
 
 const rows = (root) => [...root.querySelectorAll("tr[data-row] button.row")]
 
-// One row's number is in the order of Tab, and arrow keys move between them.
+// Tab reaches one row's number; arrow keys move between the rows.
 function rove(root, to) {
   const all = rows(root)
   const now = to || all.find((button) => button.dataset.row === root.dataset.at) || all[0]

@@ -1,5 +1,5 @@
-// What a reader zoomed to, told to Python: a chart whose numbers change is drawn anew, and begins there.
-// `ranges` holds a chart's own axes' ends by the class of its key; a double click takes the whole axes back.
+// Sends the reader's zoom to Python, so that a chart redrawn with new numbers begins at the same zoom.
+// `ranges` holds the axis ranges by the class of a chart's key; a double click restores the complete axes.
 const PLOTS = ".js-plotly-plot"
 
 export default function ({ data, parentElement, setStateValue }) {

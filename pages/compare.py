@@ -6,8 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import frame, thresholds
-from pages.parts.steady import steady
+from pages.parts import frame, opening, pieces, thresholds
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -51,7 +50,7 @@ FEW_IDEAS = 8  # of a kind, shown unasked
 
 @st.cache_data(max_entries=2000, show_spinner=False)
 def _spec(path: str, changed_at: float) -> RunSpec | None:
-    """run.json, read again where it has changed; None where it cannot be read."""
+    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
     try:
         return RunDirectory(path).spec()
     except VppError:
@@ -60,12 +59,12 @@ def _spec(path: str, changed_at: float) -> RunSpec | None:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
-    """The simple models of one split, fitted once."""
+    """Return the simple baselines of a split, fitted once."""
     return baselines(_dataset)
 
 
 def fitted(run: Candidate) -> Baselines:
-    """On the run's own rows."""
+    """Return the simple baselines of the run's rows."""
     return _fitted(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
 
 
@@ -78,12 +77,12 @@ class Shelf:
     specs: dict[str, RunSpec | None]
 
     def label(self, run: str) -> str:
-        """Options of the widget are plain text."""
+        """Return a run's name in the list of options, which is plain text."""
         spec = self.specs[run]
         return f"{spec.name} · {run}" if spec else run
 
     def same_rows(self, run: str) -> list[str]:
-        """Runs on the very rows of this one, itself first, then the newest."""
+        """Return the runs on the same rows as this one: itself first, then the newest."""
         own = self.specs.get(run)
         if own is None:
             return [run]
@@ -96,9 +95,9 @@ def _rows(spec: RunSpec) -> object:
 
 
 def shelf(asked: Sequence[str]) -> Shelf:
-    """The newest runs, and those asked for."""
-    found = {directory.id: directory for directory in frame.store().runs()}
-    kept = {run: directory for i, (run, directory) in enumerate(found.items()) if i < LISTED or run in asked}
+    """Return the newest runs, and those asked for."""
+    stored = {directory.id: directory for directory in opening.store().runs()}
+    kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
     return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
 
 
@@ -107,12 +106,12 @@ def _changed_at(path: Path) -> float:
 
 
 def page() -> None:
-    """Pickers, then what moves with the runs."""
+    """Draw the choice of runs, then the comparison, which follows live runs."""
     asked = asked_for()
     runs = shelf(asked)
     if not st.query_params.get("run") and not st.session_state.get("run"):
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
-    opened = frame.open_run("Compare", SHOWS)
+    opened = opening.open_run("Compare", SHOWS)
     title_place = st.container()
     chosen = pick(runs, asked, opened.directory.id)
     if not chosen:
@@ -127,12 +126,12 @@ def page() -> None:
         head(candidates)
     if not candidates:
         st.stop()
-    is_live = any(run.snapshot.state in frame.LIVE for run in candidates)
+    is_live = any(run.snapshot.state in opening.LIVE for run in candidates)
 
     @st.fragment(run_every=5.0 if is_live else None)
     def now() -> None:
         latest, _ = read(runs, chosen)
-        if is_live and not any(run.snapshot.state in frame.LIVE for run in latest):
+        if is_live and not any(run.snapshot.state in opening.LIVE for run in latest):
             st.rerun()
         draw(latest, reference)
 
@@ -140,13 +139,13 @@ def page() -> None:
 
 
 def asked_for() -> list[str]:
-    """Ids that the address names, each once."""
+    """Return the run ids in the address, each once."""
     named = st.query_params.get("compare", "")
     return list(dict.fromkeys(filter(None, named.split(","))))[: len(CODES)]
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
-    """The runs to compare, in the order in which they were picked: their letters follow it."""
+    """Ask for the runs to compare; their letters follow the order of picking."""
     fill(runs, asked, opened)
     picked = st.multiselect(
         "Runs",
@@ -164,10 +163,7 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
 
 
 def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
-    """What is picked at first: what a link names, else what was picked before, else runs of the open run's rows, oldest
-
-    first.
-    """
+    """Pick the runs that a link names, else those picked before, else those on the open run's rows, oldest first."""
     is_link = bool(asked) and asked != st.session_state.get("compare.kept")
     if is_link:
         st.session_state.pop("compare.against", None)
@@ -187,7 +183,7 @@ def _is_are(items: Sequence[object]) -> str:
 
 
 def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
-    """The run that the others are set against: that of the address, the one before, the open one, or the first."""
+    """Ask for the reference run. Default: that of the address, the last one chosen, the open run, or the first."""
     before = (st.query_params.get("against", ""), st.session_state.get("compare.kept_against"), opened)
     usual = next((run for run in before if run in chosen), chosen[0])
     if len(chosen) == 1:
@@ -198,26 +194,26 @@ def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
 
 
 def keep(chosen: list[str], reference: str) -> None:
-    """In the address, so that it can be sent, and for when the reader comes back."""
+    """Keep the choice in the address, for sharing, and in the session, for coming back."""
     st.session_state["compare.kept"], st.session_state["compare.kept_against"] = chosen, reference
     st.query_params["compare"] = ",".join(chosen)
     st.query_params["against"] = reference
 
 
 def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Each run as it is now, and those that cannot be read with why."""
-    found, unread = [], []
+    """Return each run's present state, and why some cannot be read."""
+    readable, unread = [], []
     for run in chosen:
         try:
-            reader = frame.reader(str(runs.directories[run].path))
-            found.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
+            reader = opening.reader(str(runs.directories[run].path))
+            readable.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
         except (VppError, OSError) as error:
             unread.append((run, str(error)))
-    return found, unread
+    return readable, unread
 
 
 def draw(candidates: Sequence[Candidate], reference: str) -> None:
-    """Everything, as of now."""
+    """Draw every part of the comparison."""
     if not candidates:
         return
     ids = [run.id for run in candidates]
@@ -229,40 +225,40 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     draw_ideas(comparison)
     draw_points(comparison)
     everything = dict(enumerate(comparison.runs))
-    steady(markup.heading("What it took", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
+    pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
     draw_conditions(comparison)
     thresholds.fold()
 
 
 def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
-    """Made again only where a run has something new."""
+    """Return the comparison, made again only if a run has changed."""
     made_from = (tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), reference)
     kept = st.session_state.get("compare.made")
     if kept and kept[0] == made_from:
-        found: Comparison = kept[1]
-        return found
+        comparison: Comparison = kept[1]
+        return comparison
     comparison = compare(candidates, reference=reference)
     st.session_state["compare.made"] = (made_from, comparison)
     return comparison
 
 
 def alone() -> str:
-    """What to do where one run is shown."""
-    if len(frame.store().runs()) == 1:
+    """Say how to compare a run that is shown alone."""
+    if len(opening.store().runs()) == 1:
         return "It is the only run: start it again with changes, at the foot of Watch, to compare the two here."
     return "Pick another run above to compare this one with."
 
 
 def head(runs: Sequence[Candidate]) -> None:
-    """The banner, where a demo model answered, and the title."""
+    """Draw the title, under a banner if a demo model answered."""
     demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in runs) else []
     st.html(markup.block(*demo, markup.title("Runs side by side")))
 
 
 def lead(comparison: Comparison) -> None:
-    """What it comes to."""
+    """Draw the verdict, and notes on live and damaged runs."""
     runs = comparison.runs
-    live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in frame.LIVE]
+    live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
     notes += [f"The journal of {listed(damaged)} is damaged: what it has lost is not counted."] if damaged else []
@@ -274,7 +270,7 @@ def lead(comparison: Comparison) -> None:
 
 
 def draw_standings(comparison: Comparison) -> None:
-    """The reference's test rows; then runs with others, and those that have not answered yet."""
+    """Draw results on the reference's test rows, then on other rows, and the runs without results yet."""
     simple = fitted(comparison.base) if comparison.comparable else None
     if simple:
         n = len(comparison.base.dataset.test)
@@ -283,7 +279,7 @@ def draw_standings(comparison: Comparison) -> None:
         title = markup.heading("On the same test rows", f"{counted(n, 'row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
         table = markup.CUE + standings_html(comparison, simple, at=thresholds.chosen())
-        steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
+        pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
     if comparison.elsewhere:
         title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
         sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
@@ -297,20 +293,20 @@ def draw_standings(comparison: Comparison) -> None:
 
 
 def draw_spreads(comparison: Comparison) -> None:
-    """Over seeds, where some setting has more than one."""
+    """Draw the spread over seeds, if some setting has several."""
     if len(comparison.runs) == 1:
         return
-    found = spreads(comparison)
+    by_setting = spreads(comparison)
     title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
-    if any(len(spread.by_seed) > 1 for spread in found):
-        st.html(markup.block(title, spread_html(comparison, found)))
+    if any(len(spread.by_seed) > 1 for spread in by_setting):
+        st.html(markup.block(title, spread_html(comparison, by_setting)))
     else:
         words = "No setting here has more than one seed: pick runs that differ in the seed alone to see the spread."
         st.html(markup.block(title, markup.caption(words)))
 
 
 def draw_curves(comparison: Comparison) -> None:
-    """ESS and acceptance over each other."""
+    """Draw ESS and acceptance of all runs in common charts."""
     runs, reference = dict(enumerate(comparison.runs)), comparison.reference
     made = (
         ("Effective sample size", "share of K, before resampling", ess_overlay),
@@ -321,7 +317,7 @@ def draw_curves(comparison: Comparison) -> None:
         return
     for column, (title, caption, make) in zip(st.columns(len(shown), gap="large"), shown, strict=True):
         with column:
-            frame.figure(
+            pieces.figure(
                 lambda mode, make=make: make(runs, mode, reference=reference),
                 title=title,
                 caption=caption,
@@ -331,40 +327,40 @@ def draw_curves(comparison: Comparison) -> None:
 
 
 def draw_ideas(comparison: Comparison) -> None:
-    """Which answer alike, whatever run they came from."""
+    """Draw the ideas that several runs share, and those of one."""
     places = comparison.comparable
     if len(places) < 2:
         return
-    found = ideas_of(comparison)
-    rows = f"compared on the {counted(found.n_rows, 'row')} that every run evaluated · particles as last evaluated"
-    st.html(markup.block(markup.heading("Ideas in common and not", rows)))
+    shared = ideas_of(comparison)
+    rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
+    st.html(markup.block(markup.heading("Shared and unshared ideas", rows)))
     letters = [CODES[place] for place in places]
     everyone = "both" if len(places) == 2 else "all"
-    draw_kind(f"In {everyone}", found.held_by(*places), comparison, found, f"No idea is in {everyone}.")
+    draw_kind(f"In {everyone}", shared.held_by(*places), comparison, shared, f"No idea is in {everyone}.")
     if len(places) > 2:
-        draw_kind("In some", found.partly, comparison, found, "")
+        draw_kind("In some", shared.partly, comparison, shared, "")
     for letter, place in zip(letters, places, strict=True):
-        draw_kind(f"Only in {letter}", found.held_by(place), comparison, found, "")
+        draw_kind(f"Only in {letter}", shared.held_by(place), comparison, shared, "")
 
 
 def ideas_of(comparison: Comparison) -> SharedIdeas:
-    """Made again only with the comparison."""
+    """Return the shared ideas, made again only with the comparison."""
     kept = st.session_state.get("compare.ideas")
     if kept and kept[0] is comparison:
-        found: SharedIdeas = kept[1]
-        return found
-    found = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
-    st.session_state["compare.ideas"] = (comparison, found)
-    return found
+        shared: SharedIdeas = kept[1]
+        return shared
+    shared = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
+    st.session_state["compare.ideas"] = (comparison, shared)
+    return shared
 
 
 def draw_kind(
-    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, found: SharedIdeas, nothing: str
+    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, shared: SharedIdeas, nothing: str
 ) -> None:
-    """Ideas that the same runs have, heaviest first."""
+    """Draw the ideas that the same runs have, heaviest first."""
     if not ideas and not nothing:
         return
-    words = kind_sentence(ideas, found) if ideas else nothing
+    words = kind_sentence(ideas, shared) if ideas else nothing
     st.html(markup.block(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>'))
     more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
     if ideas:
@@ -372,31 +368,31 @@ def draw_kind(
 
 
 def draw_points(comparison: Comparison) -> None:
-    """Test rows on which the averages differ."""
+    """Draw the test rows on which the averaged predictions differ."""
     places = comparison.comparable
     if len(places) < 2:
         return
     own = [standing for place in places if (standing := comparison.standings[place])]
-    found = differing_points(own)
+    differing = differing_points(own)
     dataset = comparison.base.dataset
-    words = points_sentence(len(found), len(own[0].rows), is_label=dataset.task == "classification")
-    st.html(markup.block(markup.heading("Points they differ on", "averaged predictions"), markup.caption(words)))
-    if not found:
+    words = points_sentence(len(differing), len(own[0].rows), is_label=dataset.task == "classification")
+    st.html(markup.block(markup.heading("Rows they differ on", "averaged predictions"), markup.caption(words)))
+    if not differing:
         return
-    more = len(found) > FEW_POINTS and st.toggle(f"Show all {len(found)}", key="compare.points")
-    st.html(markup.block(points_html(found if more else found[:FEW_POINTS], places, dataset.target_decimals)))
+    more = len(differing) > FEW_POINTS and st.toggle(f"Show all {len(differing)}", key="compare.points")
+    st.html(markup.block(points_html(differing if more else differing[:FEW_POINTS], places, dataset.target_decimals)))
 
 
 def draw_conditions(comparison: Comparison) -> None:
-    """Every option and fact, or only what is not the same."""
-    found = conditions(comparison.runs, used=has_effect)
+    """Draw every option of the runs, or only those that differ."""
+    facts = conditions(comparison.runs, used=has_effect)
     several = len(comparison.runs) > 1
-    words = conditions_sentence(found) if several else "Of the one run."
-    title = "How they were made" if several else "How it was made"
+    words = conditions_sentence(facts) if several else "Of the one run."
+    title = "Settings"
     bold = f"bold: not as in {CODES[comparison.reference]}" if several else ""
     st.html(markup.block(markup.heading(title, bold), markup.caption(words)))
     only = st.toggle("Changes only", value=several, key=f"compare.changes.{several}")
-    shown = [each for each in found if each.differs] if only else found
+    shown = [each for each in facts if each.differs] if only else facts
     if not shown:
         st.html(markup.block(markup.caption("Nothing differs: these are runs of the same conditions.")))
         return

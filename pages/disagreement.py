@@ -3,8 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, settling, thresholds
-from pages.parts.steady import rows_to_open, steady
+from pages.parts import frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
@@ -22,21 +21,21 @@ from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away; particles from which on those
-# with the same answers share a column unless told otherwise. (Streamlit would draw a docstring here.)
+# with the same answers share a column by default. (Streamlit would draw a docstring here.)
 MOST, MOST_VOICES, MANY = 60, 12, 16
 EACH, ALIKE = "Each particle", "Same answers together"
 ROW = "disagreement.row"
 JUDGED = "Does uncertainty mean error?"
 
 
-def page(run: frame.OpenRun) -> None:
-    """What refreshes while the run is live, then what asks the model."""
-    live = run.snapshot.state in frame.LIVE
-    frame.head(run, "Where the particles disagree")
+def page(run: opening.OpenRun) -> None:
+    """Draw what refreshes while the run is live, then the section that asks the model."""
+    live = run.snapshot.state in opening.LIVE
+    pieces.head(run, "Where the particles disagree")
 
     @st.fragment(run_every=3.0 if live else None)
     def now() -> None:
-        snapshot = frame.fresh(run)
+        snapshot = opening.fresh(run)
         draw(run, snapshot)
         if snapshot.state != run.snapshot.state:
             st.rerun()
@@ -45,71 +44,77 @@ def page(run: frame.OpenRun) -> None:
     settling.draw(run)
 
 
-def draw(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The last evaluation of the test rows."""
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the last evaluation of the test rows."""
     test = snapshot.view.evaluated.get("test")
     if test is None:
         not_asked(run)
         return
-    found, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
-    live = snapshot.state in frame.LIVE
+    test_points, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
+    live = snapshot.state in opening.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
-    said = markup.saying(dissent.saying(found, test, at=at))
-    st.html(markup.block(unread_html(snapshot.view), said, markup.caption(asked)))
-    counts(run, snapshot, test, found, at)
-    matrix(run, snapshot, test, found)
+    summary = markup.saying(dissent.saying(test_points, test, at=at))
+    st.html(markup.block(unread_html(snapshot.view), summary, markup.caption(asked)))
+    counts(run, snapshot, test, test_points, at)
+    matrix(run, snapshot, test, test_points)
     particles(run, test)
-    judged(run, test, found, at)
+    judged(run, test, test_points, at)
 
 
-def not_asked(run: frame.OpenRun) -> None:
-    """The page before the test rows are evaluated."""
-    frame.not_yet(
+def not_asked(run: opening.OpenRun) -> None:
+    """Say when the test rows will be evaluated."""
+    opening.not_yet(
         run,
         "The test rows have not been asked yet",
-        "They are asked when the run ends or is stopped, or every n steps where the run was told to. "
+        "They are asked when the run ends or is stopped, or every n steps if the run is set so. "
         "A run that was interrupted or failed asks them once it is resumed.",
     )
 
 
-def counts(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], at: Thresholds) -> None:
-    """The numbers of the page, and the thresholds of their verdicts."""
+def counts(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
+    """Draw the page's numbers, and the thresholds of their interpretation."""
     config = snapshot.spec.config
     if test.metric == "mse":
         beyond, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
-        strip = dissent.number_strip(found, test, config, beyond=beyond, tau=tau, at=at)
+        strip = dissent.number_strip(test_points, test, config, beyond=beyond, tau=tau, at=at)
     else:
-        strip = dissent.vote_strip(found, test, config, at=at)
+        strip = dissent.vote_strip(test_points, test, config, at=at)
     st.html(markup.block(markup.strip(strip)))
     thresholds.fold()
 
 
-def matrix(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point]) -> None:
-    """Points x particles, some rows at a time."""
+def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:
+    """Draw the matrix of points and particles, some rows at a time."""
     size, numeric = len(test.weights), test.metric == "mse"
     st.html(markup.block(markup.heading("Point by point", dissent.order_words(test))))
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
-    uncertain = [point for point in found if point.is_uncertain]
+    uncertain = [point for point in test_points if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
     alike = size > 1 and columns_chosen(right, size) == ALIKE
-    shown = uncertain if only else found
+    shown = uncertain if only else test_points
     most = int(st.session_state.get(_most(run), MOST))
-    inside = draw_matrix(run, snapshot, test, found, shown[:most], alike=alike)
+    inside = draw_matrix(run, snapshot, test, test_points, shown[:most], alike=alike)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         st.button(f"Show {more} more", on_click=show, args=(run, most + more), key="disagreement.more")
-    opened(run, snapshot, test, found, is_drawn=inside)
+    opened(run, snapshot, test, test_points, is_drawn=inside)
 
 
 def draw_matrix(
-    run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], shown: list[Point], *, alike: bool
+    run: opening.OpenRun,
+    snapshot: Snapshot,
+    test: Evaluated,
+    test_points: list[Point],
+    shown: list[Point],
+    *,
+    alike: bool,
 ) -> bool:
-    """The points shown, and under one of them what it opens; whether the open one is among them."""
+    """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
         st.html(markup.block(markup.caption("The particles agree on every test point.")))
         return False
     dataset, numeric, size = run.reader.dataset(), test.metric == "mse", len(test.weights)
-    unit = usual_distance(found) if numeric else 0.0
+    unit = usual_distance(test_points) if numeric else 0.0
     columns = by_answers(test) if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
     under = (chosen.row.id, opened_html(run, snapshot, test, chosen)) if chosen else None
@@ -120,57 +125,59 @@ def draw_matrix(
     legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
     st.html(markup.block(markup.caption(f"{legend} {merged}".strip())))
-    rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
-    told = f"{len(shown)} of {counted(len(found), 'test row')}. Press a row’s number, or the row, to open it."
-    st.html(markup.block(markup.caption(told)))
+    pieces.rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
+    st.html(markup.block(markup.caption(words)))
     return chosen is not None
 
 
 def open_row(row: int) -> None:
-    """Opens a row, or closes it where it is open."""
+    """Open a row, or close the open one."""
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
-def show(run: frame.OpenRun, rows: int) -> None:
-    """So many rows of this run's matrix from now on."""
+def show(run: opening.OpenRun, rows: int) -> None:
+    """Show so many rows of this run's matrix from now on."""
     st.session_state[_most(run)] = rows
 
 
 def columns_chosen(place: DeltaGenerator, size: int) -> str | None:
-    """What a column of the matrix is."""
+    """Ask whether a column is one particle or all with the same answers."""
     return place.segmented_control(
         "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
         required=True, label_visibility="collapsed",
     )  # fmt: skip
 
 
-def _most(run: frame.OpenRun) -> str:
-    """Where a browser session keeps how many rows of this run are shown."""
+def _most(run: opening.OpenRun) -> str:
+    """Session key: how many rows of this run are shown."""
     return f"disagreement.most.{run.directory.id}"
 
 
-def opened(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, found: list[Point], *, is_drawn: bool) -> None:
-    """One point, whichever rows the matrix shows; the choices never change, so that a new evaluation keeps it open.
+def opened(
+    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], *, is_drawn: bool
+) -> None:
+    """Ask for a point to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
 
-    is_drawn: whether it stands in the matrix already.
+    is_drawn: whether the matrix shows it already.
     """
-    by_id = {point.row.id: point for point in found}
+    by_id = {point.row.id: point for point in test_points}
     left, _ = st.columns([1, 2])
     chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
     if chosen is not None and not is_drawn:
         st.html(markup.block(opened_html(run, snapshot, test, by_id[chosen])))
 
 
-def opened_html(run: frame.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
-    """Inputs, answers and camps of one point."""
+def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
+    """Return one point's inputs, answers and camps as HTML."""
     view = snapshot.view
     sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
     decimals = run.reader.dataset().target_decimals
     return point_html(point, test, run.reader.read_answers().by_pair, sentence, decimals)
 
 
-def particles(run: frame.OpenRun, test: Evaluated) -> None:
-    """A line a particle."""
+def particles(run: opening.OpenRun, test: Evaluated) -> None:
+    """Draw a line for each particle."""
     head, rows = trust.voice_table(voices(test, run.reader.dataset()))
     right = range(1, len(head))
     table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
@@ -178,48 +185,48 @@ def particles(run: frame.OpenRun, test: Evaluated) -> None:
         more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
     words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
-    told = markup.heading("Particle by particle", "on the test rows") + table + markup.caption(words)
-    steady(told, key="disagreement.particles")
+    section = markup.heading("Particle by particle", "on the test rows") + table + markup.caption(words)
+    pieces.steady(section, key="disagreement.particles")
 
 
-def judged(run: frame.OpenRun, test: Evaluated, found: list[Point], at: Thresholds) -> None:
-    """Doubt against error; no curve where every answer is as sure as the next."""
-    why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(found), at=at)
+def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
+    """Draw uncertainty against error; no curve if all answers are equally sure."""
+    why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(test_points), at=at)
     if why_not:
         st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
         return
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
     if test.metric == "mse":
-        spread = spread_reliability(found, run.reader.dataset())
-        said, numbers, curve = trust.spread_saying(spread, at=at), trust.spread_metrics(spread, at=at), spread.curve
+        spread = spread_reliability(test_points, run.reader.dataset())
+        summary, numbers, curve = trust.spread_saying(spread, at=at), trust.spread_metrics(spread, at=at), spread.curve
         equal = spread.is_equally_sure
     else:
-        vote = vote_reliability(found)
-        said, curve = trust.vote_saying(vote), vote.curve
+        vote = vote_reliability(test_points)
+        summary, curve = trust.vote_saying(vote), vote.curve
         numbers = trust.vote_metrics(vote, n_labels=len(run.reader.dataset().classes))
         equal = vote.is_equally_sure
-    st.html(markup.block(left, markup.saying(f"{few} {said}".strip()), markup.strip(numbers)))
+    st.html(markup.block(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers)))
     first, second = st.columns(2, gap="large")
     if not equal:
         with first:
-            frame.figure(
+            pieces.figure(
                 lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
                 title="Risk against coverage", caption="error if only the most certain rows are answered",
                 key="disagreement.risk",
             )  # fmt: skip
     with first if equal else second:
         if test.metric != "mse":
-            frame.figure(
+            pieces.figure(
                 lambda mode: reliability_figure(vote, mode),
                 title="Reliability", caption="right answers by the vote’s share · numbers: rows",
                 key="disagreement.reliability",
             )  # fmt: skip
         elif not equal:
-            frame.figure(
+            pieces.figure(
                 lambda mode: spread_figure(spread, mode),
                 title="Error by spread", caption="a dot a row", key="disagreement.spread",
             )  # fmt: skip
 
 
 frame.enter()
-page(frame.open_run("Disagreement", "shows the test points on which the sentences differ."))
+page(opening.open_run("Disagreement", "shows the test points on which the sentences differ."))

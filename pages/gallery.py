@@ -1,8 +1,8 @@
-"""Gallery: every named piece of the instrument beside the others, on a run that was made up."""
+"""Gallery: every piece of the app, drawn from a made-up run."""
 
 import streamlit as st
 
-from pages.parts import frame, genealogy, illustration
+from pages.parts import frame, genealogy, illustration, pieces
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html, mark_legend
@@ -27,7 +27,7 @@ TREE_KEY = "gallery.genealogy"
 
 
 def page() -> None:
-    """Words, then sentences, answers, charts, states and fields."""
+    """Draw every piece, from the banner to the fields."""
     st.html(
         markup.block(
             markup.banner("Illustration.", "Every sentence and number on this page is made up; no run made them."),
@@ -47,7 +47,7 @@ def page() -> None:
 
 
 def metrics() -> list[markup.Metric]:
-    """Numbers of the last step, each with its scale and a sentence."""
+    """Return numbers of the last step, each with its scale and a sentence."""
     weighed = illustration.view().steps[STEP].reweighted
     ess = weighed.ess if weighed else 0.0
     return [
@@ -60,77 +60,77 @@ def metrics() -> list[markup.Metric]:
 
 
 def band_and_charts() -> None:
-    """Progress, and two charts on the one template."""
+    """Draw the band of steps and two charts."""
     view = illustration.view()
     st.html(markup.block(markup.heading("Band and charts", "a bar a step"), band_html(view, shown=STEP)))
     left, right = st.columns(2, gap="large")
     with left:
-        frame.figure(
+        pieces.figure(
             lambda mode: ess_figure(view, mode), title="Effective sample size", caption="by step", key="gallery.ess"
         )
     with right:
-        frame.figure(
+        pieces.figure(
             lambda mode: weights_figure(view, mode), title="Weight by step", caption="more ink", key="gallery.weights"
         )
 
 
 def deck() -> None:
-    """Cards of every fate, the proposal that was rejected laid open; then one before its first weight."""
+    """Draw cards of every fate, a rejected proposal opened; then one before its first weight."""
     view, dataset = illustration.view(), illustration.dataset()
     maker = CardMaker(view, illustration.CONFIG, dataset, PromptMaker(illustration.spec(), dataset))
     cards = deck_html(maker.at(STEP), seed_text=illustration.SEED)
     rejected = cards.replace('<details class="" ', '<details class="" open ', 1)
     st.html(markup.block(markup.heading("Deck", "bar length = weight · underlined: added · struck: removed")))
-    frame.deck(rejected, deck_id="gallery", key="gallery.deck")
+    pieces.deck(rejected, deck_id="gallery", key="gallery.deck")
     first = deck_html(maker.initial()[:1], seed_text="")
     st.html(markup.block(mark_legend(illustration.CONFIG), markup.group("Before the first weight"), first))
 
 
 def ideas() -> None:
-    """Hypotheses merged where they answer alike, and how near they are."""
+    """Draw hypotheses grouped by identical predictions, and their agreement."""
     merged = merge_ideas(illustration.view(), illustration.dataset())
     near = nearness(merged, illustration.dataset()) if merged else None
     if merged is None or near is None:
         return
     st.html(markup.block(markup.heading("Ideas", "wordings that answer alike are one")))
-    frame.deck(ideas_html(merged, seed_text=illustration.SEED, is_weighted=True), deck_id="ideas", key="gallery.ideas")
+    pieces.deck(ideas_html(merged, seed_text=illustration.SEED, is_weighted=True), deck_id="ideas", key="gallery.ideas")
     groups = near.groups(1.0)
     drawn = matrix_html(near, groups, seed_text=illustration.SEED, is_weighted=True)
     st.html(markup.block(markup.group("How near they are"), drawn, markup.caption(alt_words(near))))
 
 
 def matrix() -> None:
-    """Answers, point by point, and a vote of its own."""
+    """Draw the matrix of answers, and a vote."""
     test, dataset = illustration.view().evaluated["test"], illustration.dataset()
-    found = points(test, {row.id: row for row in dataset.test})
-    table = Matrix(columns=by_answers(test), labels=dataset.classes).html(found)
+    test_points = points(test, {row.id: row for row in dataset.test})
+    table = Matrix(columns=by_answers(test), labels=dataset.classes).html(test_points)
     vote = markup.votes([("oak", 0.58), ("elm", 0.37)], abstained=0.05)
     head = markup.heading("Matrix and vote", "agreement is silent, dissent is inked")
     st.html(markup.block(head, table, markup.caption(code_legend(dataset.classes)), markup.group("Vote"), vote))
 
 
 def lineage() -> None:
-    """The drawing, with its words and table."""
+    """Draw the genealogy, with its sentence and table."""
     view = illustration.view()
-    found = genealogy_of(view)
-    if found is None:
+    tree = genealogy_of(view)
+    if tree is None:
         return
-    head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=True))
-    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
-    told = drawing(found, seed_text=illustration.SEED, is_weighted=True, steps=0)
-    table = founders_table(found, seed_text=illustration.SEED, is_weighted=True)
-    genealogy.tree({**told, "table": table, "made": "gallery", "run": "gallery", "opened": None}, key=TREE_KEY)
+    head = markup.heading("Genealogy", genealogy_caption(tree, is_weighted=True))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(tree))))
+    data = drawing(tree, seed_text=illustration.SEED, is_weighted=True, steps=0)
+    table = founders_table(tree, seed_text=illustration.SEED, is_weighted=True)
+    genealogy.tree({**data, "table": table, "made": "gallery", "run": "gallery", "opened": None}, key=TREE_KEY)
 
 
 def ledger() -> None:
-    """What was ruled out."""
+    """Draw the ruled-out texts."""
     entries = ruled_out(illustration.view(), illustration.dataset())
     head = markup.heading("Ledger", "what the data ruled out")
     st.html(markup.block(head, ruled_out_html(entries, seed_text=illustration.SEED)))
 
 
 def states() -> None:
-    """Empty, failed, waiting; a table."""
+    """Draw the states empty, failed and waiting, and a table."""
     st.html(markup.block(markup.heading("States and table")))
     left, right = st.columns(2, gap="large")
     with left:
@@ -146,7 +146,7 @@ def states() -> None:
 
 
 def fields() -> None:
-    """Streamlit's own, in the product's clothes; none of them does anything."""
+    """Draw Streamlit's own fields in our style; none of them does anything."""
     st.html(markup.block(markup.heading("Fields and buttons")))
     left, middle, right = st.columns(3)
     with left:

@@ -9,8 +9,7 @@ from typing import NoReturn
 import streamlit as st
 
 from pages.parts import endpoint as model
-from pages.parts import frame, person
-from pages.parts.steady import steady
+from pages.parts import frame, opening, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
@@ -42,32 +41,32 @@ STARTING_S = 10.0  # a sweep asked for takes a moment to hold its folder
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def reader(path: str) -> SweepReader:
-    """One fold a sweep, shared by every watcher: a finished cell is read once."""
+    """Return the reader of a sweep, shared by all watchers: a finished cell is read once."""
     return SweepReader(SweepDirectory(path))
 
 
 def page() -> None:
-    """The sweep that is chosen, its tables, and how to start or extend one."""
-    found = {sweep.path.name: sweep for sweep in sweeps(frame.store().folder)}
+    """Draw the chosen sweep with its tables, and the form to start or extend one."""
+    existing = {sweep.path.name: sweep for sweep in sweeps(opening.store().folder)}
     st.html(markup.block(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s.")))
     chosen = NEW
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
-    if found:
-        chosen = st.selectbox("Sweep", [*found, NEW], key="paper.sweep")
-    if chosen not in found:
-        nothing_yet(is_first=not found)
+    if existing:
+        chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep")
+    if chosen not in existing:
+        nothing_yet(is_first=not existing)
         choose_new()
         return
     try:
-        view = reader(str(found[chosen].path)).refresh()
+        view = reader(str(existing[chosen].path)).refresh()
     except VppError as error:
         refuse("This sweep cannot be read", error)
-    show(found[chosen], view)
+    show(existing[chosen], view)
 
 
 def nothing_yet(*, is_first: bool) -> None:
-    """What a sweep would show, and what it costs."""
+    """Say what a sweep would show, and what it costs."""
     spec = whole(EndpointSpec(demo=True, model="demo"))
     st.html(
         markup.block(
@@ -83,17 +82,17 @@ def nothing_yet(*, is_first: bool) -> None:
 
 
 def cost(spec: SweepSpec) -> str:
-    """Cells and calls, before anything is asked."""
+    """Return the cells and calls of a sweep, before anything is asked."""
     return f"{counted(len(spec.cells), 'cell')}: at most {calls_of(spec.cells, spec.sizes)}"
 
 
 def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
-    """What the cells may need at most."""
+    """Return the most calls that the cells can need."""
     return f"{integer(sum(calls_at_most(cell, sizes) for cell in cells))} calls"
 
 
 def show(sweep: SweepDirectory, view: SweepView) -> None:
-    """Who answered, how far it is, how to go on, and the tables; what moves is drawn again only while it does."""
+    """Draw the model, the progress, the form to extend, and the tables; only a live sweep refreshes."""
     live = sweep.is_held()
     if view.spec.endpoint.is_demo:
         st.html(markup.block(markup.DEMO_BANNER))
@@ -121,7 +120,7 @@ def show(sweep: SweepDirectory, view: SweepView) -> None:
 
 
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
-    """Who answers; cells done, in flight and left."""
+    """Draw the model, and the cells done, in flight and left."""
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
     st.html(markup.block(f'<div class="about">{about}</div>'))
     held, stopping = sweep.is_held(), sweep.is_stopping()
@@ -144,20 +143,20 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
         st.html(markup.block(markup.state("The sweep ended early", why, "What is finished is kept.", failed=True)))
     if held:
         st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
-        said = STOPPING if stopping else "Stop it to change what it covers."
-        st.html(markup.block(markup.caption(said)))
+        words_below = STOPPING if stopping else "Stop it to change what it covers."
+        st.html(markup.block(markup.caption(words_below)))
 
 
 def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
-    """Which cells, and how far."""
-    told = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
+    """Return the cells in flight and their steps."""
+    cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
     idle = "Starting." if held else "Nothing runs."
-    words = "Stopping." if stopping else f"{listed(told)}." if told else idle
+    words = "Stopping." if stopping else f"{listed(cells)}." if cells else idle
     return markup.Metric(name="In flight", value=str(len(live)), words=words)
 
 
 def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
-    """How long it will take, and what that rests on."""
+    """Return the time left, and what it is based on."""
     if not view.left:
         return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
     if not held or stopping:
@@ -166,7 +165,7 @@ def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
 
 
 def paced(until: TimeLeft | None) -> markup.Metric:
-    """The time left; a lower bound says so."""
+    """Return the time left, marked if it is a lower bound."""
     if until is None:
         return markup.Metric(name="Time left", value="–", words="No finished cell of these methods yet.")
     scale = "at least" if until.rest else ""
@@ -175,7 +174,7 @@ def paced(until: TimeLeft | None) -> markup.Metric:
 
 
 def failures(failed: Sequence[CellView]) -> str:
-    """Which, and why the first."""
+    """Name the failed cells, and why the first failed."""
     if not failed:
         return "None."
     first = failed[0]
@@ -183,7 +182,7 @@ def failures(failed: Sequence[CellView]) -> str:
 
 
 def last_complaint(sweep: SweepDirectory) -> str:
-    """The line with which the last sweep started here gave up; empty where it did not, or one worked since."""
+    """Return the error of the last sweep started here; empty if it worked, or a later one did."""
     log = sweep.log
     if not log.exists() or (sweep.results.exists() and sweep.results.stat().st_mtime > log.stat().st_mtime):
         return ""
@@ -192,7 +191,7 @@ def last_complaint(sweep: SweepDirectory) -> str:
 
 
 def draw_tables(view: SweepView) -> None:
-    """Downloads, then every table; the paper's numbers in quieter type."""
+    """Draw the downloads, then every table, with the paper's numbers in quieter type."""
     if not view.outcomes:
         st.html(markup.block(markup.caption("Tables appear with the first finished cell.")))
         return
@@ -205,24 +204,24 @@ def draw_tables(view: SweepView) -> None:
             f"Download {name}", content, file_name=name, mime=mime, key=f"paper.{name}", on_click="ignore"
         )
     parts = [*map(drawn, tables(view.spec, view.outcomes)), markup.caption(left_out(view.spec))]
-    steady("".join(parts), key="paper.tables")
+    pieces.steady("".join(parts), key="paper.tables")
 
 
 def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
-    """A finished cell: what it came to, where its run is, and the command that tells all of it."""
+    """Ask for a finished cell; show its result, its folder, and the command that reports it."""
     if not outcomes:
         return
     st.html(markup.block(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished")))
     by_name = {Cell(task=o.task, method=o.method, seed=o.seed).name: o for o in outcomes}
     name = st.selectbox("Finished cell", list(by_name), key=f"paper.cell.{sweep.path.name}")
-    found = by_name[name]
-    st.html(markup.block(markup.caption(headline(found))))
-    path = str(sweep.run_of(Cell(task=found.task, method=found.method, seed=found.seed)).path)
+    outcome = by_name[name]
+    st.html(markup.block(markup.caption(headline(outcome))))
+    path = str(sweep.run_of(Cell(task=outcome.task, method=outcome.method, seed=outcome.seed)).path)
     st.code(f"{path}\n{shlex.join(('python', '-m', 'vpp', 'report', path))}", language=None, wrap_lines=True)
 
 
 def headline(outcome: Outcome) -> str:
-    """What it came to, and what it took."""
+    """Return a cell's result and cost in one sentence."""
     unit = "" if outcome.is_error else " %"
     test, train = (value_text(v, is_error=outcome.is_error) + unit for v in (outcome.test, outcome.train))
     return (
@@ -233,30 +232,30 @@ def headline(outcome: Outcome) -> str:
 
 
 def drawn(table: Table) -> str:
-    """One table with its head and note."""
+    """Return one table as HTML, with its title and note."""
     inner = markup.table(table.head, table.rows, right=range(table.labels, len(table.head)), name=table.title)
     beside = f'<div class="beside {table.quiet}">{markup.CUE}{inner}</div>'
     return markup.heading(table.title) + markup.caption(table.note) + beside
 
 
 def choose_new() -> None:
-    """Asks for a new sweep."""
+    """Ask for a new sweep."""
     st.html(markup.block(markup.heading("Start a sweep")))
     answering = choose_endpoint()
     ready = answering.demo or bool(answering.base_url and answering.model and st.session_state.get("new.sent_ok"))
     spec = choose_cells(whole(answering), key="new")
-    sweep = SweepDirectory(frame.store().folder / folder_name(answering))
+    sweep = SweepDirectory(opening.store().folder / folder_name(answering))
     lead = f"This adds to {sweep.path.name}: " if sweep.exists else ""
     offer("Start the sweep", sweep, spec, ready=ready, lead=lead)
 
 
 def whole(answering: EndpointSpec) -> SweepSpec:
-    """All of the paper's."""
+    """Return the paper's own sweep: every task and method."""
     return SweepSpec(endpoint=answering, tasks=tuple(TASKS), methods=PAPER, seeds=SEEDS)
 
 
 def choose_endpoint() -> EndpointSpec:
-    """The demo model at full speed, or a server as on New run."""
+    """Ask for the demo model at full speed, or a server as on New run."""
     who = st.segmented_control(
         "Who answers", (model.DEMO, model.SERVER), default=model.DEMO, key="paper.who", required=True
     )
@@ -268,16 +267,16 @@ def choose_endpoint() -> EndpointSpec:
 
 
 def extend(sweep: SweepDirectory, view: SweepView) -> None:
-    """Goes on with a sweep, or adds to it; who answers stays."""
+    """Offer to continue a sweep or add to it; the model stays."""
     with st.expander("Add tasks, methods or seeds", key=f"paper.covers.{sweep.path.name}"):
         wanted = choose_cells(view.spec, key=sweep.path.name)
     if not view.spec.endpoint.is_demo:
-        frame.ask_keys(view.spec.endpoint)
+        person.ask_keys(view.spec.endpoint)
     offer("Continue the sweep", sweep, wanted, ready=True)
 
 
 def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
-    """Tasks, methods and seeds; those of `spec` unless changed."""
+    """Ask for tasks, methods and seeds; the defaults are those of `spec`."""
     with st.container(key=f"paper_cells_{key}"):
         left, right, last = st.columns([2, 3, 1])
         tasks = left.multiselect("Tasks", list(TASKS), default=list(spec.tasks), key=f"paper.tasks.{key}")
@@ -291,7 +290,7 @@ def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
 
 
 def explained(methods: Sequence[str]) -> list[str]:
-    """What a name does not say by itself: the sweep of K on one line, what is beyond the paper on one each."""
+    """Explain names: the sweep over K in one line, and each method beyond the paper."""
     swept = [name for name in methods if VARIANTS[name].tasks == SWEPT_TASKS]
     sizes = listed([VARIANTS[name].options["particles"] for name in swept])
     about = [f"{listed(swept)}: mh with K = {sizes} (particles), on {listed(SWEPT_TASKS)} only."] if swept else []
@@ -299,7 +298,7 @@ def explained(methods: Sequence[str]) -> list[str]:
 
 
 def offer(words: str, sweep: SweepDirectory, spec: SweepSpec, *, ready: bool, lead: str = "") -> None:
-    """What it will take, and the button."""
+    """Say what the sweep will cost, and draw the button."""
     try:
         takes, left = price(sweep, spec)
     except VppError as error:
@@ -310,7 +309,7 @@ def offer(words: str, sweep: SweepDirectory, spec: SweepSpec, *, ready: bool, le
 
 
 def price(sweep: SweepDirectory, spec: SweepSpec) -> tuple[str, int]:
-    """What it will take in words, and how many cells would run. Raises InputError and RunError."""
+    """Describe the cost, and count the cells that would run. Raises InputError and RunError."""
     less = "texts that come again cost nothing, so it is usually less."
     if not sweep.exists:
         sweep.check_is_ours()
@@ -325,10 +324,10 @@ def price(sweep: SweepDirectory, spec: SweepSpec) -> tuple[str, int]:
 
 
 def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
-    """Starts it, waits a moment until it is on disk, and opens it."""
+    """Start the sweep, wait a moment until it is on disk, and open it."""
     st.session_state["paper.open"] = sweep.path.name
     try:
-        keys = person.check_keys(frame.session_keys(spec.endpoint))
+        keys = person.check_keys(person.keys_of(spec.endpoint))
         with person.starting():
             launch(sweep, spec, keys=keys, environment=person.variables())
             wait_for(sweep)
@@ -338,14 +337,14 @@ def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
 
 
 def wait_for(sweep: SweepDirectory) -> None:
-    """Until it is on disk and held, and so counts; a moment at most."""
+    """Wait until the sweep is on disk and locked, and so counts against the cap; ten seconds at most."""
     deadline = time.monotonic() + STARTING_S
     while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
 def refuse(head: str, error: VppError) -> NoReturn:
-    """One line: what, where, the mend."""
+    """Show an error, and end the page."""
     st.html(markup.block(markup.state(head, str(error), failed=True)))
     st.stop()
 

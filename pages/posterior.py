@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, frame, genealogy, ruled_out
-from pages.parts.steady import steady
+from pages.parts import asking, frame, genealogy, opening, pieces, ruled_out
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
@@ -25,7 +24,7 @@ THRESHOLD = 95  # percent
 
 
 class Made(NamedTuple):
-    """What a journal's state gives, kept until there is more of it."""
+    """The ideas at a state of the journal, made again when it grows."""
 
     of: tuple[str, float | None]
     ideas: Ideas | None
@@ -33,15 +32,15 @@ class Made(NamedTuple):
     support: str
 
 
-def page(run: frame.OpenRun) -> None:
-    """Ideas by weight, how near they are, questions to them, where they came from, and what they outlived."""
-    live = run.snapshot.state in frame.LIVE
+def page(run: opening.OpenRun) -> None:
+    """Draw the ideas, their agreement, questions to them, their genealogy, and the ruled-out texts."""
+    live = run.snapshot.state in opening.LIVE
     is_whole = bool(run.snapshot.view.population)
-    frame.head(run, "What the data left standing")
+    pieces.head(run, "Posterior: hypotheses that survived")
 
     @st.fragment(run_every=REFRESH_S if live else None)
     def standing() -> None:
-        snapshot = frame.fresh(run)
+        snapshot = opening.fresh(run)
         if live and (snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole):
             st.rerun()
         draw_standing(run, snapshot)
@@ -75,8 +74,8 @@ def page(run: frame.OpenRun) -> None:
         gone()
 
 
-def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
-    """Made again only where the run has something new."""
+def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
+    """Return the ideas, made again only if the journal has grown."""
     kept = st.session_state.get("posterior.made")
     of = (run.directory.id, snapshot.view.last_at)
     if kept and kept[0] == of:
@@ -84,53 +83,55 @@ def made(run: frame.OpenRun, snapshot: Snapshot) -> Made:
     dataset = run.reader.dataset()
     ideas = merge_ideas(snapshot.view, dataset)
     near = nearness(ideas, dataset) if ideas else None
-    found = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
-    st.session_state["posterior.made"] = found
-    return found
+    made_now = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
+    st.session_state["posterior.made"] = made_now
+    return made_now
 
 
-def draw_standing(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """As of the last whole step."""
+def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the ideas after the last complete step."""
     _, ideas, _, support = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
-        frame.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
+        opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    said = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
-    st.html(markup.block(unread_html(snapshot.view), markup.saying(said.strip()), *at_a_glance(run, config)))
+    summary = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
+    st.html(markup.block(unread_html(snapshot.view), markup.saying(summary.strip()), *at_a_glance(run, config)))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
-    head = markup.heading("Hypotheses, merged when they answer alike", f"{compared_words(ideas)} · bar length = {bars}")
+    head = markup.heading(
+        "Hypotheses grouped by identical predictions", f"{compared_words(ideas)} · bar length = {bars}"
+    )
     st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))
     shown = choose_wording(ideas)
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
-    live = snapshot.state in frame.LIVE
-    frame.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
+    live = snapshot.state in opening.LIVE
+    pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     draw_labels(run, snapshot)
 
 
-def draw_labels(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The test rows label by label, folded away, where there are more than two labels."""
+def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the results label by label, folded away, if there are more than two labels."""
     lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
     if lines:
         with st.expander("Label by label, on the test rows"):
             st.html(markup.block(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)))
 
 
-def draw_how_near(run: frame.OpenRun) -> None:
-    """Of the ideas as they are now."""
-    snapshot = frame.fresh(run)
-    found = made(run, snapshot)
-    if found.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
+def draw_how_near(run: opening.OpenRun) -> None:
+    """Draw the agreement between the present ideas."""
+    snapshot = opening.fresh(run)
+    current = made(run, snapshot)
+    if current.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
         return
-    draw_nearness(found.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
+    draw_nearness(current.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
 
 
 def choose_wording(ideas: Ideas) -> str:
-    """Which wording stands for an idea said in several ways."""
+    """Ask which wording represents an idea that has several."""
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
     chosen = st.segmented_control(
-        "Of an idea said in several ways, show",
+        "Wording of an idea that has several",
         ["heaviest", "shortest"],
         default="heaviest",
         format_func=lambda shown: f"The {shown} wording",
@@ -141,8 +142,8 @@ def choose_wording(ideas: Ideas) -> str:
 
 
 def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -> None:
-    """The matrix, and how few explanations it leaves at an agreement that a reader chooses."""
-    title = "How near the ideas are"
+    """Draw the agreement matrix, and the explanations left at an agreement that the reader chooses."""
+    title = "Agreement between hypotheses"
     if near is None:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
         st.html(markup.block(markup.heading(title), markup.caption(words)))
@@ -153,11 +154,11 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     place, (left, _) = st.container(), st.columns([2, 3])
     with left:
         percent = st.slider(
-            "One explanation from an agreement of", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
+            "Merge hypotheses that agree on at least", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
         )
     threshold = percent / 100
     groups = near.groups(threshold)
-    head = markup.heading(title, "more ink: they differ more · a line parts groups")
+    head = markup.heading(title, "Darker = more disagreement; lines separate groups")
     place.html(
         markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
     )
@@ -165,16 +166,16 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     parts = [markup.CUE, drawn, markup.caption(alt_words(near))]
     if len(groups) < near.n:
         parts += [markup.CUE, groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)]
-    steady("".join(parts), key="posterior.nearness")
+    pieces.steady("".join(parts), key="posterior.nearness")
 
 
-def at_a_glance(run: frame.OpenRun, config: Config) -> list[str]:
-    """Five runs read in three ways; the evidence of carried weights."""
-    snapshot = frame.fresh(run)
+def at_a_glance(run: opening.OpenRun, config: Config) -> list[str]:
+    """Return the numbers of the five-run ensemble, and the evidence of carried weights."""
+    snapshot = opening.fresh(run)
     five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
     parts = [markup.strip(ensemble_metrics(five))] if five else []
     return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]
 
 
 frame.enter()
-page(frame.open_run("Posterior", "shows which sentences the data support, and which they ruled out."))
+page(opening.open_run("Posterior", "shows which sentences the data support, and which they ruled out."))

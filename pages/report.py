@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, opening, pieces
 from vpp.errors import VppError
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.exports import ways
@@ -26,19 +26,19 @@ SOURCE_HEIGHT = 360
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file that is made when it is asked for."""
+    """A file that is written when its button is pressed."""
 
     name: str
     mime: str
     make: Callable[[], bytes]
 
 
-def page(run: frame.OpenRun) -> None:
-    """Downloads first, then the report as it reads."""
-    frame.head(run, "Report")
+def page(run: opening.OpenRun) -> None:
+    """Draw the downloads, the command, the check, and the report."""
+    pieces.head(run, "Report")
     view = run.snapshot.view
     if not view.population:
-        frame.not_yet(run, "Nothing to report yet", nothing_yet(run.snapshot.state))
+        opening.not_yet(run, "Nothing to report yet", nothing_yet(run.snapshot.state))
         st.stop()
     try:
         run.reader.dataset()
@@ -54,8 +54,8 @@ def page(run: frame.OpenRun) -> None:
     preview(run)
 
 
-def preview(run: frame.OpenRun) -> None:
-    """The report as it reads, and on request its markdown."""
+def preview(run: opening.OpenRun) -> None:
+    """Draw the report, and on request its markdown."""
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = written(key, run.reader)
@@ -66,12 +66,12 @@ def preview(run: frame.OpenRun) -> None:
 
 @st.cache_data(max_entries=16, show_spinner="Writing the report")
 def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
-    """The markdown without simple models, for a page that opens at once; made anew where the run has moved on."""
+    """Return the markdown, without simple baselines so that it is quick; made again if the run has changed."""
     return report_markdown(_reader, simple_models=False)
 
 
-def offer(run: frame.OpenRun) -> None:
-    """A button a file; how to get the one that lacks a library."""
+def offer(run: opening.OpenRun) -> None:
+    """Draw a button for each file, and say how to get the one that lacks a library."""
     files = downloads(run)
     for column, file in zip(st.columns(len(files)), files, strict=True):
         column.download_button(
@@ -87,13 +87,13 @@ def offer(run: frame.OpenRun) -> None:
     notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]
     if not is_available():
         notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
-    if run.snapshot.state in frame.LIVE:
+    if run.snapshot.state in opening.LIVE:
         notes.append("The run goes on: the preview is how things stood when the page was drawn.")
     st.html(markup.block(*map(markup.caption, notes)))
 
 
-def downloads(run: frame.OpenRun) -> list[Download]:
-    """The report, the report as a page, and what other programs read."""
+def downloads(run: opening.OpenRun) -> list[Download]:
+    """Return the report in both formats, and the files for other programs."""
     reader = run.reader
     files = [
         Download("report.md", "text/markdown", lambda: report_markdown(reader).encode()),
@@ -107,8 +107,8 @@ def downloads(run: frame.OpenRun) -> list[Download]:
     return files
 
 
-def repeat(run: frame.OpenRun) -> None:
-    """The command, with a button that copies it."""
+def repeat(run: opening.OpenRun) -> None:
+    """Show the command, with a button that copies it."""
     command = repeat_command(run.snapshot.spec)
     st.html(markup.block(markup.heading("The same run from a terminal")))
     st.code(command.script, language=None, wrap_lines=True)
@@ -116,8 +116,8 @@ def repeat(run: frame.OpenRun) -> None:
         st.html(markup.block(*map(markup.caption, command.notes)))
 
 
-def check(run: frame.OpenRun) -> None:
-    """On request, the journal derived once more."""
+def check(run: opening.OpenRun) -> None:
+    """Offer to derive the journal again and compare."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "Weights, ESS, resampling and decisions follow from the journal, the rows and the seed: no model is asked."
     left.html(markup.block(markup.caption(words)))
@@ -125,12 +125,12 @@ def check(run: frame.OpenRun) -> None:
         return
     try:
         with st.spinner("Checking the journal"):
-            found = verify(run.directory, ways(run.directory))
+            verified = verify(run.directory, ways(run.directory))
     except (VppError, OSError) as error:
         st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
         return
-    st.html(verification_html(found, run=run.directory.id))
+    st.html(verification_html(verified, run=run.directory.id))
 
 
 frame.enter()
-page(frame.open_run("Report", "gathers a run in one document to keep or send."))
+page(opening.open_run("Report", "gathers a run in one document to keep or send."))

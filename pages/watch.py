@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Collection, Iterator
-from typing import NamedTuple, cast
+from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import budget, charts, frame, load, person, replay, shared, this_run, thresholds
-from pages.parts.due import Part
-from pages.parts.steady import steady
+from pages.parts import budget, charts, frame, opening, person, pieces, replay, this_run, thresholds
+from pages.parts.endpoint import load_html
+from pages.parts.replay import Shown
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import Card, deck_html, mark_legend
@@ -23,7 +23,7 @@ from vpp.wording import markup
 from vpp.wording.counts import step_name, steps_done
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import headline, metrics, phase, shown_step
+from vpp.wording.progress import headline, metrics, phase
 from vpp.wording.status import faults_sentence, is_key_refused, pending_words, retry_words
 from vpp.wording.support import unread_html
 from vpp.wording.words import capitalised, counted
@@ -31,13 +31,13 @@ from vpp.wording.words import capitalised, counted
 FOLLOW, SHOW_END, DECK = "Follow latest", "Show the end", "watch.deck"
 
 
-def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
-    """The state, and the buttons that fit it."""
+def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw the state, and the buttons that fit it."""
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
-    words = heard(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
+    words = pending(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
     row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
@@ -46,7 +46,7 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
             say(directory, "stop")
     elif state == "paused" and snapshot.view.is_at_cap:
         if budget.at_cap(directory, snapshot):
-            frame.start(directory)
+            opening.start(directory)
         if snapshot.view.population:
             st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
     elif state == "paused":
@@ -60,11 +60,11 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
             if kept_steps(run, snapshot) is not None and row.button(
                 "Go on from before the damage", key="watch.before_damage", type="primary"
             ):
-                frame.start(directory, from_before_damage=True)
+                opening.start(directory, from_before_damage=True)
         elif row.button("Resume", key="watch.resume", type="primary"):
-            frame.start(directory)
+            opening.start(directory)
         if not snapshot.spec.endpoint.is_demo:
-            frame.ask_keys(snapshot.spec.endpoint)
+            person.ask_keys(snapshot.spec.endpoint)
         if snapshot.view.population:
             row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
     else:
@@ -72,8 +72,8 @@ def controls(run: frame.OpenRun, snapshot: Snapshot) -> None:
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
-def kept_steps(run: frame.OpenRun, snapshot: Snapshot) -> int | None:
-    """Whole steps before the damage; None where nothing can be set aside. Read once for each damage."""
+def kept_steps(run: opening.OpenRun, snapshot: Snapshot) -> int | None:
+    """Return the complete steps before the damage; None if nothing can be set aside. Read once for each damage."""
     made_from = (run.directory.id, snapshot.view.last_at, snapshot.damage)
     known = st.session_state.get("watch.kept")
     if not known or known[0] != made_from:
@@ -83,67 +83,28 @@ def kept_steps(run: frame.OpenRun, snapshot: Snapshot) -> int | None:
 
 
 def say(directory: RunDirectory, command: Command) -> None:
-    """Leaves a word for the worker."""
-    with frame.told():
+    """Send the worker a command."""
+    with opening.refusals():
         directory.say(command)
 
 
-def heard(directory: RunDirectory, snapshot: Snapshot) -> str:
-    """That a word was left for the worker, until it has obeyed; empty where none waits."""
-    word = directory.waiting_word() if snapshot.state in frame.LIVE else None
+def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
+    """Status text of a pending command; empty without one."""
+    word = directory.waiting_word() if snapshot.state in opening.LIVE else None
     return pending_words(word.command, snapshot.state) if word else ""
 
 
-class Shown(NamedTuple):
-    """Which of a run's steps the page shows."""
-
-    step: int | None
-    """None for what came after the last step, and before the first is there to see."""
-    newest: int | None
-    """The last step there is to see."""
-    is_live: bool
-    chosen: replay.Place
-
-    @property
-    def is_end(self) -> bool:
-        """Whether what came after the last step is shown."""
-        return self.step is None and self.newest is not None
-
-    @property
-    def deck_id(self) -> str:
-        """Tells decks apart: another one is sorted at once. A film is one deck, held while it is read."""
-        if self.chosen.is_film and not self.is_live:
-            return "film"
-        if self.step is None:
-            return "end" if self.is_end else "initial"
-        return "live" if self.step == self.newest and self.is_live else str(self.step)
-
-
-def shown_of(run: frame.OpenRun, snapshot: Snapshot) -> Shown:
-    """The latest, or a step that is replayed. A run that has ended has one place more: its end."""
-    chosen, newest = replay.place(slider_key(run)), shown_step(snapshot.view)
-    live = snapshot.state in frame.LIVE
-    is_replayed = chosen.step is not None and newest is not None and chosen.step <= newest
-    step = chosen.step if is_replayed else newest if live else None
-    return Shown(step, newest, live, chosen if is_replayed else replay.Place(None, chosen.is_film))
-
-
-def slider_key(run: frame.OpenRun) -> str:
-    """Where a browser session keeps the step shown of this run."""
-    return f"watch.step.{run.key}.slider"
-
-
-def page(run: frame.OpenRun) -> None:
-    """All parts are drawn from one reading of the run, so that all tell of the same step; charts a moment later."""
-    live = run.snapshot.state in frame.LIVE
-    frame.head(run, run.snapshot.spec.name, tells_damage=False)
+def page(run: opening.OpenRun) -> None:
+    """Draw all parts from one reading of the run, so that all show the same step; the charts follow a moment later."""
+    live = run.snapshot.state in opening.LIVE
+    pieces.head(run, run.snapshot.spec.name, tells_damage=False)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     top, below, deck = (st.container(key=f"watch_{name}") for name in ("now", "charts", "deck"))
-    drawings = Part(lambda: charts.draw(run, frame.fresh(run).view), key="watch.charts")
+    drawings = pieces.Part(lambda: charts.draw(run, opening.fresh(run).view), key="watch.charts")
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
-        snapshot = frame.fresh(run)
+        snapshot = opening.fresh(run)
         draw(run, snapshot, deck)
         drawings.refresh(charts.made_from(snapshot.view))
         if snapshot.state != run.snapshot.state:
@@ -156,9 +117,9 @@ def page(run: frame.OpenRun) -> None:
         drawings.draw()
 
 
-def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
-    """The state, the step and the cards; the slider last of all."""
-    view, shown = snapshot.view, shown_of(run, snapshot)
+def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
+    """Draw the state, the step and the cards; the slider last of all."""
+    view, shown = snapshot.view, replay.shown_of(run, snapshot)
     head, band = (st.container(key=f"watch_{name}") for name in ("head", "band"))
     with head:
         draw_head(run, snapshot, shown)
@@ -169,7 +130,7 @@ def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
     elif snapshot.state in ("running", "stalled", "paused"):
         faults = faults_sentence(snapshot.usage)
         held_back = [markup.caption(faults)] if faults else []
-        band.html(markup.block(markup.waiting(waiting_for(snapshot)), *held_back, load.line(snapshot)))
+        band.html(markup.block(markup.waiting(waiting_for(snapshot)), *held_back, load_html(snapshot)))
     with deck:
         draw_deck(run, snapshot, shown)
     if view.last_step is not None:
@@ -177,24 +138,24 @@ def draw(run: frame.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
             draw_slider(run, snapshot, shown)
 
 
-def draw_head(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """What the page shows, what went wrong, and what one can do."""
+def draw_head(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """Draw the summary, what went wrong, and the controls."""
     of = (shown.step, snapshot.state, snapshot.loading_s is not None)
-    said = shared.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
-    st.html(said + trouble_html(run, snapshot))
+    summary = pieces.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
+    st.html(summary + trouble_html(run, snapshot))
     controls(run, snapshot)
 
 
 def saying_html(snapshot: Snapshot, shown: Shown) -> str:
-    """The sentence on top, under what one must know before it."""
+    """Return the summary sentence, after any warning."""
     return markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step)))
 
 
-def draw_numbers(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """What happened in the step, and its numbers."""
+def draw_numbers(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """Draw what happened in the step, and its numbers."""
     at = thresholds.chosen()
-    told = shared.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
-    strip = shared.drawn(
+    events = pieces.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
+    strip = pieces.drawn(
         run,
         snapshot,
         "strip",
@@ -204,41 +165,43 @@ def draw_numbers(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         at,
         make=lambda: markup.strip(metrics(snapshot, shown.step, at)),
     )
-    steady(told + strip + load.line(snapshot), key="watch.strip")
+    pieces.steady(events + strip + load_html(snapshot), key="watch.strip")
 
 
-def happened_html(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """What a step did; of the end, how the test rows went."""
+def happened_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return what a step did; for the end, the results on the test rows."""
     step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
     balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
     return markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
 
 
-def draw_slider(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Where one is, and the way to other steps."""
+def draw_slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """Draw the band of steps over its slider."""
     view, newest = snapshot.view, shown.newest or 0
     inked = newest if shown.step is None and shown.is_live else shown.step
     has_end = not shown.is_live
-    replay.draw(
-        shared.drawn(run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)),
-        shown=shown.chosen,
+    band = pieces.drawn(
+        run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
+    )
+    slider = replay.Slider(
+        step=shown.chosen.step,
         newest=newest,
         called=step_name(view, newest) if shown.newest is not None else "first hypotheses",
-        end=None if shown.is_live else view.total_steps,
-        top=max(view.total_steps - 1, 1) if shown.is_live else view.total_steps,
-        follow=FOLLOW if shown.is_live else SHOW_END,
-        key=slider_key(run),
+        end=view.total_steps if has_end else None,
+        top=view.total_steps if has_end else max(view.total_steps - 1, 1),
+        follow=SHOW_END if has_end else FOLLOW,
     )
+    replay.draw(band, slider, key=replay.slider_key(run))
 
 
 def waiting_for(snapshot: Snapshot) -> str:
-    """What is awaited before the first population is whole."""
+    """Say how many first hypotheses are written."""
     k = snapshot.spec.config.size
     return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 
 
-def trouble_html(run: frame.OpenRun, snapshot: Snapshot) -> str:
-    """What stopped, what is kept, and the mend; one box, or nothing."""
+def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
+    """Return a box that says what stopped, what is saved and how to go on; empty if nothing is wrong."""
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     if snapshot.damage:
@@ -267,8 +230,8 @@ def trouble_html(run: frame.OpenRun, snapshot: Snapshot) -> str:
     return ""
 
 
-def damage_words(run: frame.OpenRun, snapshot: Snapshot) -> Iterator[str]:
-    """What is lost, how the run ended, and what going on from before the damage takes."""
+def damage_words(run: opening.OpenRun, snapshot: Snapshot) -> Iterator[str]:
+    """Yield what is lost, how the run ended, and what going on from before the damage gives up."""
     yield snapshot.damage
     if snapshot.state not in ("interrupted", "failed", "stopped"):
         return
@@ -283,19 +246,19 @@ def damage_words(run: frame.OpenRun, snapshot: Snapshot) -> Iterator[str]:
 
 
 def by_weight(snapshot: Snapshot) -> str:
-    """In which order cards stand."""
+    """Return the order of the cards, in words."""
     return ", heaviest first" if snapshot.spec.config.is_weighted else ""
 
 
 def ended(snapshot: Snapshot) -> str:
-    """What the last cards of a run are called."""
+    """Return the title of a run's last cards."""
     if snapshot.state in ("finished", "stopped"):
         return f"Hypotheses at the end{by_weight(snapshot)}"
     return f"Hypotheses that are kept{by_weight(snapshot)}"
 
 
-def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """The cards of the step shown."""
+def draw_deck(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """Draw the cards of the step shown."""
     view, config = snapshot.view, snapshot.spec.config
     if view.started is None or not view.drawn:
         st.empty()  # a fragment may write to a place outside it only where its first run did
@@ -309,14 +272,14 @@ def draw_deck(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
     head = markup.heading(title, f"{bars} · underlined: added · struck: removed")
     cards = deck_of(run, snapshot, shown)
-    frame.deck(cards, deck_id=shown.deck_id, key=DECK, head=head, foot=mark_legend(config))
+    pieces.deck(cards, deck_id=shown.deck_id, key=DECK, head=head, foot=mark_legend(config))
 
 
-def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """The cards as HTML."""
-    started, wanted = snapshot.view.started, frame.wanted(DECK, most=snapshot.spec.config.largest_size)
+def deck_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return the cards as HTML."""
+    started, wanted = snapshot.view.started, pieces.wanted(DECK, most=snapshot.spec.config.largest_size)
     seed_text = started.seed_text if started else ""
-    return shared.drawn(
+    return pieces.drawn(
         run,
         snapshot,
         "deck",
@@ -327,17 +290,17 @@ def deck_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     )
 
 
-def cards_of(run: frame.OpenRun, snapshot: Snapshot, shown: Shown, wanted: Collection[int]) -> list[Card]:
-    """The first hypotheses, those of a step, or the last, with the prompts of the slots that are wanted."""
+def cards_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown, wanted: Collection[int]) -> list[Card]:
+    """Return the cards of the place shown, with the prompts of the slots that a reader has opened."""
     dataset = run.reader.dataset()
-    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, shared.Prompts(run, snapshot), wanted=wanted)
+    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, pieces.Prompts(run, snapshot), wanted=wanted)
     if shown.newest is None:
         return maker.initial()
     return maker.final() if shown.step is None else maker.at(shown.step)
 
 
 frame.enter()
-opened = frame.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
+opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
 thresholds.fold()
 this_run.draw(opened)

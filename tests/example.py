@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pages.parts.example import SHIPPED, prepare_shipped
+from pages.parts.opening import SHIPPED, prepare_shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.shipped import FILES
 

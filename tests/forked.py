@@ -57,7 +57,10 @@ class Forked:
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
-            return read[0].result(), read[1].result()
+            out, err = (each.result() for each in read)
+        self.stdout.close()
+        self.stderr.close()
+        return out, err
 
     def kill(self) -> None:
         self._process.kill()

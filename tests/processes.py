@@ -105,8 +105,6 @@ class Desk:
     environment: dict[str, str] = field(default_factory=dict)
     program: str = "vpp"
     """The module that commands are given to."""
-    spawns: bool = False
-    """Start `python -m vpp` itself, for tests that look for processes by their environment."""
     started: list[Running] = field(default_factory=list)
     states: dict[str, str | None] = field(default_factory=dict)
     """What a test saw of a run, by name."""
@@ -119,7 +117,7 @@ class Desk:
     def start(self, *words: str | Path, **environment: str) -> Running:
         """`python -m vpp …` in this folder."""
         env = {**self.variables, **environment}
-        begin = self._spawned if self.spawns or self.program != "vpp" else self._forked
+        begin = self._forked if self.program == "vpp" else self._spawned
         self.started.append(Running(begin([str(word) for word in words], env)))
         return self.started[-1]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """For large imports: they make many objects and no garbage, so looking through them only takes time."""
+    """Switch the collector off for large imports, which make many objects and no garbage."""
     was_on = gc.isenabled()
     gc.disable()
     try:

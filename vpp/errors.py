@@ -1,7 +1,7 @@
-"""What can go wrong, one class a remedy. Every message says what, where and the mend.
+"""Errors a user can act on, one class a remedy. Every message says what is wrong, where, and how to fix it.
 
 VppError
-├── InputError              the data, an option or a file is wrong: mend it and start again (exit code 2)
+├── InputError              the data, an option or a file is wrong: fix it and start again (exit code 2)
 │   └── DataError           the table itself
 ├── RunError                the run directory cannot be used as asked (exit code 2)
 │   ├── RunLocked           another worker holds it
@@ -9,7 +9,7 @@ VppError
 │   └── JournalDamaged      a line in the middle of the journal cannot be read
 └── EndpointError           the model's server (exit code 3)
     ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood, no text ever
-    │   └── PromptTooLong   what was asked does not fit the model's context: ask for less
+    │   └── PromptTooLong   the question does not fit the model's context: ask for less
     └── EndpointUnreachable it does not answer now; the run pauses and can go on
 """
 
@@ -58,6 +58,6 @@ class EndpointUnreachable(EndpointError):
     """The server does not answer, or answers nothing usable, after every retry."""
 
     def __init__(self, message: str, *, waited_s: float = 0.0) -> None:
-        """waited_s: seconds for which the server had its callers wait, without an answer."""
+        """waited_s: seconds that the server asked its callers to wait without answering."""
         super().__init__(message)
         self.waited_s = waited_s

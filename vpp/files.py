@@ -19,13 +19,13 @@ LARGEST_INTEGER = 2**63 - 1
 _MANY_DIGITS = b"0" * len(str(LARGEST_INTEGER))
 _DIGITS_ALIKE = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
 _NO_FILE = (errno.ELOOP, errno.ENXIO, errno.EISDIR)
-"""What opening a link, a socket or a folder comes to."""
+"""Errors of opening a link, a socket or a folder."""
 
 
 def plain_file(path: Path, flags: int) -> int:
-    """A descriptor of the file, made for this user alone where `flags` make it.
+    """Return a descriptor of a plain file. A file that `flags` create can be read by this user alone.
 
-    Raises OSError, ELOOP for what is no plain file.
+    Raises OSError, with ELOOP for anything but a plain file.
     """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
@@ -38,7 +38,7 @@ def plain_file(path: Path, flags: int) -> int:
 
 
 def read(path: Path) -> BinaryIO:
-    """The file, open to be read. Raises OSError as `plain_file` does."""
+    """Open a file for reading. Raises OSError as `plain_file` does."""
     return os.fdopen(plain_file(path, os.O_RDONLY), "rb")
 
 
@@ -58,9 +58,9 @@ def read_json(path: Path, *, largest: int = LARGEST_JSON) -> Any:
         content = file.read(largest + 1)
     if len(content) > largest:
         raise ValueError(f"it is larger than {_size_text(largest)}")
-    found = from_json(content)
-    check_integers(found, written_as=content)
-    return found
+    value = from_json(content)
+    check_integers(value, written_as=content)
+    return value
 
 
 def check_integers(value: Any, *, written_as: bytes) -> None:
@@ -85,17 +85,17 @@ def _size_text(size: int) -> str:
 
 
 def appended(path: Path) -> FileIO:
-    """The file, open to be appended to without a buffer. Raises OSError as `plain_file` does."""
+    """Open a file for appending without a buffer. Raises OSError as `plain_file` does."""
     return FileIO(str(path), "ab", opener=lambda _, flags: plain_file(path, flags))
 
 
 def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> BinaryIO:
-    """The file, open to be written, from its beginning. Raises OSError as `plain_file` does."""
+    """Open a file for writing from its beginning. Raises OSError as `plain_file` does."""
     return os.fdopen(plain_file(path, flags), "wb")
 
 
 def locked(path: Path, *, shared: bool = False) -> BinaryIO | None:
-    """The file, made and locked until it is closed; None if another process has it. Raises OSError as `plain_file`."""
+    """Create a file, locked until it is closed; None if another process holds it. Raises OSError as `plain_file`."""
     file = written(path, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -4,5 +4,5 @@ import hashlib
 
 
 def hypothesis_id(text: str) -> str:
-    """The id under which `text` is stored once and referred to everywhere else."""
+    """Return the id under which `text` is stored once and referred to everywhere else."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

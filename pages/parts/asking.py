@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.parts import frame, person
+from pages.parts import opening, person
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.roles import other_columns, unlabelled_rows
@@ -27,15 +27,15 @@ WHAT = ("row", "table")
 ACROSS = 4
 PREVIEWED = 20
 AT_ONCE_S = 1.0
-"""How long a page waits for answers before it shows a count instead."""
+"""Seconds that a page waits for answers before it shows their progress."""
 
 
-def draw(run: frame.OpenRun) -> None:
-    """The section; outside any fragment that refreshes by itself."""
+def draw(run: opening.OpenRun) -> None:
+    """Draw the section, outside any fragment that has a timer."""
     st.html(markup.block(markup.heading("Ask the posterior", "every particle answers, weights decide")))
-    snapshot = frame.fresh(run)
+    snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
         return
     one, many = st.tabs(["One row", "A CSV of rows"])
 
@@ -45,11 +45,11 @@ def draw(run: frame.OpenRun) -> None:
         refreshed(run, "table", ask_table)
     endpoint = snapshot.spec.endpoint
     if not endpoint.is_demo and any(job and job.outcome == "failed" for job in (job_of(run, w) for w in WHAT)):
-        frame.ask_keys(endpoint)
+        person.ask_keys(endpoint)
 
 
-def refreshed(run: frame.OpenRun, what: str, part: Callable[[frame.OpenRun], None]) -> None:
-    """Draws a part, each second while its asking goes on."""
+def refreshed(run: opening.OpenRun, what: str, part: Callable[[opening.OpenRun], None]) -> None:
+    """Draw a part, each second while answers are coming in."""
     timed = is_running(run, what)
 
     @st.fragment(run_every=1.0 if timed else None)
@@ -64,40 +64,40 @@ def refreshed(run: frame.OpenRun, what: str, part: Callable[[frame.OpenRun], Non
 # What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
 
 
-def _key(run: frame.OpenRun, what: str) -> str:
+def _key(run: opening.OpenRun, what: str) -> str:
     return f"posterior.ask.{what}.{run.directory.id}"
 
 
-def job_of(run: frame.OpenRun, what: str) -> Background | None:
-    """The last asking of a row or a table in this browser session."""
-    found: Background | None = st.session_state.get(_key(run, what))
-    return found
+def job_of(run: opening.OpenRun, what: str) -> Background | None:
+    """Return the last asking of a row or a table in this browser session, or None."""
+    job: Background | None = st.session_state.get(_key(run, what))
+    return job
 
 
-def is_running(run: frame.OpenRun, what: str) -> bool:
+def is_running(run: opening.OpenRun, what: str) -> bool:
     """Whether answers are still coming in."""
     job = job_of(run, what)
     return job is not None and job.is_running
 
 
-def begin(run: frame.OpenRun, what: str, rows: Sequence[Row]) -> None:
-    """Asks in the background; what is not there at once is shown as it comes."""
-    asking = Asking(run.directory, rows, view=frame.fresh(run).view)
-    keys = person.check_keys(frame.session_keys(run.snapshot.spec.endpoint))
+def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> None:
+    """Ask in the background; answers that take longer are shown as they come."""
+    asking = Asking(run.directory, rows, view=opening.fresh(run).view)
+    keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
         st.rerun()
 
 
-def follow(run: frame.OpenRun, job: Background, key: str) -> None:
-    """How far it is, and a way to stop; draws the page anew once it has ended."""
+def follow(run: opening.OpenRun, job: Background, key: str) -> None:
+    """Show the progress and a way to stop; rerun the page after the end."""
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
-    told = f", about {seconds(left)} left" if left else ""
+    time_left = f", about {seconds(left)} left" if left else ""
     done, total = job.asking.done, job.asking.total
-    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{told}")
+    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
     if st.button("Stop and keep", key=key):
         job.stop()
 
@@ -105,8 +105,8 @@ def follow(run: frame.OpenRun, job: Background, key: str) -> None:
 # One row
 
 
-def ask_row(run: frame.OpenRun) -> None:
-    """The form, and what was said of the row asked last."""
+def ask_row(run: opening.OpenRun) -> None:
+    """Draw the form, and the answers about the last row."""
     fields = input_fields(run.reader.dataset())
     cells, pressed = form(run, fields)
     job = job_of(run, "row")
@@ -123,8 +123,8 @@ def ask_row(run: frame.OpenRun) -> None:
         answered(run, job, fields)
 
 
-def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
-    """A field an input column; what is in them, and whether the button was pressed."""
+def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+    """Draw a field for each input column; return their contents and whether the button was pressed."""
     fill_from(run, fields)
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
@@ -135,7 +135,7 @@ def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None],
                 with column:
                     cells.append(cell_of(field, _key(run, f"cell.{place}")))
         left, right = st.columns([1, 3], vertical_alignment="center")
-        size = frame.fresh(run).view.size
+        size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
         pressed = left.form_submit_button(
             label, type="primary", width="stretch", disabled=not allowed or is_running(run, "row")
@@ -145,7 +145,7 @@ def form(run: frame.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None],
 
 
 def cell_of(field: Field, key: str) -> str | None:
-    """One field. The name is the file's: in a label, Markdown would be read in it."""
+    """Draw one field. Its name comes from the file, so Markdown in it is escaped."""
     label = markdown_text(f"{field.name}, in {field.unit}" if field.unit else field.name)
     if field.kind == "category":
         chosen: str | None = st.selectbox(
@@ -165,8 +165,8 @@ def cell_of(field: Field, key: str) -> str | None:
     return st.text_input(label, key=key, placeholder=example, help=seen, persist_state="session")
 
 
-def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
-    """Any row of the data as a beginning, so that one cell can be changed."""
+def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
+    """Offer to fill the fields from a row of the data, so that one cell can be changed."""
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
     by_id = {row.id: row for rows in parts.values() for row in rows}
@@ -193,23 +193,23 @@ def fill_from(run: frame.OpenRun, fields: Sequence[Field]) -> None:
     )
 
 
-def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> None:
-    """What every particle said."""
-    snapshot, dataset = frame.fresh(run), run.reader.dataset()
+def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> None:
+    """Show every particle's answer."""
+    snapshot, dataset = opening.fresh(run), run.reader.dataset()
     config, answers = snapshot.spec.config, job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
     vote = votes_on(answers, config)[0]
     known = known_row(vote.row, dataset)
-    told = vote_html(
+    vote_words = vote_html(
         vote, is_weighted=config.is_weighted, scale=target_spread(dataset), decimals=dataset.target_decimals,
         n_classes=len(dataset.classes),
     )  # fmt: skip
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     st.html(
         markup.block(
-            told,
+            vote_words,
             outside_html(fields, vote),
             *([markup.caption(known_words(known))] if known else []),
             markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
@@ -220,7 +220,7 @@ def answered(run: frame.OpenRun, job: Background, fields: Sequence[Field]) -> No
 
 
 def unanswered(job: Background) -> None:
-    """It failed, or was stopped, before every particle had answered a row."""
+    """Say why no row has all its answers."""
     if job.outcome == "stopped":
         st.html(markup.block(markup.state("Stopped", "Not every particle had answered. Ask again to go on.")))
     else:
@@ -230,8 +230,8 @@ def unanswered(job: Background) -> None:
 # A table
 
 
-def ask_table(run: frame.OpenRun) -> None:
-    """An upload, the count while it is asked about, and what came of it."""
+def ask_table(run: opening.OpenRun) -> None:
+    """Draw the upload, the progress, and the answers."""
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     read = rows_of(run, file.getvalue(), file.name) if file else None
@@ -240,7 +240,7 @@ def ask_table(run: frame.OpenRun) -> None:
         return
     if read and file and offer(run, read[0]):
         st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, read[1]
-        with frame.told():
+        with opening.refusals():
             begin(run, "table", read[0])
         job = job_of(run, "table")
     if job:
@@ -255,8 +255,8 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
     return read_like(Table.read(content, name=name), columns)
 
 
-def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
-    """The rows of an upload and its other columns; None, with the reason shown, where it has no such columns."""
+def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
+    """Return an upload's rows and its other columns; show why and return None if input columns are missing."""
     try:
         dataset = run.reader.dataset()
         table = _read(content, name, dataset.columns)
@@ -266,8 +266,8 @@ def rows_of(run: frame.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, .
         return None
 
 
-def offer(run: frame.OpenRun, rows: Sequence[Row]) -> bool:
-    """What it will take, and whether the button was pressed."""
+def offer(run: opening.OpenRun, rows: Sequence[Row]) -> bool:
+    """Say what the calls will be, and draw the button; whether it was pressed."""
     allowed = consent(run, "table")
     left, right = st.columns([1, 3], vertical_alignment="center")
     right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
@@ -275,8 +275,8 @@ def offer(run: frame.OpenRun, rows: Sequence[Row]) -> bool:
     return left.button(label, key="posterior.ask.table", type="primary", width="stretch", disabled=not allowed)
 
 
-def came_of(run: frame.OpenRun, job: Background) -> None:
-    """The rows that every particle answered: their numbers, the first of them, and the whole as CSV."""
+def came_of(run: opening.OpenRun, job: Background) -> None:
+    """Show the rows that every particle answered: their numbers, the first of them, and all as CSV."""
     answers = job.asking.whole()
     if not answers.rows:
         unanswered(job)
@@ -287,13 +287,13 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
     elif job.outcome == "stopped":
         st.html(markup.block(markup.caption(f"Stopped after {seconds(job.seconds)}: {kept} kept.")))
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
-    found, fields = votes_on(answers, config), input_fields(dataset)
+    votes, fields = votes_on(answers, config), input_fields(dataset)
     scale, n_asked = target_spread(dataset), len(job.asking.rows)
-    outside = answering.outside_sentence(fields, found)
+    outside = answering.outside_sentence(fields, votes)
     st.html(
         markup.block(
             markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-            markup.strip(answering.table_metrics(found, n_asked, scale=scale)),
+            markup.strip(answering.table_metrics(votes, n_asked, scale=scale)),
             f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
         )
     )
@@ -309,12 +309,12 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
         on_click="ignore",
         width="stretch",
     )
-    shown = found[:PREVIEWED]
-    first = f"The first {len(shown)} of {integer(len(found))} rows, in file order; the download has all."
-    told = markup.caption(first) if len(found) > len(shown) else ""
+    shown = votes[:PREVIEWED]
+    first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
+    rest = markup.caption(first) if len(votes) > len(shown) else ""
     st.html(
         markup.block(
-            answering.preview_html(shown, dataset.target_decimals), told, label="predictions of the uploaded rows"
+            answering.preview_html(shown, dataset.target_decimals), rest, label="predictions of the uploaded rows"
         )
     )
 
@@ -322,21 +322,21 @@ def came_of(run: frame.OpenRun, job: Background) -> None:
 # What it takes
 
 
-def plan_words(run: frame.OpenRun, n_rows: int) -> str:
-    """`70 calls to the demo model, about 4 s at this run’s pace`."""
-    view, spec = frame.fresh(run).view, run.snapshot.spec
+def plan_words(run: opening.OpenRun, n_rows: int) -> str:
+    """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
+    view, spec = opening.fresh(run).view, run.snapshot.spec
     pack, n_texts = spec.config.points_per_call, view.n_unique
     calls = n_texts * -(-n_rows // pack)
     where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
     fresh = view.usage.calls - view.usage.cached
     pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
-    told = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
+    duration = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
     shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
-    return f"{counted(calls, 'call')}{shared} to {where}{told}"
+    return f"{counted(calls, 'call')}{shared} to {where}{duration}"
 
 
-def consent(run: frame.OpenRun, what: str) -> bool:
-    """Rows leave this machine only with a person's word."""
+def consent(run: opening.OpenRun, what: str) -> bool:
+    """Ask for consent before rows leave this machine; whether it is given or not needed."""
     endpoint = run.snapshot.spec.endpoint
     if endpoint.is_started_here or is_loopback(endpoint.base_url):
         return True

@@ -1,10 +1,10 @@
-"""What a run will take, and what it may cost at most: the plan beside the form, prices, the cap, and a new cap."""
+"""Costs: prices and cap on the form, the plan beside it, and a higher cap for a paused run."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame
-from pages.parts.keeping import at_first
+from pages.parts import opening
+from pages.parts.endpoint import at_first
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory
@@ -19,7 +19,7 @@ NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out",
 
 
 def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
-    """Asks for the cap and the prices, folded away."""
+    """Ask for the cap and the prices, folded away."""
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
         st.html(markup.block(markup.caption(words)))
@@ -38,7 +38,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
 
 
 def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> Price:
-    """Of the learner, or of the optimizer."""
+    """Ask for the prices of the learner, or of the optimizer."""
     prompt = _amount(left, f"Price of a million tokens in{of}", f"{role}price_in")
     return Price(prompt=prompt, completion=_amount(right, f"Price of a million tokens out{of}", f"{role}price_out"))
 
@@ -49,7 +49,7 @@ def _amount(place: DeltaGenerator, label: str, name: str) -> float:
 
 
 def fill(spec: RunSpec) -> None:
-    """Fills the fields with a run's."""
+    """Fill the fields with those of a run."""
     learner, optimizer = spec.prices.learner, spec.prices.of_optimizer
     amounts = (learner.prompt, learner.completion, optimizer.prompt, optimizer.completion, spec.cap.cost)
     for name, amount in zip(NUMBERS, amounts, strict=True):
@@ -59,22 +59,22 @@ def fill(spec: RunSpec) -> None:
 
 
 def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
-    """The plan, before it costs anything."""
-    found, pace = estimate(spec, dataset), pace_of(spec.endpoint)
+    """Draw the plan, before it costs anything."""
+    expected, pace = estimate(spec, dataset), pace_of(spec.endpoint)
     st.html(
         markup.block(
             '<div class="plan">',
             markup.heading("What it will take"),
-            markup.table(HEAD[:2], call_rows(found), right=(1,)),
-            markup.table(ESTIMATES, estimate_rows(found, spec, pace), right=(1, 2)),
-            *map(markup.caption, plan_words(found, spec, dataset, pace)),
+            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
             "</div>",
         )
     )
 
 
 def pace_of(endpoint: EndpointSpec) -> Pace | None:
-    """As the test of the endpoint measured it; the demo model's is known roughly."""
+    """Return the pace that the endpoint's test measured; that of the demo model is known roughly."""
     if endpoint.demo:
         return demo_pace(endpoint)
     round_trip_s = st.session_state.get("new.round_trip_s")
@@ -84,10 +84,10 @@ def pace_of(endpoint: EndpointSpec) -> Pace | None:
 
 
 def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
-    """What one can do with a run that has paused at its cap; whether it is to go on with a worker of its own."""
+    """Offer a run that has paused at its cap a higher one; whether it now needs a new worker."""
     is_held = directory.is_held()
     asked = _raise_cap(directory, snapshot.spec)
-    with frame.told():
+    with opening.refusals():
         if asked and is_held:
             directory.say("go on")
         if is_held and st.button("Stop and keep", key="watch.stop"):
@@ -96,7 +96,7 @@ def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
 
 
 def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
-    """The fields and the button; whether a new cap was given."""
+    """Ask for a higher cap; whether one was given."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         calls = int(
@@ -109,7 +109,7 @@ def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
             label = "Money at most, 0 for no cap"
             cost = float(st.number_input(label, 0.0, value=2 * cost, step=0.1, key=f"{name}.cost", width=FIELD_PX))
         asked = bool(st.form_submit_button("Raise the cap and go on", type="primary"))
-    with frame.told():
+    with opening.refusals():
         if asked:
             directory.amend(cap=Cap(calls=calls, cost=cost))
             return True

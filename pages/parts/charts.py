@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import frame, shared, zoom
+from pages.parts import opening, pieces
 from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
@@ -27,7 +27,7 @@ from vpp.wording.theme import Mode
 
 
 class Chart(NamedTuple):
-    """A chart of the page and its head."""
+    """A chart of the page and its title."""
 
     make: Callable[[Mode], Figure]
     title: str
@@ -35,8 +35,8 @@ class Chart(NamedTuple):
     key: str
 
 
-def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
-    """The charts that mean something for the run's options."""
+def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
+    """Yield the charts that mean something for the run's options."""
     config = run.snapshot.spec.config
     if config.is_weighted:
         yield Chart(lambda mode: ess_figure(view, mode), "Effective sample size", "by step", "watch.ess")
@@ -58,29 +58,29 @@ def charts_of(run: frame.OpenRun, view: RunView) -> Iterator[Chart]:
         )
 
 
-def error_chart(run: frame.OpenRun, view: RunView, mode: Mode) -> Figure:
-    """The mean error on each step's batch."""
+def error_chart(run: opening.OpenRun, view: RunView, mode: Mode) -> Figure:
+    """Return the chart of the mean error on each step's batch."""
     errors = batch_errors(view, run.snapshot.spec.config, run.reader.dataset())
     return error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top)
 
 
 def is_odd(config: Config) -> bool:
-    """Whether the other charts leave a place empty."""
+    """Whether the other charts are odd in number, and leave a place empty."""
     return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
 
 
 def made_from(view: RunView) -> Hashable:
-    """What the charts show: it changes where a step is weighed or done, and stays between, and in a film."""
+    """Return a key of what the charts show: it changes when a step is weighed or finished."""
     shown = shown_step(view)
     weighed = None if shown is None else view.steps[shown].reweighted
     is_final = view.has_ended, view.final is not None
     return view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final
 
 
-def draw(run: frame.OpenRun, view: RunView) -> Hashable:
-    """Two beside each other, and what one should know to read them in the place that is left.
+def draw(run: opening.OpenRun, view: RunView) -> Hashable:
+    """Draw the charts in pairs, and notes on them in the place that is left.
 
-    Returns what they are made from.
+    Return what they are made from.
     """
     if view.last_step is None:
         return made_from(view)
@@ -90,33 +90,33 @@ def draw(run: frame.OpenRun, view: RunView) -> Hashable:
         for column, chart in zip(columns, charts[first : first + 2], strict=False):
             with column:
                 make, most = kept(run, view, chart), view.total_steps
-                frame.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
+                pieces.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
     with columns[1] if len(charts) % 2 else st.container():
         st.html(markup.block(*map(markup.caption, notes(run, view))))
-        zoom.listen(zoom_key(run))
+        pieces.listen(zoom_key(run))
     return made_from(view)
 
 
-def kept(run: frame.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
-    """Makes the chart once for all who watch. It keeps a reader's zoom."""
+def kept(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
+    """Return a maker of the chart, which draws it once for all watchers and keeps each reader's zoom."""
 
     def make(mode: Mode) -> Figure:
-        made = shared.figure(run, chart.key, mode, made_from(view), make=lambda: chart.make(mode))
-        return replace(made, chart=zoom.zoomed(made.chart, chart.key, zoom_key(run)))
+        made = pieces.shared_figure(run, chart.key, mode, made_from(view), make=lambda: chart.make(mode))
+        return replace(made, chart=pieces.zoomed(made.chart, chart.key, zoom_key(run)))
 
     return make
 
 
-def zoom_key(run: frame.OpenRun) -> str:
-    """Where a browser session keeps how far this run's charts are zoomed."""
+def zoom_key(run: opening.OpenRun) -> str:
+    """Session key: the zoom of this run's charts."""
     return f"watch.zoom.{run.key}"
 
 
-def notes(run: frame.OpenRun, view: RunView) -> Iterator[str]:
-    """What the charts leave out."""
-    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if found:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
+    """Yield what the charts leave out."""
+    config, nominal = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if nominal:
+        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}. {COMPARABLE}"
     if config.is_rescored:
         yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
     if not config.is_filtered:

@@ -1,5 +1,6 @@
-"""Which model answers: the built-in demo model, or an OpenAI-compatible server."""
+"""The model part of the form: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,19 +9,22 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, person
-from pages.parts.keeping import at_first
+from pages.parts import person
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address, is_loopback
 from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
+from vpp.llm.gate import Gate
+from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.checking import Checked, checking
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
+from vpp.runs.reader import Snapshot
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.settings import Environment
 from vpp.wording import markup
 from vpp.wording.servers import Verdict, checks_html, verdict, verdict_html
-from vpp.wording.status import model_file_words
+from vpp.wording.status import model_file_words, wait_words, window_words
+from vpp.wording.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")
@@ -45,13 +49,19 @@ PREFETCH_WORDS = {
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
+def at_first(key: str, value: object) -> str:
+    """Return the key of a field that begins with a value. Fields that may be filled from elsewhere have no default."""
+    st.session_state.setdefault(key, value)
+    return key
+
+
 def is_demo() -> bool:
     """Whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
 def choose_endpoint(readable_ms: int) -> EndpointSpec:
-    """Asks for the model; an incomplete server has no model or no address."""
+    """Ask for the model; the endpoint of an incomplete server has no model or no address."""
     st.session_state["new.verdict"] = None
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
@@ -68,7 +78,7 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
 
 
 def _model_file() -> EndpointSpec:
-    """Asks for the file's path, and says what was read of it; an endpoint without a file if it cannot be used."""
+    """Ask for the file's path and describe the file; the endpoint has no file if it cannot be used."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
     asked = replace(_asking(), timeout_s=TIMEOUT_S)
@@ -86,7 +96,7 @@ def _model_file() -> EndpointSpec:
 
 
 def server() -> EndpointSpec:
-    """Address, model and how it is asked; what a test of it found."""
+    """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
     if env.endpoint_fixed:
         return _fixed(env)
@@ -106,7 +116,7 @@ def server() -> EndpointSpec:
     endpoint = replace(
         _asking(), base_url=url, model=model, optimizer_base_url=optimizer_url, optimizer_model=optimizer_model
     )
-    frame.ask_keys(endpoint)
+    person.ask_keys(endpoint)
     if not _are_addresses(url, optimizer_url):
         nowhere = replace(endpoint, base_url="")
         _test(nowhere)
@@ -117,7 +127,7 @@ def server() -> EndpointSpec:
 
 
 def _fixed(env: Environment) -> EndpointSpec:
-    """The owner's endpoint, which nobody changes here; its key is the owner's, and is not shown."""
+    """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
     asked = [("Address", env.base_url), ("Model", env.model)]
     asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
     st.html(markup.block(*(markup.caption(f"{name}: {value}") for name, value in asked if value)))
@@ -135,13 +145,13 @@ def _fixed(env: Environment) -> EndpointSpec:
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
-    """A line of text that may be filled from elsewhere."""
+    """Ask for a line of text, which may be filled from elsewhere."""
     key = at_first(f"new.{name}", value)
     return place.text_input(label, key=key, persist_state="session", placeholder=hint).strip()
 
 
 def _asking() -> EndpointSpec:
-    """How the server is asked: calls in flight, the form of its answers, their length, how much it thinks."""
+    """Ask how to call the server: calls in flight, form and length of answers, thinking effort."""
     usual = EndpointSpec()
     with st.expander("How it is asked"):
         one, two, three = st.columns(3)
@@ -184,13 +194,13 @@ def _asking() -> EndpointSpec:
 
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
-    """The limit of one answer."""
+    """Ask for the most tokens of one answer."""
     key = at_first(f"new.{name}", value)
     return int(place.number_input(label, 1, 1_000_000, step=256, key=key, persist_state="session"))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
-    """The models that the server at an address listed when it was last tested; the field stays free text."""
+    """Offer the models that the server listed when it was last tested; the field stays free text."""
     listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
     if not listed:
         return
@@ -203,7 +213,7 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 
 
 def _are_addresses(*urls: str) -> bool:
-    """Whether each is a whole address; says what is wrong with one that is not."""
+    """Whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
             checked = checked_address(url)
@@ -219,43 +229,43 @@ def _are_addresses(*urls: str) -> bool:
 
 
 def _test(endpoint: EndpointSpec) -> None:
-    """The button, each finding as it is made, and the findings of the last test of this very endpoint."""
+    """Draw the test button, and the findings of the last test of this very endpoint."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         _run_test(endpoint)
     last = st.session_state.get("new.check")
-    asked = (endpoint, frame.session_keys(endpoint))
-    found: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
-    measured = _of_learner(found, "answers").get("latency_s"), _of_learner(found, "throughput").get("calls_per_s")
-    st.session_state["new.carrier"] = _of_learner(found, "structured output").get("carrier", "")
+    asked = (endpoint, person.keys_of(endpoint))
+    checks: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
+    measured = _of_learner(checks, "answers").get("latency_s"), _of_learner(checks, "throughput").get("calls_per_s")
+    st.session_state["new.carrier"] = _of_learner(checks, "structured output").get("carrier", "")
     st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
-    if found:
-        st.session_state["new.verdict"] = told = verdict(found)
-        st.html(checks_html(found) + verdict_html(told))
+    if checks:
+        st.session_state["new.verdict"] = summary = verdict(checks)
+        st.html(checks_html(checks) + verdict_html(summary))
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
-    """Draws a line a finding; rows of the table are not sent."""
-    found: list[Checked] = []
+    """Test the endpoint, and draw each finding as it is made; rows of the table are not sent."""
+    checks: list[Checked] = []
     with st.status(
         "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
     ) as status:
         lines = st.empty()
         try:
-            for one in checking(endpoint, person.check_keys(frame.session_keys(endpoint))):
-                found.append(one)
-                lines.html(checks_html(found))
+            for one in checking(endpoint, person.check_keys(person.keys_of(endpoint))):
+                checks.append(one)
+                lines.html(checks_html(checks))
         except VppError as error:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")
             return
-    st.session_state["new.check"] = ((endpoint, frame.session_keys(endpoint)), tuple(found))
-    listed = {one.base_url: one.finding.values["models"] for one in found if one.finding.values.get("models")}
+    st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
+    listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     st.rerun()  # the fields above offer the models
 
 
 def lacking(endpoint: EndpointSpec) -> str:
-    """What a run needs before it can start, in one sentence; empty where it needs nothing."""
+    """Say in one sentence what a run still needs before it can start; empty if nothing."""
     if endpoint.is_started_here:
         return ""
     if st.session_state.get("new.who") == MODEL_FILE:
@@ -268,18 +278,18 @@ def lacking(endpoint: EndpointSpec) -> str:
 
 
 def doubt_html() -> str:
-    """What the last test of the chosen endpoint came to, where that was not all well; empty else."""
-    told: Verdict | None = st.session_state.get("new.verdict")
-    return "" if told is None or told.mark == "works" else verdict_html(told)
+    """Return the verdict of the last test of the chosen endpoint as HTML; empty if all is well."""
+    summary: Verdict | None = st.session_state.get("new.verdict")
+    return "" if summary is None or summary.mark == "works" else verdict_html(summary)
 
 
-def _of_learner(found: Sequence[Checked], name: str) -> dict[str, Any]:
-    """The values of a finding about the learner's server."""
-    return next((one.finding.values for one in found if "learner" in one.roles and one.finding.name == name), {})
+def _of_learner(checks: Sequence[Checked], name: str) -> dict[str, Any]:
+    """Return the values of a finding about the learner's server."""
+    return next((one.finding.values for one in checks if "learner" in one.roles and one.finding.name == name), {})
 
 
 def _ask_consent(*urls: str) -> None:
-    """Rows leave this machine only with a person's word."""
+    """Ask for consent before rows leave this machine."""
     away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
     if not away:
         st.session_state["new.sent_ok"] = True
@@ -290,3 +300,32 @@ def _ask_consent(*urls: str) -> None:
         key=f"new.consent.{'|'.join(away)}",
         persist_state="session",
     )
+
+
+# The load of a run's servers, while it is at work
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def gauge(base_url: str, gate: Gate) -> Gauge:
+    """Return the gauge of a server, shared by all watchers. It reads in its own thread, so that no page waits."""
+    return Gauge(base_url, gate=gate)
+
+
+def load_html(snapshot: Snapshot) -> str:
+    """Return the load of a run's servers as HTML; empty unless the run is at work and there is something to report."""
+    endpoint = snapshot.spec.endpoint
+    if snapshot.state != "running":
+        return ""
+    limits = (
+        capitalised(wait_words(snapshot.usage, now=time.time())),
+        window_words(snapshot.usage, snapshot.spec.ceiling),
+    )
+    narrowed = "".join(markup.caption(words) for words in limits if words)
+    if endpoint.is_started_here:
+        return narrowed
+    servers = {endpoint.base_url: "Server"}
+    if endpoint.optimizer_base_url not in ("", endpoint.base_url):
+        servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
+    gate = person.gate()
+    loads = ((name, gauge(url, gate).latest()) for url, name in servers.items())
+    return narrowed + "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in loads if load)

@@ -1,17 +1,15 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import budget, columns, frame, person, tables
-from pages.parts.again import Again, started_from
-from pages.parts.endpoint import choose_endpoint, doubt_html, lacking
-from pages.parts.example import READABLE_MS
-from pages.parts.method import choose_config
+from pages.parts import budget, method, opening
+from pages.parts import table as table_part
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, choose_endpoint, doubt_html, lacking
+from pages.parts.front import FROM
 from pages.parts.prompts import Texts, choose_templates
-from pages.parts.splitting import Splitting, choose_split, told
 from vpp.data.build import build_dataset, choose_split_inputs
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
@@ -26,24 +24,22 @@ from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import tau_words
 
-AS_FOUND = "as found"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What of a table is used, and for what."""
+    """The parts of a table: target, inputs and split."""
 
     table: Table
-    """With the kinds of its columns as chosen."""
+    """Its columns have the chosen kinds."""
     target: str
     task: Task
     inputs: tuple[str, ...]
-    splitting: Splitting
+    splitting: table_part.Splitting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the form was filled with; its endpoint may not be complete yet."""
+    """The filled form; its endpoint may still be incomplete."""
 
     dataset: Dataset
     config: Config
@@ -52,11 +48,11 @@ class Asked:
     prices: Prices
     cap: Cap
     again: RunSpec | None = None
-    """Of the run that is started again."""
+    """Settings of the run that is started again."""
 
     @property
     def spec(self) -> RunSpec:
-        """As the run would be, without its rows."""
+        """The settings of the run, without its rows."""
         return RunSpec(
             name=self.again.name if self.again else "",
             config=self.config,
@@ -71,40 +67,40 @@ class Asked:
 
 
 def _carrier() -> str:
-    """The carrier of structured answers that the last test of this endpoint found; empty before a test."""
+    """Return the way of structuring answers that the last test of this endpoint found; empty before a test."""
     return str(st.session_state.get("new.carrier", ""))
 
 
 def _held(endpoint: EndpointSpec) -> StructuredAnswers:
-    """How the learner's answers would be held, as far as is known."""
+    """Return how the learner's answers would be structured, as far as is known."""
     return FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, _carrier())
 
 
-def preview(source: tables.Source, choice: Choice | None) -> str:
-    """The first rows, each column with its kind, and its part where that is known."""
+def preview(source: table_part.Source, choice: Choice | None) -> str:
+    """Show the first rows, each column with its kind and its part."""
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
-    said = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
+    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
     first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
     names = [shown_name(name) for name in table.names]
-    kinds = [f"{columns.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
+    kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[part_of(name, choice) for name in table.names]] if choice else []
     return markup.block(
-        markup.caption(said),
+        markup.caption(size),
         f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
         *(markup.caption(note) for note in (*source.notes, *table.notes)),
     )
 
 
 def part_of(name: str, choice: Choice) -> str:
-    """What a column is used for."""
+    """Return a column's part: target, input or left out."""
     if name == choice.target:
         return "target"
     return "input" if name in choice.inputs else "left out"
 
 
 def choose_columns(table: Table) -> Choice:
-    """Target, task, inputs and split. Raises DataError."""
+    """Ask for target, task, inputs and split. Raises DataError."""
     guess = target_guess(table)
     names = list(table.names)
     left, middle = st.columns(2)
@@ -116,16 +112,16 @@ def choose_columns(table: Table) -> Choice:
         persist_state="session",
     )
     task = middle.selectbox(
-        "Task", (AS_FOUND, "classification", "regression"), key="new.kind_of_task", persist_state="session"
+        "Task", (table_part.AS_FOUND, "classification", "regression"), key="new.kind_of_task", persist_state="session"
     )
     others = [name for name in names if name != target]
     place = st.container()
-    splitting = choose_split(table, target)
-    found, left_out = choose_split_inputs(table, splitting.rule, target=target)
+    splitting = table_part.choose_split(table, target)
+    default, left_out = choose_split_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
         others,
-        default=list(found),
+        default=list(default),
         key=f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}",
         persist_state="session",
     )
@@ -135,14 +131,14 @@ def choose_columns(table: Table) -> Choice:
     return Choice(
         table=table,
         target=target,
-        task=resolve_task(table, target, "auto" if task == AS_FOUND else task),
+        task=resolve_task(table, target, "auto" if task == table_part.AS_FOUND else task),
         inputs=tuple(name for name in names if name in inputs),
         splitting=splitting,
     )
 
 
-def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dataset:
-    """The rows, and what was found on the way. Raises DataError."""
+def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) -> Dataset:
+    """Return the split rows, and show what was noticed on the way. Raises DataError."""
     dataset = build_dataset(
         choice.table,
         target=choice.target,
@@ -153,12 +149,12 @@ def chosen_dataset(source: tables.Source, choice: Choice, config: Config) -> Dat
     )
     check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
-    st.html(markup.block(*(markup.caption(line) for line in told(dataset) if line not in known)))
+    st.html(markup.block(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known)))
     return dataset
 
 
 def draw() -> None:
-    """Data, method and model in their order; the plan beside, or below where there is no room."""
+    """Draw data, method and model in their order, with the plan beside them."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
         st.html(markup.block(markup.heading("1\u2002Data")))
@@ -169,9 +165,9 @@ def draw() -> None:
 
 
 def prepare() -> Asked:
-    """From a table, part by part. It ends the page where one is missing or refused."""
+    """Ask for everything, beginning with a table; end the page at a part that is missing or refused."""
     try:
-        source = tables.choose()
+        source = table_part.choose()
     except VppError as error:
         refuse("This table cannot be read", error)
     if source is None:
@@ -179,14 +175,14 @@ def prepare() -> Asked:
     data_part = st.container()
     with data_part:
         choice = choose(source)
-    config = method(prior=source.prior, is_task=source.is_task, task=choice.task)
-    method_part = st.container()
+    config = method_part(prior=source.prior, is_task=source.is_task, task=choice.task)
+    below = st.container()
     with data_part:
         try:
             dataset = chosen_dataset(source, choice, config)
         except VppError as error:
             refuse("This table cannot be used as chosen", error)
-    with method_part:
+    with below:
         about_tau(config, dataset)
     endpoint = model()
     templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo, held=_held(endpoint))
@@ -194,9 +190,9 @@ def prepare() -> Asked:
     return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
 
 
-def prepare_again(again: Again) -> Asked:
-    """From the rows of an earlier run."""
-    config = method(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
+def prepare_again(again: "Again") -> Asked:
+    """Ask for everything but the rows, which are those of an earlier run."""
+    config = method_part(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
     about_tau(config, again.dataset)
     try:
         check_size(again.dataset, config)
@@ -222,29 +218,29 @@ def prepare_again(again: Again) -> Asked:
     )
 
 
-def method(*, prior: str, is_task: bool, task: Task) -> Config:
-    """The second part."""
+def method_part(*, prior: str, is_task: bool, task: Task) -> Config:
+    """Draw the second part."""
     st.html(markup.block(markup.heading("2\u2002Method")))
-    return choose_config(prior=prior, is_task=is_task, task=task)
+    return method.choose_config(prior=prior, is_task=is_task, task=task)
 
 
 def about_tau(config: Config, dataset: Dataset) -> None:
-    """Whether the target's scale suits the likelihood."""
-    if said := tau_words(config, dataset):
-        st.html(markup.block(markup.caption(said)))
+    """Say whether the target's scale suits the likelihood."""
+    if words := tau_words(config, dataset):
+        st.html(markup.block(markup.caption(words)))
 
 
 def model() -> EndpointSpec:
-    """The third part."""
+    """Draw the third part."""
     st.html(markup.block(markup.heading("3\u2002Model")))
-    return choose_endpoint(READABLE_MS)
+    return choose_endpoint(opening.READABLE_MS)
 
 
-def choose(source: tables.Source) -> Choice:
-    """The table with the part of each column, and the fields that decide them."""
+def choose(source: table_part.Source) -> Choice:
+    """Show the table over the fields that decide the part of each column."""
     shown = st.empty()
     try:
-        choice = choose_columns(columns.choose_kinds(source.table))
+        choice = choose_columns(table_part.choose_kinds(source.table))
     except VppError as error:
         shown.html(preview(source, None))
         refuse("This table cannot be used as chosen", error)
@@ -253,7 +249,7 @@ def choose(source: tables.Source) -> Choice:
 
 
 def offer_start(asked: Asked) -> None:
-    """The button, and what it needs or means."""
+    """Draw the button, and say what it still needs or what it does."""
     lack = lacking(asked.endpoint)
     if doubt := doubt_html():
         st.html(doubt)
@@ -264,28 +260,105 @@ def offer_start(asked: Asked) -> None:
 
 
 def begin(asked: Asked) -> None:
-    """Writes the run and starts its worker."""
-    kept = asked.again
-    try:
-        person.check_caps()
-        preparation = Preparation(
+    """Write the run and start its worker."""
+    opening.start_new(
+        Preparation(
             dataset=asked.dataset,
             config=asked.config,
             endpoint=asked.endpoint,
-            name=kept.name if kept else "",
+            name=asked.again.name if asked.again else "",
             learner_template=asked.templates["learner"],
             optimizer_template=asked.templates["optimizer"],
             prior_template=asked.templates["prior"],
             prices=asked.prices,
             cap=asked.cap,
         )
-        directory = preparation.create(frame.store().folder)
-    except VppError as error:
-        refuse("The run cannot start", error)
-    frame.start(directory)
+    )
 
 
 def refuse(head: str, error: VppError) -> NoReturn:
-    """One line: what, where, the mend."""
+    """Show an error, and end the page."""
     st.html(markup.block(markup.state(head, str(error), failed=True)))
     st.stop()
+
+
+# Starting a run again with changes: the form filled with its settings, on its rows
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The run whose rows the form uses."""
+
+    spec: RunSpec
+    dataset: Dataset
+
+    def completed(self, endpoint: EndpointSpec) -> EndpointSpec:
+        """Return the endpoint with the earlier run's values of what the form does not ask for."""
+        of = self.spec.endpoint
+        if endpoint.gguf or of.gguf:
+            return endpoint  # time and context of a model file are its own
+        return replace(
+            endpoint,
+            timeout_s=of.timeout_s,
+            max_wait_s=of.max_wait_s,
+            context_length=of.context_length,
+        )
+
+
+def fill(run: str, spec: RunSpec) -> None:
+    """Fill the form's fields with a run's settings; the form then uses its rows."""
+    st.session_state[FROM] = run
+    st.session_state["new.came_with"] = (spec.config.prior, False)
+    st.session_state.pop("new.templates", None)
+    for name, value in asdict(spec.config).items():
+        method.put(name, value)
+    of = spec.endpoint
+    fields = {
+        "who": DEMO if of.demo else MODEL_FILE if of.gguf else SERVER,
+        "gguf": of.gguf,
+        "speed": SPEEDS[0] if of.demo_latency_ms else SPEEDS[1],
+        "url": of.base_url,
+        "model": "" if of.is_started_here else of.model,
+        "optimizer_url": of.optimizer_base_url,
+        "optimizer_model": of.optimizer_model,
+        "concurrency": None if of.concurrency in (0, of.slots) else of.concurrency,
+        "structured": of.structured,
+        "learner_max_tokens": of.learner_max_tokens,
+        "optimizer_max_tokens": of.optimizer_max_tokens,
+        "effort": of.reasoning_effort or OWN_WAY,
+        "prefetch": of.prefetch,
+        "warm_prefix": of.warm_prefix,
+    }
+    for name, value in fields.items():
+        st.session_state[f"new.{name}"] = value
+    budget.fill(spec)
+
+
+def started_from() -> Again | None:
+    """Return the run whose rows the form uses, and offer a way back to other tables; None without one."""
+    run = st.session_state.get(FROM)
+    if run is None:
+        return None
+    try:
+        directory = opening.store().get(run)
+        reader = opening.reader(str(directory.path))
+        again = Again(reader.refresh().spec, reader.dataset())
+    except VppError as error:
+        leave()
+        st.html(markup.block(markup.state("That run cannot be started again", str(error), failed=True)))
+        return None
+    with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
+        st.html(
+            markup.block(
+                f'<p class="file">The rows of <b>{markup.text(again.spec.name)}</b>, run {markup.text(run)}</p>'
+            ),
+            width="content",
+        )
+        st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
+    st.html(markup.block(markup.caption("Its training and test rows and its target stay, so that the two compare.")))
+    return again
+
+
+def leave() -> None:
+    """Go back to a table of one's own."""
+    st.session_state.pop(FROM, None)

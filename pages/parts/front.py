@@ -1,13 +1,16 @@
-"""The first minute: what the product does in three sentences and a picture, and three ways to see it at work."""
+"""The introduction on New run: what the app does, in three sentences and a picture, and three ways to try it."""
 
 import streamlit as st
 
-from pages.parts import frame, person
-from pages.parts.keeping import is_begun
+from pages.parts import opening, person
 from vpp.drawing.first_look import picture
 from vpp.runs.shipped import EXAMPLES, REAL_EXAMPLE
 from vpp.wording import markup
 
+FILE = "new.file"
+"""Session key: the upload in use, as (name, bytes)."""
+FROM = "new.again"
+"""Session key: id of the run that is started again."""
 IN_SHORT = "A table goes in; competing explanations of one column come out."
 SENTENCES = (
     "You give a table; ten explanations of one column come out, each a sentence that a model applies to your rows.",
@@ -22,14 +25,14 @@ TITANIC = (
     "Titanic: who survived? Learned by Qwen2.5-Coder-1.5B-Instruct, a small language model, on two processor cores "
     "in 17 minutes: 1,486 answers, 1,169 of them from the cache, and 1,699,000 tokens."
 )
-"""Figures of the run's own record."""
+"""Figures from the run's own journal."""
 
 
 def draw() -> None:
-    """In full for a newcomer; one line that unfolds for someone who has a run or a table of their own."""
+    """Draw it in full for a newcomer, folded for a visitor who has a run or a table."""
     if words := person.open_words():
         st.html(markup.block(markup.caption(words)))
-    if not is_begun() and all(run.id in EXAMPLES for run in frame.store().runs()):
+    if not is_begun() and all(run.id in EXAMPLES for run in opening.store().runs()):
         st.html(markup.block(markup.title("New run")))
         introduce()
         return
@@ -39,17 +42,22 @@ def draw() -> None:
 
 
 def introduce() -> None:
-    """Three sentences and three ways beside the picture."""
+    """Draw the sentences and buttons beside the picture."""
     words, beside = st.columns([1, 1.15], gap="large")
     with words:
         st.html(markup.block(*map(markup.saying, SENTENCES)))
         with st.container(horizontal=True):
             if st.button("Look at a finished example", type="primary", key="new.look"):
-                frame.open_example()
+                opening.open_example()
             if st.button("Run the example", key="new.run_example"):
-                frame.start_example()
+                opening.start_example()
         st.html(markup.block(markup.caption(PENGUINS)))
         if st.button("Look at a finished run of a real language model", key="new.look_real"):
-            frame.open_example(REAL_EXAMPLE)
+            opening.open_example(REAL_EXAMPLE)
         st.html(markup.block(markup.caption(TITANIC)))
     beside.html(markup.block(picture()))
+
+
+def is_begun() -> bool:
+    """Whether a person has brought a table, or a run, to the form."""
+    return FILE in st.session_state or FROM in st.session_state

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import opening, pieces
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -23,103 +23,101 @@ from vpp.wording import markup
 
 KEY = "posterior.genealogy"
 MOST_CHANGES = 30
-_TREE = st.components.v2.component(
-    "vpp_genealogy", js=(frame.ASSETS / "genealogy.js").read_text(), isolate_styles=False
-)
+_TREE = pieces.component("genealogy")
 
 
 class Made(NamedTuple):
-    """What the whole steps give, kept until there is one more."""
+    """The drawing after the last complete step, made again when there is another."""
 
     of: tuple[object, ...]
-    found: Genealogy
+    family: Genealogy
     drawing: dict[str, Any]
     seed_text: str
     is_weighted: bool
 
 
 def tree(data: dict[str, Any], *, key: str, on_opened: Callable[[], None] = lambda: None) -> None:
-    """The drawing of `vpp.drawing.genealogy.drawing`; `on_opened`: a reader has chosen a particle."""
+    """Draw the tree of `vpp.drawing.genealogy.drawing`; `on_opened` is called when a reader chooses a particle."""
     _TREE(data=data, key=key, on_opened_change=on_opened)
 
 
-def draw(run: frame.OpenRun) -> None:
-    """As of the last whole step; the ancestors of the particle that a reader opened, below."""
-    made = _made(run, frame.fresh(run))
+def draw(run: opening.OpenRun) -> None:
+    """Draw the tree after the last complete step, over the ancestors of the chosen particle."""
+    made = _made(run, opening.fresh(run))
     if made is None:
         return
-    found = made.found
-    head = markup.heading("Genealogy", genealogy_caption(found, is_weighted=made.is_weighted))
-    st.html(markup.block(head, markup.quiet(genealogy_sentence(found))))
-    place = _opened(run, found)
+    family = made.family
+    head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=made.is_weighted))
+    st.html(markup.block(head, markup.quiet(genealogy_sentence(family))))
+    place = _opened(run, family)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
     tree({**made.drawing, "opened": opened}, key=KEY, on_opened=lambda: _open_clicked(run))
-    _choose(run, found, place)
+    _choose(run, family, place)
     if place is not None:
         _draw_ancestors(run, made, place)
 
 
-def _made(run: frame.OpenRun, snapshot: Snapshot) -> Made | None:
-    """Made again only where a step has become whole, the final weights were made, or the run's state is another."""
+def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
+    """Return the drawing, made again only after another step, the final weights, or a change of the run's state."""
     view, kept = snapshot.view, st.session_state.get(f"{KEY}.made")
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
     if kept and kept.of == of:
         return Made(*kept)
-    found = genealogy(view)
-    if found is None or view.started is None:
+    family = genealogy(view)
+    if family is None or view.started is None:
         return None
     seed_text, is_weighted = view.started.seed_text, snapshot.spec.config.is_weighted
     steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
     data = {
-        **drawing(found, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
-        "table": founders_table(found, seed_text=seed_text, is_weighted=is_weighted),
+        **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
+        "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
         "made": " ".join(map(str, of)),
         "run": run.directory.id,
     }
-    made = Made(of, found, data, seed_text, is_weighted)
+    made = Made(of, family, data, seed_text, is_weighted)
     st.session_state[f"{KEY}.made"] = made
     return made
 
 
-def _opened(run: frame.OpenRun, found: Genealogy) -> Place | None:
-    """The particle whose ancestors are shown; None where none is, or a resumed run has taken it back."""
+def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
+    """Return the particle whose ancestors are shown; None if none is chosen, or a resumed run has removed it."""
     place: Place | None = st.session_state.get(_key(run))
     if place is None:
         return None
     try:
-        found.at(place)
+        family.at(place)
     except InputError:
         st.session_state[_key(run)] = None
         return None
     return place
 
 
-def _key(run: frame.OpenRun) -> str:
+def _key(run: opening.OpenRun) -> str:
     return f"{KEY}.{run.directory.id}"
 
 
-def _open_clicked(run: frame.OpenRun) -> None:
-    """The particle clicked in the drawing: generation and slot."""
+def _open_clicked(run: opening.OpenRun) -> None:
+    """Open the particle that was clicked in the drawing, given as generation:slot."""
     generation, _, slot = str(st.session_state[KEY].opened).partition(":")
     if generation.isdigit() and slot.isdigit():
         st.session_state[_key(run)] = Place(int(generation) + INITIAL_STEP, int(slot))
 
 
-def _choose(run: frame.OpenRun, found: Genealogy, place: Place | None) -> None:
-    """The same without the drawing, for the particles of now: it shows what is open, and is empty for one of before."""
+def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> None:
+    """Ask for one of the present particles, as the drawing does; empty while an earlier one is open."""
     key = f"{KEY}.particle.{run.directory.id}"
-    is_now = place is not None and place.step == found.last_step
+    is_now = place is not None and place.step == family.last_step
     st.session_state[key] = place.slot if place is not None and is_now else None
 
     def choose() -> None:
         slot = st.session_state[key]
-        st.session_state[_key(run)] = None if slot is None else Place(found.last_step, slot)
+        st.session_state[_key(run)] = None if slot is None else Place(family.last_step, slot)
 
     left, _ = st.columns([1, 3])
     with left:
         st.selectbox(
             "Ancestors of particle",
-            range(len(found.last)),
+            range(len(family.last)),
             index=None,
             key=key,
             on_change=choose,
@@ -127,24 +125,24 @@ def _choose(run: frame.OpenRun, found: Genealogy, place: Place | None) -> None:
         )
 
 
-def _draw_ancestors(run: frame.OpenRun, made: Made, place: Place) -> None:
-    """What stays as it is, and apart from it what a run that goes on makes of it, so that an open fold stays open."""
-    changes = n_changes(made.found, place)
+def _draw_ancestors(run: opening.OpenRun, made: Made, place: Place) -> None:
+    """Draw the ancestors, and apart from them the later fate, which changes while a run goes on."""
+    changes = n_changes(made.family, place)
     is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
     everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
     st.html(_ancestors(made, place, None if everything else MOST_CHANGES))
-    outcome = outcome_sentence(made.found, place)
+    outcome = outcome_sentence(made.family, place)
     if outcome:
         st.html(markup.block(markup.caption(outcome)))
 
 
 def _ancestors(made: Made, place: Place, most: int | None) -> str:
-    """Made again only where another particle is opened or the run has something new."""
+    """Return the ancestors as HTML, made again only for another particle or a changed run."""
     of, kept = (made.of, place, most), st.session_state.get(f"{KEY}.ancestors")
     if kept and kept[0] == of:
         return str(kept[1])
     html = markup.block(
-        ancestry_html(made.found, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
+        ancestry_html(made.family, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
     )
     st.session_state[f"{KEY}.ancestors"] = (of, html)
     return html

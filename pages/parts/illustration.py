@@ -1,4 +1,4 @@
-"""A run of five sentences and two steps, made up: what the gallery draws its pieces from."""
+"""A made-up run of five sentences and two steps, from which the gallery draws its pieces."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from vpp.usage import Usage
 SEED = "You tell oak leaves from elm leaves."
 CONFIG = Config(method="smc", particles=5, batch_size=4, epochs=2, buffer_size=4, mutate="filtered")
 TRUTH = ("oak", "elm", "oak", "elm")
-"""Of the training rows 0 to 3, and again of the test rows 4 to 7."""
+"""Labels of the training rows 0 to 3, and again of the test rows 4 to 7."""
 LOBES = "Output oak if the edge of the leaf has lobes, otherwise elm."
 TEETH = "Output oak if the edge of the leaf has teeth, otherwise elm."
 WIDTH = "Whatever is slender is an elm; broad ones are oaks."
@@ -68,7 +68,7 @@ def _rows(first: int) -> tuple[Row, ...]:
 
 @cache
 def dataset() -> Dataset:
-    """Eight leaves."""
+    """Return the table of eight leaves."""
     return Dataset(
         name="leaves",
         target="tree",
@@ -90,7 +90,7 @@ def dataset() -> Dataset:
 
 @cache
 def spec() -> RunSpec:
-    """What such a run would have been asked."""
+    """Return the settings of such a run."""
     return RunSpec(
         name="leaves", config=CONFIG, endpoint=EndpointSpec(model="illustration"), dataset=dataset_spec(dataset())
     )
@@ -98,7 +98,7 @@ def spec() -> RunSpec:
 
 @cache
 def view() -> RunView:
-    """Two whole steps: every fate that a card tells is among them."""
+    """Return the run's two steps, with every fate that a card can show."""
     events = [_started(), *_drawn(), _finished(INITIAL_STEP, AT_FIRST), *_step(0, AT_FIRST), *_proposals_first()]
     events += [_finished(0, THEN), *_step(1, THEN), _resampled(), *_proposals_then()]
     events += [_finished(1, AT_LAST, (0, 1, 2, 3, 0)), *_ending()]
@@ -106,14 +106,14 @@ def view() -> RunView:
 
 
 def whole(words: str) -> str:
-    """A hypothesis as a run has it: under the sentence that all share."""
+    """Return a hypothesis as in a run, after the sentence that all share."""
     return f"{SEED} {words}"
 
 
 def _log_likelihood(words: str) -> float:
-    """Of the four training rows, a wrong or missing answer as unlikely as the options say."""
+    """Log-likelihood of the four training rows; a wrong or missing answer has probability epsilon."""
     epsilon = CONFIG.epsilon
-    right = [said == truth for said, truth in zip(SAID[words], TRUTH, strict=True)]
+    right = [answer == truth for answer, truth in zip(SAID[words], TRUTH, strict=True)]
     return sum(math.log(1 - epsilon if hit else epsilon) for hit in right)
 
 
@@ -139,7 +139,7 @@ def _drawn() -> list[Event]:
 
 
 def _step(step: int, texts: Sequence[str]) -> list[Event]:
-    """All weighed on the same four rows."""
+    """Score and reweight all texts on the same four rows."""
     scores: list[Event] = [_scored(step, k, words) for k, words in enumerate(texts)]
     return [*scores, _reweighted(step, texts, "step")]
 
@@ -194,7 +194,7 @@ def _proposals_then() -> list[Event]:
 
 
 def _judged(step: int, particle: int, parent: str, words: str, *, u: float) -> list[Event]:
-    """A proposal with its scores and the decision that they give."""
+    """Return a proposal with its scores and the decision that follows."""
     log_alpha = min(0.0, _log_likelihood(words) - _log_likelihood(parent))
     decided = Proposed(
         step=step,
@@ -215,7 +215,7 @@ def _judged(step: int, particle: int, parent: str, words: str, *, u: float) -> l
 
 
 def _kept(step: int, particle: int, words: str, why: Literal["unchanged", "unparsable"]) -> Proposed:
-    """Nothing new, or nothing that could be read."""
+    """Return a proposal without a new text: unchanged, or unreadable."""
     is_same = why == "unchanged"
     return Proposed(
         step=step,
@@ -240,7 +240,7 @@ def _finished(step: int, texts: Sequence[str], parents: Sequence[int] = (0, 1, 2
 
 
 def _ending() -> list[Event]:
-    """The last weights, and what each said of the test rows."""
+    """Return the final weights, and each text's answers on the test rows."""
     scores: list[Event] = [_scored(1, k, words, "final") for k, words in enumerate(AT_LAST)]
     weighed = _reweighted(1, AT_LAST, "final")
     evaluated = Evaluated(

@@ -1,4 +1,4 @@
-"""The method's options: the common ones open, the rest folded away in groups, all made from `Config` itself."""
+"""The method part of the form: common options in view, the rest folded away in groups, all taken from `Config`."""
 
 from dataclasses import asdict
 from functools import partial
@@ -29,13 +29,13 @@ PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "ess_threshold", "epsilon")
 """Numbers between 0 and 1."""
 KEPT = "new.options"
-"""Where a browser session keeps what was chosen, shown now or not."""
+"""Session key: the chosen options by name, whether their fields are shown or not."""
 TASK_TAU = "1.0"
-"""The tasks of the paper are scaled for it."""
+"""Value of tau that the paper's tasks are scaled for."""
 
 
 def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
-    """Asks for the method and its options for a kind of target; a task of the paper brings its prior, and tau 1."""
+    """Ask for the method and its options; a task of the paper brings its prior, and tau 1."""
     take_in()
     fill_at_first(prior=prior, is_task=is_task)
     choose_method()
@@ -51,7 +51,7 @@ def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
 
 
 def kept() -> dict[str, Any]:
-    """What is chosen, by name."""
+    """Return the chosen options by name."""
     if KEPT not in st.session_state:
         st.session_state[KEPT] = asdict(base())
     options: dict[str, Any] = st.session_state[KEPT]
@@ -59,29 +59,29 @@ def kept() -> dict[str, Any]:
 
 
 def base() -> Config:
-    """The preset that is chosen."""
+    """Return the chosen preset's options."""
     return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
 
 
 def key_of(name: str) -> str:
-    """The widget of an option."""
+    """Return the key of an option's field."""
     return f"new.option.{name}"
 
 
 def put(name: str, value: Any) -> None:
-    """Fills a field, whether it is shown or not."""
+    """Fill a field, whether it is shown or not."""
     kept()[name] = value
     st.session_state[key_of(name)] = value
 
 
 def take_in() -> None:
-    """What was just changed, before the first field is drawn: it decides which fields there are."""
+    """Take over what was just changed, before the first field is drawn: it decides which fields there are."""
     for name in kept():
         kept()[name] = st.session_state.get(key_of(name), kept()[name])
 
 
 def fill_at_first(*, prior: str, is_task: bool) -> None:
-    """What a table brings along, when it is new here."""
+    """Fill in what a new table brings along."""
     if st.session_state.get("new.came_with") != (prior, is_task):
         st.session_state["new.came_with"] = (prior, is_task)
         put("prior", prior)
@@ -89,14 +89,14 @@ def fill_at_first(*, prior: str, is_task: bool) -> None:
 
 
 def fill_from_preset(*, is_task: bool) -> None:
-    """All that is folded away, as the preset has it."""
+    """Fill all folded fields from the preset."""
     values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
     for name in (name for names in groups().values() for name in names):
         put(name, values[name])
 
 
 def choose_method() -> None:
-    """One of the five."""
+    """Ask for one of the five methods."""
     names = list(METHOD_NAMES)
     _remember("method")
     kept()["method"] = st.radio(
@@ -110,7 +110,7 @@ def choose_method() -> None:
 
 
 def common_options(deciding: Config) -> None:
-    """Those that everyone sees; K shows what the method has where it cannot be chosen."""
+    """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
     numbers = [name for name in OPEN if name not in ("method", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
@@ -126,7 +126,7 @@ def common_options(deciding: Config) -> None:
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
-    """The rest, as far as it means something beside what is chosen."""
+    """Ask for the other options that mean something with what is chosen."""
     st.selectbox(
         "Preset",
         list(PRESETS),
@@ -147,14 +147,14 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
 
 
 def in_rows(names: list[str], beside: int) -> None:
-    """The fields, so many beside each other: words need more room than numbers."""
+    """Draw the fields, so many in a row."""
     for first in range(0, len(names), beside):
         for column, name in zip(st.columns(beside), names[first : first + beside], strict=False):
             ask(column, name)
 
 
 def ask(place: DeltaGenerator, name: str) -> None:
-    """The field of one option, by the kind of its values."""
+    """Ask for one option, in a field that fits its values."""
     _remember(name)
     label, about, key, value = name_of(name), option_docs()[name], key_of(name), getattr(base(), name)
     if choices(name):
@@ -167,13 +167,13 @@ def ask(place: DeltaGenerator, name: str) -> None:
     else:
         top = 1.0 if name in SHARES else None
         step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
-        # The default stands in where a run of the page is cut short before the browser has heard of the state's value.
+        # The default stands in where a run of the page is cut short before the browser knows the state's value.
         kept()[name] = place.number_input(
             label, type(value)(0), top, value, step=step, format=form, key=key, help=about
         )
 
 
 def _remember(name: str) -> None:
-    """A field that was not shown for a while has what it had."""
+    """Restore a field that was not shown for a while."""
     if key_of(name) not in st.session_state:
         st.session_state[key_of(name)] = kept()[name]

@@ -1,10 +1,11 @@
-"""Who is at the page: whether they may see it, what is theirs on disk, and what they may ask with which keys."""
+"""The visitor: login, folder on disk, allowed servers, keys and caps."""
 
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 
@@ -20,12 +21,12 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.session import MODEL_FILES, Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.runs.users import User, check_runs, keys_for, origin
+from vpp.runs.users import OPENAI, User, check_runs, keys_for, origin
 from vpp.settings import Environment
 from vpp.wording import markup
 
 TYPED = "frame.keys"
-"""Where a browser session keeps the keys typed in it, by the origin of their server."""
+"""Session key: the keys typed in this browser session, by the origin of their server."""
 _STARTING = Lock()
 OPEN_WORDS = (
     "This app is reached by others than the one who started it, and nobody is asked to log in: whoever reaches it sees "
@@ -34,15 +35,15 @@ OPEN_WORDS = (
 
 
 def environment() -> Environment:
-    """As the owner has set it; a login that is configured is also asked for. Raises InputError."""
+    """Return the owner's settings; a configured login provider switches the login on. Raises InputError."""
     adopt_secrets()
     return system.environment()
 
 
 def adopt_secrets() -> None:
-    """Switches that secrets.toml holds as true or false: Streamlit itself makes variables of texts and numbers only.
+    """Set variables from the true and false of secrets.toml: Streamlit itself does so for texts and numbers only.
 
-    [auth] is one of them: it asks for a login, unless VPP_LOGIN says otherwise.
+    A section [auth] asks for a login, unless VPP_LOGIN says otherwise.
     """
     for name, value in _secrets().items():
         if isinstance(value, bool) and name.startswith("VPP_"):
@@ -56,12 +57,12 @@ def _secrets() -> Mapping[str, object]:
 
 
 def _auth() -> Mapping[str, object]:
-    found = _secrets().get("auth")
-    return found if isinstance(found, Mapping) else {}
+    section = _secrets().get("auth")
+    return section if isinstance(section, Mapping) else {}
 
 
 def is_let_in() -> bool:
-    """Whether anything is shown."""
+    """Whether the visitor may see the pages."""
     try:
         return not environment().login or user() is not None
     except VppError:
@@ -69,7 +70,7 @@ def is_let_in() -> bool:
 
 
 def sign_in() -> None:
-    """Where a login is asked for: the page ends here for whoever has not logged in, or may not enter."""
+    """End the page here for a visitor who must log in first, or may not enter."""
     if not environment().login:
         warn_if_open()
         return
@@ -106,7 +107,7 @@ def _outside(head: str, words: str, *, failed: bool = False) -> None:
 
 
 def _providers() -> list[str | None]:
-    """Named ones; None for the one that [auth] itself describes."""
+    """Return the login providers by name; None stands for the one that [auth] itself describes."""
     named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
     return [*([None] if "client_id" in _auth() else []), *named]
 
@@ -121,7 +122,7 @@ def _log_in(provider: str | None) -> None:
 
 
 def sign_out() -> None:
-    """Who is logged in, and the way out; nothing where no login is asked for."""
+    """Show who is logged in and a button to log out, where the app asks for a login."""
     if environment().login:
         _offer_sign_out()
 
@@ -135,39 +136,42 @@ def _offer_sign_out() -> None:
 
 
 def user() -> User | None:
-    """Who has logged in; None where nobody has. Raises RunError where that is nobody who may enter."""
+    """Return the logged-in user, or None. Raises RunError for a user who may not enter."""
     return user_of(st.user.to_dict())
 
 
 def user_of(claims: Mapping[str, object]) -> User | None:
-    """Whom a login cookie names; None where nobody has logged in. Raises RunError as `user` does."""
+    """Return the user whom a login cookie names, or None. Raises RunError for a user who may not enter."""
     if not claims.get("is_logged_in"):
         return None
-    found = User.of(claims)
-    if not found.may_enter(environment().allowed_users, providers=len(_providers())):
+    visitor = User.of(claims)
+    if not visitor.may_enter(environment().allowed_users, providers=len(_providers())):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
-    return found
+    return visitor
 
 
 def home() -> Path:
-    """The folder of whoever is at the page: the runs folder, or with a login their own within it. Raises RunError."""
+    """Return the visitor's folder: the runs folder, or with a login their own inside it. Raises RunError."""
     env = environment()
     runs_dir = env.runs_dir.absolute()
     if not env.login:
         return runs_dir
-    found = user()
-    if found is None:
+    visitor = user()
+    if visitor is None:
         raise RunError("nobody is logged in: load the page anew")
-    return found.home(runs_dir)
+    return visitor.home(runs_dir)
 
 
 def store() -> RunStore:
-    """Their runs."""
+    """Return the visitor's runs."""
     return RunStore(home())
 
 
 def cache_dir() -> Path:
-    """The answers kept for them: what another user has asked is not to be told by how soon it is answered."""
+    """Return the folder of the visitor's cached answers.
+
+    Users share none, or the time an answer takes would reveal what others have asked.
+    """
     env = environment()
     return home() / ".cache" if env.login else env.cache_dir
 
@@ -182,7 +186,7 @@ def is_reached_by_others() -> bool:
 
 
 def warn_if_open() -> None:
-    """Tells the owner once, at the terminal, that others may come in."""
+    """Warn the owner once, in the terminal, that others can reach the app."""
     if not environment().shared and is_reached_by_others():
         _warn_once()
 
@@ -194,25 +198,25 @@ def _warn_once() -> bool:
 
 
 def open_words() -> str:
-    """What the first page says where others come in unasked; empty else."""
+    """Return the first page's warning that others can reach the app without a login; empty if they cannot."""
     env = environment()
     return "" if env.shared or env.login or not is_reached_by_others() else OPEN_WORDS
 
 
 def gate() -> Gate:
-    """Which servers may be asked from this page."""
-    found = Gate.of(environment())
-    return replace(found, is_shared=True) if is_reached_by_others() else found
+    """Return the gate of servers that this page may call."""
+    allowed = Gate.of(environment())
+    return replace(allowed, is_shared=True) if is_reached_by_others() else allowed
 
 
 def model_files() -> Path | None:
-    """Folder of the servers of model files; None where others reach the app and its owner has not allowed them."""
+    """Return the folder of model-file servers; None if others reach the app and its owner has not allowed them."""
     is_allowed = environment().allow_model_files or not gate().is_shared
     return cache_dir().absolute() / MODEL_FILES if is_allowed else None
 
 
 def keys_of(endpoint: EndpointSpec) -> Keys:
-    """For an endpoint's servers: typed in this browser session, else the owner's where the server is the owner's."""
+    """Return the keys for an endpoint's servers: typed in this session, else the owner's for the owner's server."""
     env = environment()
     own = replace(system.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
     typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})
@@ -229,25 +233,46 @@ def _allowance(env: Environment) -> Allowance | None:
 
 
 def typed_key(url: str) -> str:
-    """What was typed for a server in this browser session."""
+    """Return the key typed for a server in this browser session; empty if none."""
     return str(st.session_state.get(TYPED, {}).get(origin(url), ""))
 
 
 def keep_key(url: str, key: str) -> None:
-    """In this browser session, for this server."""
+    """Remember a typed key in this browser session, for this server alone."""
     st.session_state[TYPED] = {**st.session_state.get(TYPED, {}), origin(url): key}
+
+
+def ask_keys(endpoint: EndpointSpec) -> None:
+    """Ask for the keys of an endpoint's servers, one field a server."""
+    env = environment()
+    if env.endpoint_fixed or endpoint.gguf:
+        return
+    _ask_key("Key, where the server wants one", endpoint.base_url, bool(env.api_key))
+    other = endpoint.optimizer_base_url
+    if other and origin(other) != origin(endpoint.base_url):
+        _ask_key("Key of the optimizer’s server", other, bool(env.api_key))
+
+
+def _ask_key(label: str, url: str, has_own: bool) -> None:
+    own = f" The environment’s key is for {environment().base_url or OPENAI} alone." if has_own else ""
+    about = f"Kept in this browser session only, never written to disk, and sent to this server alone.{own}"
+    name = f"frame.key.{sha256(origin(url).encode()).hexdigest()[:12]}"
+    keep_key(url, st.text_input(label, typed_key(url), type="password", help=about, key=name))
 
 
 @contextmanager
 def starting(but: RunDirectory | None = None) -> Iterator[None]:
-    """One start at a time, so that two at once cannot both be the last. Raises RunError where it is one too many."""
+    """Hold the lock of starts and check the caps, so that two starts cannot both be the last one allowed.
+
+    but: a run of the visitor that is about to resume, and is not counted. Raises RunError above a cap.
+    """
     with _STARTING:
         check_caps(but)
         yield
 
 
 def check_caps(but: RunDirectory | None = None) -> None:
-    """Raises RunError where no further run or sweep may begin. but: the run that is about to."""
+    """Raise RunError if no further run or sweep may begin. but: a run that is not counted."""
     # Late: only a start asks for the sweeps.
     from vpp.bench.sweep import sweeps
 
@@ -257,12 +282,12 @@ def check_caps(but: RunDirectory | None = None) -> None:
 
 
 def check_keys(keys: Keys) -> Keys:
-    """The keys again. Raises RunError where nothing more may be sent with them today."""
+    """Return the keys. Raises RunError if today's calls are spent."""
     if keys.allowance is not None and keys.allowance.is_spent:
         raise RunError(keys.allowance.words)
     return keys
 
 
 def variables() -> dict[str, str]:
-    """The environment of a worker started from this page."""
+    """Return the environment of a worker started from this page."""
     return {**os.environ, "VPP_CACHE_DIR": str(cache_dir())}

@@ -1,4 +1,4 @@
-"""What the models are asked with: a set of shipped templates, or files of one's own, checked and shown."""
+"""The prompts of the form: a set of shipped templates, or files of one's own, checked and previewed."""
 
 from collections.abc import Mapping
 
@@ -33,9 +33,9 @@ def choose_templates(
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> Texts:
-    """The text of each role's template, None for the set `paper`.
+    """Ask for the text of each role's template; None stands for the set `paper`.
 
-    held: shown in the preview. earlier: templates of the run that is started again.
+    held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
         offered = [KEPT, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
@@ -59,13 +59,13 @@ def choose_templates(
 
 
 def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
-    """The set of the gallery that all of them are from."""
+    """Return the shipped set that all texts are from, or None."""
     names = {name_of(text, role) for role, text in texts.items()}
     return names.pop() if len(names) == 1 else None
 
 
 def _own(rest: str) -> Texts:
-    """Uploaded texts; those of the set `rest` for roles without a file. Raises InputError."""
+    """Ask for files; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
     st.html(markup.block(markup.caption(pattern), markup.caption(f"A role without a file uses the set {rest}.")))
     places = st.columns(len(ROLES))
@@ -84,7 +84,7 @@ def _uploaded(role: Role, place: "st.delta_generator.DeltaGenerator") -> str | N
 
 
 def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers) -> None:
-    """Each template, and what the learner is asked about the first row."""
+    """Show each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in ROLES), "Asked about a row"])
     for role, tab in zip(ROLES, templates, strict=True):
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)

@@ -1,48 +1,94 @@
-"""The step band over its slider: which step Watch shows, chosen by hand, by following the latest, or by a film."""
+"""The step that Watch shows: the latest, one chosen by hand, or one that a film has reached."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.frame import ASSETS
+from pages.parts import opening, pieces
+from vpp.runs.reader import Snapshot
+from vpp.wording.progress import shown_step
 
-_SCRUBBER = st.components.v2.component("vpp_scrubber", js=(ASSETS / "scrubber.js").read_text(), isolate_styles=False)
+_SCRUBBER = pieces.component("scrubber")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a reader chose."""
+    """A reader's choice."""
 
     step: int | None
-    """None while the latest is followed."""
+    """None while the latest step is followed."""
     is_film: bool
-    """Whether a film came there by itself."""
+    """Whether a film reached the step."""
 
 
-def place(key: str) -> Place:
-    """As the slider last said it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slider:
+    """The places that a reader can choose from, and the chosen one."""
+
+    step: int | None
+    """None while the latest step is followed."""
+    newest: int
+    """The last step there is to see."""
+    called: str
+    """Name of the newest place."""
+    end: int | None
+    """Place of the end, after the last step; None while a run goes on, which has no film either."""
+    top: int
+    """The last place, counted from step 0."""
+    follow: str
+    """Label of the switch that follows the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The step that the page shows."""
+
+    step: int | None
+    """None for the end, and before the first step is there to see."""
+    newest: int | None
+    """The last step there is to see."""
+    is_live: bool
+    chosen: Place
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the end, after the last step, is shown."""
+        return self.step is None and self.newest is not None
+
+    @property
+    def deck_id(self) -> str:
+        """Name of the deck: another one is sorted immediately. A film is one deck, held while it is read."""
+        if self.chosen.is_film and not self.is_live:
+            return "film"
+        if self.step is None:
+            return "end" if self.is_end else "initial"
+        return "live" if self.step == self.newest and self.is_live else str(self.step)
+
+
+def shown_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
+    """Return the latest step, or the one that is replayed. A run that has ended has one place more: its end."""
+    chosen, newest = _place(slider_key(run)), shown_step(snapshot.view)
+    live = snapshot.state in opening.LIVE
+    is_replayed = chosen.step is not None and newest is not None and chosen.step <= newest
+    step = chosen.step if is_replayed else newest if live else None
+    return Shown(step, newest, live, chosen if is_replayed else Place(None, chosen.is_film))
+
+
+def slider_key(run: opening.OpenRun) -> str:
+    """Session key of the step shown of this run."""
+    return f"watch.step.{run.key}.slider"
+
+
+def _place(key: str) -> Place:
     at: dict[str, Any] = st.session_state.get(key, {}).get("at") or {}
     step = at.get("step")
     return Place(None if step is None else int(step), bool(at.get("film")))
 
 
-def draw(
-    band: str, *, shown: Place, newest: int, called: str, end: int | None, top: int, follow: str, key: str
-) -> None:
-    """The band and its slider, from step 0 to `top`.
+def draw(band: str, slider: Slider, *, key: str) -> None:
+    """Draw the band of steps and its slider, after everything else of the step.
 
-    newest: the last step there is to see. called: what that place is called. end: the place of what came after the
-    last step; None while a run goes on, which has no film either. follow: what following the latest is called. To be
-    drawn last: the film goes on once the slider confirms the step before, and then all of that step is drawn.
+    A film goes on once the slider confirms the step before, and then all of that step is drawn.
     """
-    data = {
-        "band": band,
-        "newest": newest,
-        "called": called,
-        "end": end,
-        "top": top,
-        "follow": follow,
-        "step": shown.step,
-    }
-    _SCRUBBER(data=data, key=key, default={"at": None}, on_at_change=lambda: None)
+    _SCRUBBER(data={"band": band, **asdict(slider)}, key=key, default={"at": None}, on_at_change=lambda: None)

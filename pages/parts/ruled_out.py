@@ -1,10 +1,10 @@
-"""What the data ruled out: found again by its words, its reason, or how far it fell short."""
+"""The texts that the data ruled out, searched by words, by reason, or by how far each fell short."""
 
 from typing import NamedTuple, cast
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import opening, pieces
 from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, ruled_out_html
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
@@ -20,69 +20,69 @@ FURTHEST = "Behind in log-likelihood: the text that stayed, or the heaviest, les
 
 
 class Made(NamedTuple):
-    """What a journal's state gives, kept until there is more of it."""
+    """The ruled-out texts at a state of the journal, made again when it grows."""
 
     of: tuple[str, float | None]
     entries: tuple[RuledOut, ...]
     lived_on: tuple[RuledOut, ...]
-    """Not drawn again, while others that answer alike were."""
+    """Texts not drawn in resampling, though others with the same answers were."""
     survivors: dict[str, int]
 
 
-def made(run: frame.OpenRun) -> Made:
-    """Every text that was ruled out, newest first; made again only where the run has something new."""
-    view, kept = frame.fresh(run).view, st.session_state.get(f"{KEY}.made")
+def made(run: opening.OpenRun) -> Made:
+    """Return every text that was ruled out, newest first; made again only if the journal has grown."""
+    view, kept = opening.fresh(run).view, st.session_state.get(f"{KEY}.made")
     of = (run.directory.id, view.last_at)
     if kept and kept[0] == of:
         return Made(*kept)
     dataset = run.reader.dataset()
     ideas = merge_ideas(view, dataset)
     alike = survivors(view, ideas) if ideas else {}
-    found = Made(of, *parted(ruled_out(view, dataset), alike), alike)
-    st.session_state[f"{KEY}.made"] = found
-    return found
+    made_now = Made(of, *parted(ruled_out(view, dataset), alike), alike)
+    st.session_state[f"{KEY}.made"] = made_now
+    return made_now
 
 
-def draw(run: frame.OpenRun) -> None:
-    """What is gone, and apart from it the copies that the lot left out."""
-    found = made(run)
-    draw_gone(run, found)
-    if found.lived_on:
-        draw_lived_on(run, found)
+def draw(run: opening.OpenRun) -> None:
+    """Draw what is gone, and apart from it the copies that resampling left out."""
+    texts = made(run)
+    draw_gone(run, texts)
+    if texts.lived_on:
+        draw_lived_on(run, texts)
 
 
-def draw_lived_on(run: frame.OpenRun, found: Made) -> None:
-    """Folded away, the newest."""
-    started, n = frame.fresh(run).view.started, len(found.lived_on)
+def draw_lived_on(run: opening.OpenRun, texts: Made) -> None:
+    """Draw the newest copies that resampling left out, folded away."""
+    started, n = opening.fresh(run).view.started, len(texts.lived_on)
     html = ruled_out_html(
-        found.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=found.survivors
+        texts.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=texts.survivors
     )
     left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
     with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
         st.html(markup.block(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left))
 
 
-def draw_gone(run: frame.OpenRun, found: Made) -> None:
-    """The ledger, forty texts at a time."""
-    started = frame.fresh(run).view.started
-    head = counts_words(found.entries) or "nothing so far"
+def draw_gone(run: opening.OpenRun, texts: Made) -> None:
+    """Draw the ruled-out texts, forty at a time."""
+    started = opening.fresh(run).view.started
+    head = counts_words(texts.entries) or "nothing so far"
     st.html(markup.block(markup.heading("Ruled out", head)))
-    if not found.entries:
+    if not texts.entries:
         st.html(markup.block(markup.caption(nothing_out(run.snapshot.spec.config))))
         return
-    search, seed_text = choose(found.entries), started.seed_text if started else ""
-    shown = search.among(found.entries, seed_text=seed_text)
+    search, seed_text = choose(texts.entries), started.seed_text if started else ""
+    shown = search.among(texts.entries, seed_text=seed_text)
     if not shown:
         st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer or other words.")))
         return
     n = at_most(run, search)
-    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=found.survivors)
-    frame.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
+    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=texts.survivors)
+    pieces.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
     more(run, search, n, len(shown))
 
 
 def choose(entries: tuple[RuledOut, ...]) -> Search:
-    """The fields above the ledger."""
+    """Ask for words, order and reason."""
     counts = reason_counts(entries)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
@@ -107,14 +107,14 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
     return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)
 
 
-def at_most(run: frame.OpenRun, search: Search) -> int:
-    """How many are shown of what was searched for; another search begins anew."""
+def at_most(run: opening.OpenRun, search: Search) -> int:
+    """Return how many results are shown; another search begins anew."""
     of, n = st.session_state.get(f"{KEY}.shown", (None, 0))
     return n if of == (run.directory.id, search) else AT_ONCE
 
 
-def more(run: frame.OpenRun, search: Search, n: int, of: int) -> None:
-    """How many are shown, and a button for the next."""
+def more(run: opening.OpenRun, search: Search, n: int, of: int) -> None:
+    """Say how many are shown, and offer more."""
     if of <= n:
         st.html(markup.block(markup.caption(f"{counted(of, 'text')}: all are shown.")))
         return
@@ -127,7 +127,7 @@ def more(run: frame.OpenRun, search: Search, n: int, of: int) -> None:
 
 
 def nothing_out(config: Config) -> str:
-    """Why the ledger is empty."""
+    """Say why the list is empty."""
     if config.is_filtered or config.is_weighted:
         return "Nothing was ruled out: no proposal was rejected and none resampled away."
     return "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."

@@ -1,11 +1,11 @@
-"""What would settle it: inputs on which the particles are most divided, and going on with their true answers."""
+"""Inputs whose true labels would tell most, and a new run that goes on with those labels."""
 
 from collections.abc import Sequence
 from hashlib import sha256
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import opening, person
 from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
@@ -15,7 +15,7 @@ from vpp.inference.plan import plan
 from vpp.inspection.settling import Contender, Question, calls_to_ask, contenders, most_bits, questions, tau_of
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
-from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
@@ -23,21 +23,21 @@ from vpp.wording.words import counted
 
 JOB = "settle"
 SHOWN, USUAL, MOST = 8, 24, 200
-"""Questions listed before the rest is asked for; inputs asked about, and at most."""
+"""Inputs listed unasked; inputs asked about by default, and at most."""
 OF_FILE, MADE_UP = "Rows without a target", "Made-up inputs"
 SOURCES: dict[str, Source] = {OF_FILE: "unlabelled", MADE_UP: "made up"}
 ONE = "There is one hypothesis: no input can divide it, so no answer would settle anything."
 
 
-def draw(run: frame.OpenRun) -> None:
-    """The section; outside any fragment that refreshes by itself."""
-    begun: RunDirectory | None = st.session_state.pop(_key(run, "next"), None)
-    if begun:  # here, since a page that is switched to from within a fragment may come up empty
-        frame.start(begun)
-    st.html(markup.block(markup.heading("What would settle it", "inputs whose true answer would tell most")))
-    snapshot = frame.fresh(run)
+def draw(run: opening.OpenRun) -> None:
+    """Draw the section, outside any fragment that has a timer."""
+    prepared: Preparation | None = st.session_state.pop(_key(run, "next"), None)
+    if prepared:  # here, since a page that is switched to from within a fragment may come up empty
+        opening.start_new(prepared)
+    st.html(markup.block(markup.heading("Most informative labels to collect", "inputs by expected information gain")))
+    snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("Nobody to ask yet", nothing_yet(snapshot.state))))
+        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
         return
     if snapshot.view.n_unique == 1:
         st.html(markup.block(markup.caption(ONE)))
@@ -56,7 +56,7 @@ def draw(run: frame.OpenRun) -> None:
             if job.outcome == "failed":
                 st.html(markup.block(markup.state("The particles could not be asked", job.failure, failed=True)))
                 if not run.snapshot.spec.endpoint.is_demo:
-                    frame.ask_keys(run.snapshot.spec.endpoint)
+                    person.ask_keys(run.snapshot.spec.endpoint)
             if asked.rows:
                 list_questions(run, asked)
         if answered_of(run):
@@ -65,15 +65,15 @@ def draw(run: frame.OpenRun) -> None:
     section()
 
 
-def _key(run: frame.OpenRun, what: str) -> str:
+def _key(run: opening.OpenRun, what: str) -> str:
     return f"disagreement.settle.{what}.{run.directory.id}"
 
 
 # Which inputs, and asking about them
 
 
-def ask(run: frame.OpenRun) -> None:
-    """The choice of inputs, what it costs, and the button; or how far it is."""
+def ask(run: opening.OpenRun) -> None:
+    """Ask about inputs: draw the choice, its cost and the button, or the progress."""
     job = job_of(run, JOB)
     if job and job.is_running:
         follow(run, job, "disagreement.settle.stop")
@@ -82,7 +82,7 @@ def ask(run: frame.OpenRun) -> None:
     if not rows:
         return
     allowed = consent(run, JOB)
-    snapshot = frame.fresh(run)
+    snapshot = opening.fresh(run)
     calls = calls_to_ask(snapshot.view, snapshot.spec.config, n_rows=len(rows))
     words = settling.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
     if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
@@ -91,8 +91,8 @@ def ask(run: frame.OpenRun) -> None:
         st.rerun()
 
 
-def choose(run: frame.OpenRun) -> tuple[Row, ...]:
-    """The inputs to ask about next."""
+def choose(run: opening.OpenRun) -> tuple[Row, ...]:
+    """Ask for the inputs, and return them."""
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, key=_key(run, "n"), persist_state="session"))
@@ -102,24 +102,24 @@ def choose(run: frame.OpenRun) -> tuple[Row, ...]:
         kind = right.segmented_control("Which", list(SOURCES), default=OF_FILE, key=key, required=True)
     source = SOURCES[kind or OF_FILE]
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=_draws(run))
-    told = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    st.html(markup.block(markup.caption(told)))
+    words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
+    st.html(markup.block(markup.caption(words)))
     return rows
 
 
-def _draws(run: frame.OpenRun) -> int:
-    """How often inputs were asked about in this browser session: each time others are drawn."""
+def _draws(run: opening.OpenRun) -> int:
+    """Return how often inputs were asked about in this session; each time draws others."""
     return int(st.session_state.get(_key(run, "draw"), 0))
 
 
-# What was said, and the true answers
+# The answers, and the true labels
 
 
-def list_questions(run: frame.OpenRun, asked: Answers) -> None:
-    """The most informative first, each with a field for its true answer."""
-    snapshot, dataset = frame.fresh(run), run.reader.dataset()
-    found, held = worked_out(run, asked, snapshot)
-    said = settling.finding(found, ceiling=most_bits(held, dataset))
+def list_questions(run: opening.OpenRun, asked: Answers) -> None:
+    """List the inputs, most informative first, each with a field for its true answer."""
+    snapshot, dataset = opening.fresh(run), run.reader.dataset()
+    listed, held = worked_out(run, asked, snapshot)
+    summary = settling.finding(listed, ceiling=most_bits(held, dataset))
     tau = tau_of(snapshot.view, snapshot.spec.config)
     target = settling.Target(
         is_weighted=snapshot.spec.config.is_weighted, n_labels=len(dataset.classes), tau=tau,
@@ -128,11 +128,11 @@ def list_questions(run: frame.OpenRun, asked: Answers) -> None:
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
-    st.html(markup.block(markup.saying(said), *map(markup.caption, notes)))
-    telling = [question for question in found if question.bits >= settling.LITTLE][:SHOWN]
-    everything = len(found) > len(telling) and st.toggle(f"Show all {len(found)}", key=_key(run, "all"))
+    st.html(markup.block(markup.saying(summary), *map(markup.caption, notes)))
+    telling = [question for question in listed if question.bits >= settling.LITTLE][:SHOWN]
+    everything = len(listed) > len(telling) and st.toggle(f"Show all {len(listed)}", key=_key(run, "all"))
     of_file = {row.id for row in dataset.unlabelled}
-    for number, question in enumerate(found if everything else telling, 1):
+    for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
         left.html(markup.block(settling.question_html(question, held, target, name=name, seed_text=_seed(snapshot))))
@@ -141,15 +141,15 @@ def list_questions(run: frame.OpenRun, asked: Answers) -> None:
 
 
 def worked_out(
-    run: frame.OpenRun, asked: Answers, snapshot: Snapshot
+    run: opening.OpenRun, asked: Answers, snapshot: Snapshot
 ) -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
-    """The questions and who contends, made again only where the answers or the run are new."""
+    """Return the inputs and the contending hypotheses; made again only for new answers or a changed run."""
     made_from = (asked, snapshot.view.last_at)
     kept = st.session_state.get(_key(run, "made"))
     if kept is None or kept[0] != made_from:
         dataset, view = run.reader.dataset(), snapshot.view
-        found = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
-        st.session_state[_key(run, "made")] = kept = (made_from, found)
+        made_now = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
+        st.session_state[_key(run, "made")] = kept = (made_from, made_now)
     made: tuple[tuple[Question, ...], tuple[Contender, ...]] = kept[1]
     return made
 
@@ -158,14 +158,14 @@ def _seed(snapshot: Snapshot) -> str:
     return snapshot.view.started.seed_text if snapshot.view.started else ""
 
 
-def answered_of(run: frame.OpenRun) -> dict[Key, Answered]:
-    """The true answers typed so far, by input; those of inputs that are listed no more too."""
-    found: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
-    return found
+def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:
+    """Return the true answers typed so far, by input, also of inputs no longer listed."""
+    answered: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
+    return answered
 
 
-def note_answer(run: frame.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
-    """A field for the true answer, which is kept."""
+def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
+    """Ask for the true answer, and remember it."""
     place = input_key(question.row)
     label, key = f"True answer, {name}", _field_key(run, place)
     given: str | None
@@ -179,17 +179,17 @@ def note_answer(run: frame.OpenRun, question: Question, name: str, labels: Seque
         answered_of(run).pop(place, None)
 
 
-def _field_key(run: frame.OpenRun, place: Key) -> str:
-    """Of the field for an input's true answer; Python's own hash is one for -1 and -2."""
+def _field_key(run: opening.OpenRun, place: Key) -> str:
+    """Return the key of an answer's field. A SHA-256, since Python's hashes of -1 and -2 are equal."""
     return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
 
 
 # Going on
 
 
-def go_on(run: frame.OpenRun) -> None:
-    """What a new run with the answers takes, and its button."""
-    answered, snapshot = list(answered_of(run).values()), frame.fresh(run)
+def go_on(run: opening.OpenRun) -> None:
+    """Say what a new run with the answers takes, and draw its button."""
+    answered, snapshot = list(answered_of(run).values()), opening.fresh(run)
     st.html(markup.block(markup.group(f"Go on with {counted(len(answered), 'true answer')}")))
     try:
         prepared = continuation(
@@ -201,25 +201,20 @@ def go_on(run: frame.OpenRun) -> None:
         return
     data = prepared.dataset
     whole = plan(prepared.config, n_train=len(data.train), n_test=len(data.test), is_continued=True)
-    said = settling.going_on_words(prepared, n_added=len(answered))
+    words = settling.going_on_words(prepared, n_added=len(answered))
     left, right = st.columns([1.4, 1], gap="large")
     right.html(markup.block(settling.plan_html(whole)))
-    left.html(markup.block(f"<p>{markup.text(said)}</p>"))
+    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
     if left.button("Continue with these rows as a new run", type="primary", key="disagreement.settle.continue"):
-        try:
-            directory = prepared.create(frame.store().folder)
-        except VppError as error:
-            st.html(markup.block(markup.state("The run cannot start", str(error), failed=True)))
-            return
         answered_of(run).clear()
-        st.session_state[_key(run, "next")] = directory
+        st.session_state[_key(run, "next")] = prepared
         st.rerun()
     with left:
         forget(run)
 
 
-def forget(run: frame.OpenRun) -> None:
-    """A way to begin the answers anew."""
+def forget(run: opening.OpenRun) -> None:
+    """Draw the button that forgets the answers."""
 
     def clear() -> None:
         for place in answered_of(run):

@@ -1,10 +1,10 @@
-"""What can be done with the open run as a whole: rename, start again with changes, delete; and the cache it fills."""
+"""Actions on the open run: rename, start again with changes, delete; and the response cache."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import frame, person
+from pages.parts import opening, person
 from vpp.errors import VppError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -12,11 +12,11 @@ from vpp.wording import markup
 from vpp.wording.words import counted
 
 CONFIRMING = "this_run.deleting"
-"""Where a browser session keeps the id of the run whose deletion is asked for."""
+"""Session key: id of the run whose deletion waits for confirmation."""
 
 
-def draw(run: frame.OpenRun) -> None:
-    """All of it, folded away."""
+def draw(run: opening.OpenRun) -> None:
+    """Draw the actions, folded away."""
     with st.expander(
         "This run: rename it, start it again, delete it; the cache", key="this_run", on_change="rerun"
     ) as fold:
@@ -28,8 +28,8 @@ def draw(run: frame.OpenRun) -> None:
         cache()
 
 
-def rename(run: frame.OpenRun) -> None:
-    """Another name; the id and the address stay."""
+def rename(run: opening.OpenRun) -> None:
+    """Ask for another name; the id and the address stay."""
     with st.form("this_run.rename", border=False, enter_to_submit=True):
         left, right = st.columns([2.6, 1], vertical_alignment="bottom")
         name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
@@ -38,23 +38,23 @@ def rename(run: frame.OpenRun) -> None:
         attempt("The run keeps its name", lambda: store.rename(run.directory, name))
 
 
-def start_again(run: frame.OpenRun) -> None:
-    """A new run on the same rows; this one stays."""
+def start_again(run: opening.OpenRun) -> None:
+    """Offer a new run on the same rows; this one stays."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
     left.html(markup.block(markup.caption(words)))
     if right.button("Start again with changes", key="this_run.again", width="stretch"):
         # Late: the form needs pandas, and Watch should not wait for it.
-        from pages.parts import again
+        from pages.parts import form
 
-        again.fill(run.directory.id, run.snapshot.spec)
+        form.fill(run.directory.id, run.snapshot.spec)
         st.switch_page("pages/new_run.py")
 
 
-def delete(run: frame.OpenRun) -> None:
-    """For good, after a question that names the run; never while it goes on."""
+def delete(run: opening.OpenRun) -> None:
+    """Offer to delete the run for good, after a confirmation, and never while it goes on."""
     # A run that has paused at its cap may have no worker: then nothing goes on.
-    live = run.snapshot.state in frame.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
+    live = run.snapshot.state in opening.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
     left.html(markup.block(markup.caption(words)))
@@ -64,8 +64,8 @@ def delete(run: frame.OpenRun) -> None:
         confirm(run)
 
 
-def confirm(run: frame.OpenRun) -> None:
-    """Names what would be gone."""
+def confirm(run: opening.OpenRun) -> None:
+    """Ask for confirmation, and name what would be lost."""
     name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
     st.html(markup.block(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back.")))
     with st.container(horizontal=True):
@@ -74,17 +74,17 @@ def confirm(run: frame.OpenRun) -> None:
         st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
 
 
-def forget(run: frame.OpenRun) -> None:
-    """Deletes it and closes it in this browser session."""
+def forget(run: opening.OpenRun) -> None:
+    """Delete the run, and close it in this browser session."""
     store.delete(run.directory)
     st.session_state.pop(CONFIRMING, None)
     st.session_state.pop("run", None)
-    st.session_state[frame.DELETED] = run.directory.id
+    st.session_state[opening.DELETED] = run.directory.id
     st.query_params.pop("run", None)
 
 
 def cache() -> None:
-    """How much the response cache holds, and its end."""
+    """Say how much the response cache holds, and offer to clear it."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     folder = person.cache_dir()
     try:
@@ -107,7 +107,7 @@ def cache() -> None:
 
 
 def attempt(head: str, work: Callable[[], None]) -> None:
-    """Does it and draws the page anew, or says why not."""
+    """Do the work and rerun the page, or say why it failed."""
     try:
         work()
     except VppError as error:

@@ -1,4 +1,4 @@
-"""Thresholds of the verdicts: one set a browser session, the same on every page, kept in the address for a reload."""
+"""Interpretation thresholds: one set a browser session, the same on every page, kept in the address for a reload."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from vpp.wording.words import counted
 
 KEPT, ADDRESS = "thresholds", "thresholds"
 MOVED = "thresholds.moved"
-"""That a field was moved, which changes words all over the page."""
+"""Session key: whether a field was just moved, which changes words all over the page."""
 ABOUT = (
     "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
     "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
@@ -17,7 +17,7 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Those that this tab keeps, else of the address, which is written anew: a click in the navigation empties it."""
+    """Return the thresholds of this session, else of the address, which navigation empties: write them there again."""
     if KEPT not in st.session_state:
         st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[KEPT]
@@ -26,15 +26,15 @@ def chosen() -> Thresholds:
 
 
 def _write(at: Thresholds) -> None:
-    told = written(at)
-    if told and st.query_params.get(ADDRESS) != told:
-        st.query_params[ADDRESS] = told
-    if not told and ADDRESS in st.query_params:
+    text = written(at)
+    if text and st.query_params.get(ADDRESS) != text:
+        st.query_params[ADDRESS] = text
+    if not text and ADDRESS in st.query_params:
         del st.query_params[ADDRESS]
 
 
 def fold() -> None:
-    """A fold in which each is moved, and how many are. The fields are costly: they come as it opens."""
+    """Draw a fold with the fields, and how many are moved. The fields are costly, so they are drawn as it opens."""
 
     @st.fragment
     def part() -> None:
@@ -43,7 +43,7 @@ def fold() -> None:
         at = chosen()
         moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
         # Its head stays as it is: a fold with another one is another fold, whose fields lose what is typed in them.
-        with st.expander("Thresholds of the verdicts", key="thresholds.fold", on_change="rerun") as opened:
+        with st.expander("Interpretation thresholds", key="thresholds.fold", on_change="rerun") as opened:
             if opened.open:
                 _fields(at, moved=moved)
         if moved:
@@ -70,7 +70,7 @@ def _field(movable: Movable, at: Thresholds) -> None:
 
 
 def _typed(movable: Movable, value: float) -> float | int:
-    """Whole numbers are asked for as such; the field's numbers must be of one type."""
+    """Return the value as int or float: a field's numbers must be of one type."""
     return round(value) if movable.is_whole or movable.unit else float(value)
 
 
@@ -84,7 +84,7 @@ def _back() -> None:
 
 
 def _set(at: Thresholds) -> None:
-    """In every field too: a value is brought to its steps, and may take another along."""
+    """Set the thresholds, and every field: a value is rounded to its step, and may move another."""
     st.session_state[KEPT], st.session_state[MOVED] = at, True
     for movable in MOVABLE:
         st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

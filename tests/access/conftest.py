@@ -22,11 +22,18 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield app
 
 
-@pytest.fixture(scope="session")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """The app before its first run."""
-    with serving(tmp_path_factory.mktemp("fresh")) as app:
-        yield app
+@contextmanager
+def emptied(app: App) -> Iterator[None]:
+    """Keep the app's runs elsewhere, as before the first run."""
+    kept = app.runs.with_name("elsewhere")
+    kept.mkdir()
+    runs = [path for path in app.runs.iterdir() if path.is_dir()]
+    for path in runs:
+        path.rename(kept / path.name)
+    yield
+    for path in runs:
+        (kept / path.name).rename(path)
+    kept.rmdir()
 
 
 @contextmanager

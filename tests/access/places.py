@@ -93,7 +93,7 @@ def unfold(page: Page, head: str, shows: str) -> None:
 def open_folds(page: Page) -> None:
     """What is folded away on Watch, at an earlier step, and the meaning of a term."""
     step_back(page)
-    unfold(page, "Thresholds of the verdicts", "Back to the defaults")
+    unfold(page, "Interpretation thresholds", "Back to the defaults")
     unfold(page, "This run", "Delete this run")
     page.locator(".strip button.term", has_text="ESS").click()
     page.locator("#term-ess").wait_for(state="visible")

@@ -3,9 +3,8 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.access.conftest import opened
 from tests.access.places import PLACES, settle
 from tests.app.conftest import App
 
@@ -40,6 +39,15 @@ WHERE = """() => {
     if (number < 0) return at.closest('[data-testid="stMain"]') ? at.outerHTML.slice(0, 150) : null
     return [number, window.looks(at) !== window.before[number]]
 }"""
+AT_REST = """() => new Promise((done) => {
+    const main = document.querySelector('[data-testid="stMain"]')
+    let last = setTimeout(() => done(true), 300)
+    new MutationObserver(() => {
+        clearTimeout(last)
+        last = setTimeout(() => done(true), 300)
+    }).observe(main, {childList: true, subtree: true})
+})"""
+"""Nothing was added to the page or taken from it for 0.3 s."""
 WALKED = ("new run, a table", "watch", "posterior", "disagreement", "compare", "paper", "report")
 TOOLBAR = 'kind="elementToolbar"'
 """Streamlit's Copy in a block of code: seen, and on the way, only while focus is in the block."""
@@ -63,7 +71,7 @@ def tabbed(page: Page, most: int) -> list[Any]:
 def test_tab_reaches_everything_once_in_order_and_shows_where_it_is(still: Page, shown: App, name: str) -> None:
     still.goto(shown.url + PLACES[name].path)
     settle(still, PLACES[name])
-    still.wait_for_timeout(500)
+    still.wait_for_function(AT_REST)
     ways = still.evaluate(MARK)
     found = [at for at in tabbed(still, 2 * len(ways)) if TOOLBAR not in str(at)]
     for segment in still.locator(f"{SEGMENT}:first-child").all():
@@ -73,15 +81,14 @@ def test_tab_reaches_everything_once_in_order_and_shows_where_it_is(still: Page,
     assert [ways[at[0]] for at in found if not at[1]] == []
 
 
-def test_a_fold_opens_with_enter_and_the_step_moves_with_arrows(browser: Browser, shown: App) -> None:
+def test_a_fold_opens_with_enter_and_the_step_moves_with_arrows(still: Page, shown: App) -> None:
     place = PLACES["watch"]
-    with opened(browser) as page:
-        page.goto(shown.url + place.path)
-        settle(page, place)
-        page.locator("input[type=range]").focus()
-        page.keyboard.press("ArrowLeft")
-        fold = page.locator(".card details").first
-        fold.locator("summary").first.focus()
-        page.keyboard.press("Enter")
-        assert fold.evaluate("(fold) => fold.open")
-        assert page.locator("input[type=range]").get_attribute("aria-valuetext") == "step 1"
+    still.goto(shown.url + place.path)
+    settle(still, place)
+    still.locator("input[type=range]").focus()
+    still.keyboard.press("ArrowLeft")
+    fold = still.locator(".card details").first
+    fold.locator("summary").first.focus()
+    still.keyboard.press("Enter")
+    assert fold.evaluate("(fold) => fold.open")
+    assert still.locator("input[type=range]").get_attribute("aria-valuetext") == "step 1"

@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from vpp.runs.reader import RunReader
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -28,6 +31,7 @@ FLAGS = [
     "--disable-sync",
 ]
 START_S = 120.0
+WINDOW: ViewportSize = {"width": 1440, "height": 1000}
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def serving(runs: Path, script: Path = ROOT / "app.py") -> Iterator[App]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Asks the server to end, then makes it: by itself it waits until every browser has closed its connections."""
+    """Ask the server to end, then kill it: it would wait until every browser has closed its connections."""
     process.terminate()
     try:
         process.wait(10)
@@ -123,22 +127,38 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Pages of one context share its cache, so that a module loads Streamlit's scripts once."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
+    """A browser context; its pages share a cache."""
+    context = browser.new_context(viewport=WINDOW, accept_downloads=True)
     yield context
     context.close()
 
 
 @pytest.fixture
 def visit(context: BrowserContext) -> Iterator[Visit]:
-    """A new page; fail if the app asked for what its policy bars."""
-    page = context.new_page()
+    """The module's one page, blank; fail if the app asked for what its policy bars.
+
+    A page that goes elsewhere keeps its compiled scripts, which a new page does not.
+    """
+    page = context.pages[0] if context.pages else context.new_page()
     asked: list[str] = []
     barred: list[str] = []
-    page.on("console", lambda said: barred.append(said.text) if "Content Security Policy" in said.text else None)
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("websocket", lambda socket: asked.append(socket.url))
+    listeners: dict[str, Callable[[Any], None]] = {
+        "console": lambda said: barred.append(said.text) if "Content Security Policy" in said.text else None,
+        "request": lambda request: asked.append(request.url),
+        "websocket": lambda socket: asked.append(socket.url),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)  # type: ignore[call-overload]
     page.set_default_timeout(20_000)
+    page.set_viewport_size(WINDOW)
+    page.emulate_media(color_scheme="light")
     yield Visit(page, asked)
-    page.close()
-    assert not barred, "the app asks for what its own policy bars (pages/parts/door.py)"
+    page.goto("about:blank")
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+    assert not barred, "the app asks for what its own policy bars (pages/parts/middleware.py)"
+
+
+def placed(app: App, reader: RunReader, run_id: str) -> Path:
+    """Move a run that was written elsewhere into the app's runs folder, under this id."""
+    return reader.directory.path.rename(app.runs / run_id)

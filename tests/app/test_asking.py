@@ -1,27 +1,19 @@
-"""Asking the posterior from its page: a row, a table, a stop, a refusal, and names that mean harm."""
+"""Asking the posterior from its page: a row, a table, a stop, a refusal."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from tests.app.conftest import ROOT, App, Visit
+from tests.app.conftest import ROOT
 from tests.asked import asked_labels, asked_pair
-from tests.hostile.detector import Detector
-from tests.hostile.payload import seen, short
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
-from tests.reporting.builders import YES_NO, drawn, finished, run, started
-from vpp.data.dataset import Column, Row
 from vpp.runs.background import Background
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 
-COLUMN, HOSTILE = (short(name, "http://127.0.0.1:9") for name in ("number", "kind"))
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60
 
@@ -88,31 +80,20 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
 
 
-@pytest.mark.parametrize(("typed", "said"), [("eight", "takes a number, such as 0"), ("", "every field is empty")])
-def test_what_is_no_row_is_told_and_not_asked(
-    opened: Opened, tmp_path: Path, served: Model, typed: str, said: str
-) -> None:
+def test_what_is_no_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served)
     app = opened(reader)
-    app.text_input(key=key(reader, "cell.0")).set_value(typed)
-    button(app, "Ask four particles").click().run()
-    assert said in shown(app)
-    assert 'role="alert"' in shown(app)
+    for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
+        app.text_input(key=key(reader, "cell.0")).set_value(typed)
+        button(app, "Ask four particles").click().run()
+        assert said in shown(app)
+        assert 'role="alert"' in shown(app)
     assert served.asked == 0
 
 
-def test_a_refusal_is_a_state_with_its_reason(opened: Opened, tmp_path: Path, served: Model) -> None:
-    served.refusal = refusal(401, "no such key")
-    reader = asked_labels(tmp_path, served)
-    app = opened(reader)
-    app.text_input(key=key(reader, "cell.0")).set_value("8")
-    button(app, "Ask four particles").click().run()
-    told = ended(app, reader, "row")
-    assert "The particles could not be asked" in told
-    assert "no such key" in told
-
-
-def test_a_key_is_asked_for_once_where_a_server_refuses(opened: Opened, tmp_path: Path, served: Model) -> None:
+def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
+    opened: Opened, tmp_path: Path, served: Model
+) -> None:
     served.refusal = refusal(401, "no such key")
     reader = asked_labels(tmp_path, served, model="large")
     app = uploaded(opened(reader), reader, TABLE)
@@ -120,7 +101,9 @@ def test_a_key_is_asked_for_once_where_a_server_refuses(opened: Opened, tmp_path
     button(app, "Ask four particles").click().run()
     ended(app, reader, "row")
     button(app, "Ask about 6 rows").click().run()
-    assert ended(app, reader, "table").count("The particles could not be asked") == 2
+    told = ended(app, reader, "table")
+    assert told.count("The particles could not be asked") == 2
+    assert "no such key" in told
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
 
@@ -173,42 +156,3 @@ def test_a_table_without_the_columns_is_refused(opened: Opened, tmp_path: Path, 
     reader = asked_labels(tmp_path, served)
     told = shown(uploaded(opened(reader), reader, b"b\n1\n"))
     assert "new.csv lacks &#x27;a&#x27;" in told
-
-
-def hostile_run(runs: Path) -> RunReader:
-    """Two columns whose names and values mean harm."""
-    rows = tuple(
-        Row(id=i, inputs=((COLUMN, str(i)), (HOSTILE, f"{HOSTILE} {i % 2}")), target="yes" if i % 2 else "no")
-        for i in range(7)
-    )
-    data = replace(
-        YES_NO,
-        inputs=(COLUMN, HOSTILE),
-        columns=(
-            Column(name=COLUMN, kind="number", n_missing=0, n_distinct=7),
-            Column(name=HOSTILE, kind="category", n_missing=0, n_distinct=2),
-            Column(name="y", kind="category", n_missing=0, n_distinct=2),
-        ),
-        train=rows[:4],
-        test=rows[4:],
-    )
-    config, texts = Config(method="mh", particles=2), (f"Say yes. {HOSTILE}", f"Say no. {HOSTILE}")
-    return run(runs, started(config, data), *drawn(*texts), finished(0, texts), data=data, config=config)
-
-
-@pytest.mark.browser
-def test_names_that_mean_harm_are_text_and_answers_arrive_by_themselves(app: App, visit: Visit) -> None:
-    reader, page = hostile_run(app.runs), visit.page
-    detector = Detector(page.context, app.url)
-    page.goto(f"{app.url}/posterior?run={reader.directory.id}")
-    start = page.get_by_label("Begin with a row of the data")
-    start.click()
-    page.get_by_role("option", name="row 5").click()
-    number = page.locator('[class*="st-key-posterior-ask-cell-0-"] input')
-    expect(number).to_have_value("5")
-    labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
-    told = [label.replace("\N{WORD JOINER}", "").strip() for label in labels]
-    assert [label.startswith(seen(name)) for label, name in zip(told, ("number", "kind"), strict=True)] == [True, True]
-    page.get_by_role("button", name="Ask two particles").click()
-    page.get_by_label("what the particles say").wait_for(timeout=60_000)
-    assert detector.faults(page) == []

@@ -12,9 +12,9 @@ from tests.app.drawn import app_over, opened, shown
 
 
 def run_list() -> None:
-    from pages.parts import run_list
+    from pages.parts import frame
 
-    run_list.draw()
+    frame.list_runs()
 
 
 def test_a_run_tells_its_balanced_accuracy_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

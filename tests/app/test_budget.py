@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import opening
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app_over, opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
@@ -47,7 +47,7 @@ def test_prices_and_a_cap_are_told_and_kept_in_the_run(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[RunDirectory] = []
-    monkeypatch.setattr(frame, "start", started.append)
+    monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
     uploaded(app)
     app.number_input(key="new.price_in").set_value(2.0)
     app.text_input(key="new.currency").set_value("<EUR>")
@@ -86,7 +86,7 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Any] = []
-    monkeypatch.setattr(frame, "start", started.append)
+    monkeypatch.setattr(opening, "start", started.append)
     reader = at_cap(tmp_path)
     opened(app, reader, "watch")
     told = shown(app)

@@ -60,10 +60,10 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows(app: AppTest, runs: P
     assert "B gets 4 of 6 test rows right; A, which it is set against, 5." in told
     for title in (
         "Over seeds",
-        "Ideas in common and not",
-        "Points they differ on",
-        "What it took",
-        "How they were made",
+        "Shared and unshared ideas",
+        "Rows they differ on",
+        "Cost",
+        "Settings",
     ):
         assert title in told
     assert (app.query_params["compare"], app.query_params["against"]) == (f"{OLD},{NEW}", OLD)

@@ -35,7 +35,7 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
     assert "3 of 6 test rows." in told
     assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
     assert "6 test rows are too few for a verdict" in told
-    assert "What would settle it" in told
+    assert "Most informative labels to collect" in told
 
 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import load
+from pages.parts import endpoint as field_of
 from tests.app.drawn import shown
 from tests.inspected import labels
 from tests.llm.stub import refusal
@@ -153,12 +153,12 @@ class Told:
 
 
 def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "gauge", Told)
+    monkeypatch.setattr(field_of, "gauge", Told)
     snapshot = labels(tmp_path).refresh()
 
     def of(state: str, endpoint: EndpointSpec) -> str:
         at_work: Snapshot = replace(snapshot, state=state, spec=replace(snapshot.spec, endpoint=endpoint))
-        return load.line(at_work)
+        return field_of.load_html(at_work)
 
     both = EndpointSpec(base_url="http://learner/v1", model="m", optimizer_base_url="http://optimizer/v1")
     words = "12 running, 3 waiting, KV cache 50 % used, 90 % of prompt tokens from its prefix cache"
@@ -173,7 +173,7 @@ def test_a_server_that_is_sent_fewer_calls_than_may_be_is_told_of(tmp_path: Path
 
     def told(window: int, why: str) -> str:
         usage = replace(snapshot.usage, window=window, narrowed_by=why)
-        return load.line(replace(snapshot, state="running", usage=usage))
+        return field_of.load_html(replace(snapshot, state="running", usage=usage))
 
     assert told(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
     assert told(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
@@ -184,7 +184,7 @@ def test_a_wait_that_a_server_asks_for_is_counted_down(tmp_path: Path, monkeypat
     snapshot = labels(tmp_path).refresh()
     held = replace(snapshot, state="running", usage=replace(snapshot.usage, held_until=1080.0))
     monkeypatch.setattr(time, "time", lambda: 1000.5)
-    assert load.line(held) == '<p class="cap">The server asked to wait: next calls in 1\u00a0min 20\u00a0s</p>'
-    assert load.line(replace(held, state="paused")) == ""
+    assert field_of.load_html(held) == '<p class="cap">The server asked to wait: next calls in 1\u00a0min 20\u00a0s</p>'
+    assert field_of.load_html(replace(held, state="paused")) == ""
     monkeypatch.setattr(time, "time", lambda: 1080.0)
-    assert load.line(held) == ""
+    assert field_of.load_html(held) == ""

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.example import SHIPPED
+from pages.parts.opening import SHIPPED
 from tests.app.conftest import ROOT, Visit, serving
 from tests.app.drawn import app_over, opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
@@ -51,26 +51,23 @@ def upload(app: AppTest, content: bytes, name: str = "mine.csv") -> AppTest:
     return app.run()
 
 
-def loaded(code: str) -> set[str]:
-    """Modules after a fresh interpreter has run the code."""
-    told = "\nimport sys\nprint('\\n'.join(sys.modules))"
-    lines = subprocess.run([sys.executable, "-c", code + told], cwd=ROOT, capture_output=True, text=True, check=True)
-    return set(lines.stdout.split())
-
-
-def test_the_first_paint_waits_for_no_pandas_charts_or_sweeps() -> None:
-    later = {"pandas", "sklearn", "openai", "vpp.drawing.figures", "vpp.bench", "vpp.runs.worker"}
-    assert loaded("from pages.parts import front, run_list, warming") & later == set()
-
-
-def test_a_server_that_is_up_has_the_form_and_watch_ready_before_they_are_asked_for() -> None:
-    code = "from threading import Event\nfrom pages.parts.warming import warm\nwarm(Event())"
-    assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= loaded(code)
-
-
-def test_a_server_that_ends_is_not_held_up_by_getting_ready() -> None:
-    code = "from threading import Event\nfrom pages.parts.warming import warm\nends = Event(); ends.set(); warm(ends)"
-    assert "pages.parts.form" not in loaded(code)
+def test_the_first_paint_waits_for_little_and_a_server_gets_the_rest_ready_unless_it_ends() -> None:
+    code = """
+import sys
+from threading import Event
+from pages.parts import frame, front
+ends = Event()
+ends.set()
+frame.warm(ends)
+print(*sys.modules)
+frame.warm(Event())
+print(*sys.modules)
+"""
+    lines = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    first, warm = (set(line.split()) for line in lines.splitlines())
+    later = {"pandas", "sklearn", "openai", "vpp.drawing.figures", "vpp.bench", "vpp.runs.worker", "pages.parts.form"}
+    assert first & later == set()
+    assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
 def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: Path) -> None:
@@ -117,28 +114,24 @@ def test_the_run_of_a_real_model_opens_on_every_page(app: AppTest, runs: Path) -
         assert not app.exception
 
 
-@pytest.mark.parametrize("page", ["watch", "posterior", "disagreement", "compare", "report"])
-def test_a_run_that_is_not_there_is_named_with_the_ways_on(app: AppTest, page: str) -> None:
-    app.session_state["run"] = "20200101-0000-nothing-smc-0000"
+def test_a_run_that_is_not_there_is_named_with_the_ways_on(app: AppTest) -> None:
     app.run()
-    app.switch_page(f"pages/{page}.py").run()
-    assert "This run cannot be opened" in shown(app)
-    assert "There is no run 20200101-0000-nothing-smc-0000 among the runs of this app" in shown(app)
-    assert names(app) == ["Look at a finished example", "Use my own CSV"]
+    for page in ("watch", "posterior", "disagreement", "compare", "report"):
+        app.session_state["run"] = "20200101-0000-nothing-smc-0000"
+        app.switch_page(f"pages/{page}.py").run()
+        assert "This run cannot be opened" in shown(app), page
+        assert "There is no run 20200101-0000-nothing-smc-0000 among the runs of this app" in shown(app), page
+        assert names(app) == ["Look at a finished example", "Use my own CSV"], page
 
 
-@pytest.mark.parametrize(
-    ("page", "said"),
-    [
+def test_a_run_that_has_nothing_yet_leads_to_watch(app: AppTest, runs: Path) -> None:
+    reader = run(runs)
+    for page, said in (
         ("posterior", "No particles yet"),
         ("disagreement", "have not been asked yet"),
         ("report", "Nothing to report yet"),
-    ],
-)
-def test_a_run_that_has_nothing_yet_leads_to_watch(app: AppTest, runs: Path, page: str, said: str) -> None:
-    reader = run(runs)
-    opened(app, reader, page)
-    assert said in shown(app)
+    ):
+        assert said in shown(opened(app, reader, page)), page
     press(app, "Watch the run")
     assert "queued behind another run" in shown(app)
 
@@ -225,19 +218,32 @@ def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, runs
     assert app.file_uploader
 
 
-@pytest.mark.browser
-def test_a_long_list_is_found_by_name_and_says_which_run_is_open(tmp_path: Path, visit: Visit) -> None:
-    unpack(SHIPPED, tmp_path)
-    first = labels(tmp_path / "made").directory
+def write_many(folder: Path) -> None:
+    """Write the example and 62 runs with names."""
+    unpack(SHIPPED, folder)
+    first = labels(folder / "made").directory
     for n in range(62):
-        copy = tmp_path / f"20260101-00{n:02}-a-smc-0000" if n < 60 else tmp_path / f"20260102-00{n - 60:02}-b-smc-0000"
+        copy = folder / f"20260101-00{n:02}-a-smc-0000" if n < 60 else folder / f"20260102-00{n - 60:02}-b-smc-0000"
         copy.mkdir()
         for file in ("run.json", "data.csv", "events.jsonl"):
             (copy / file).write_bytes((first.path / file).read_bytes())
         content = json.loads((copy / "run.json").read_text())
         (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
+
+
+@pytest.mark.browser
+def test_a_fresh_server_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
     with serving(tmp_path) as fresh:
         page = visit.page
+        page.goto(f"{fresh.url}/posterior")
+        expect(page.get_by_text("No runs yet")).to_be_visible()
+        links = page.locator('[data-testid="stSidebarNavLink"]')
+        assert links.all_inner_texts() == [
+            *("New run", "Watch", "Posterior", "Disagreement", "Compare", "Paper", "Report"),
+        ]
+        page.get_by_role("link", name="Watch").click()
+        expect(page.get_by_text("Watch shows a run as it goes")).to_be_visible()
+        write_many(tmp_path)
         page.goto(fresh.url)
         rows = page.locator("nav.runs .run")
         expect(rows).to_have_count(60, timeout=20_000)

@@ -1,22 +1,21 @@
-"""The gallery, where every piece of the instrument stands beside the others; and what no page has of bare Streamlit.
+"""The gallery shows every piece of the app, drawn as it should be; and no page has marks of bare Streamlit.
 
 Pictures go to $VPP_PICTURES if it is set.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Page
 
 from tests import inspected
+from tests.app.conftest import App, Visit, placed
 from vpp.wording.theme import Mode
 
-from .conftest import App, Visit, serving
-
+pytestmark = pytest.mark.browser
 WIDTHS = (1440, 1024, 390)
-PAGES = ("", "watch")
+MODES: tuple[Mode, ...] = ("light", "dark")
 PIECES = (
     *(".banner", ".title h1", ".say", ".strip dd", ".sec h2", ".legend .badge", ".seed", ".t td"),
     *(".card .wt", ".card.faint", ".card .hyp ins", ".card .hyp del", ".card details[open] .hyp"),
@@ -51,60 +50,48 @@ SCROLLERS = """() => [...document.querySelectorAll("*")].filter(element => {
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """With one finished run, which only the other pages need."""
-    runs = tmp_path_factory.mktemp("gallery")
-    inspected.labels(runs)
-    with serving(runs) as served:
-        yield served
+def run(app: App) -> str:
+    """A finished run, which the other pages need."""
+    return placed(app, inspected.labels(app.runs / "made"), "20260106-0000-gallery-smc-0000").name
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def gallery(app: App, browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Mode, Visit]]:
-    """The gallery in one theme, drawn to its end."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, color_scheme=request.param)
-    page, asked = context.new_page(), []
-    page.on("request", lambda sent: asked.append(sent.url))
-    page.on("websocket", lambda opened: asked.append(opened.url))
-    page.goto(f"{app.url}/gallery")
-    at_rest(page)
-    yield request.param, Visit(page, asked)
-    context.close()
-
-
-def at_rest(page: Page) -> None:
-    """Waits until the server has drawn all, and every chart stands."""
+def wait_until_drawn(page: Page) -> None:
+    """Wait until the server has drawn all, and every chart is there."""
     page.wait_for_selector(".vpp h1")
     page.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
     page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
     page.evaluate("document.fonts.ready.then(() => true)")
 
 
-def test_every_named_piece_is_seen(gallery: tuple[Mode, Visit]) -> None:
-    shown = gallery[1].page
-    shown.wait_for_selector("[data-testid=stExpander]")
-    assert shown.evaluate(UNSEEN, [f".vpp{' ' * (not piece.startswith('.tree'))}{piece}" for piece in PIECES]) == []
-
-
-def test_every_field_of_streamlit_is_seen(gallery: tuple[Mode, Visit]) -> None:
-    assert gallery[1].page.evaluate(UNSEEN, [f"[data-testid=st{field}]" for field in FIELDS]) == []
-
-
-def test_nothing_fails(gallery: tuple[Mode, Visit]) -> None:
-    assert gallery[1].page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_overflows_sideways(gallery: tuple[Mode, Visit], width: int) -> None:
-    mode, shown = gallery[0], gallery[1].page
-    shown.set_viewport_size({"width": width, "height": 1000})
-    shown.wait_for_function(FITS)
-    if folder := os.environ.get("VPP_PICTURES"):
-        photograph(shown, Path(folder) / f"gallery-{width}-{mode}.png")
+def test_every_piece_and_field_is_seen_in_both_themes_and_at_every_width(app: App, visit: Visit) -> None:
+    page = visit.page
+    page.goto(f"{app.url}/gallery")
+    wait_until_drawn(page)
+    page.wait_for_selector("[data-testid=stExpander]")
+    links = page.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
+    assert links[1] == "Watch"
+    assert "Gallery" not in links
+    for family in ("VPP Serif", "VPP Sans", "VPP Mono"):
+        page.wait_for_function(LOADED, arg=family)
+    pieces = [f".vpp{' ' * (not piece.startswith('.tree'))}{piece}" for piece in PIECES]
+    fields = [f"[data-testid=st{field}]" for field in FIELDS]
+    for mode in MODES:
+        page.emulate_media(color_scheme=mode)
+        wait_until_drawn(page)
+        assert page.evaluate(UNSEEN, [*pieces, *fields]) == [], mode
+        assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
+        assert page.evaluate(STRANGERS) == []
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 1000})
+            page.wait_for_function(FITS)
+            if folder := os.environ.get("VPP_PICTURES"):
+                photograph(page, Path(folder) / f"gallery-{width}-{mode}.png")
+        page.set_viewport_size({"width": 1440, "height": 1000})
+    assert visit.outside == []
 
 
 def photograph(page: Page, path: Path) -> None:
-    """The whole page: the window is made as high as what scrolls in it, then as before."""
+    """Photograph the whole page: make the window as high as what scrolls in it, then as before."""
     size = page.viewport_size or {"width": 1440, "height": 1000}
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": size["width"], "height": height})
@@ -114,45 +101,14 @@ def photograph(page: Page, path: Path) -> None:
     page.set_viewport_size(size)
 
 
-def test_it_asks_nobody_outside(gallery: tuple[Mode, Visit]) -> None:
-    assert gallery[1].outside == []
-
-
-@pytest.mark.parametrize("family", ["VPP Serif", "VPP Sans", "VPP Mono"])
-def test_its_fonts_are_loaded(gallery: tuple[Mode, Visit], family: str) -> None:
-    gallery[1].page.wait_for_function(LOADED, arg=family)
-
-
-def test_it_is_not_in_the_navigation(gallery: tuple[Mode, Visit]) -> None:
-    links = gallery[1].page.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
-    assert links[1] == "Watch"
-    assert "Gallery" not in links
-
-
-def test_every_word_of_it_is_set_in_the_products_fonts(gallery: tuple[Mode, Visit]) -> None:
-    assert gallery[1].page.evaluate(STRANGERS) == []
-
-
-@pytest.fixture(scope="module", params=PAGES)
-def page(app: App, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page in the light, drawn to its end."""
-    opened = context.new_page()
-    opened.emulate_media(color_scheme="light")
-    opened.set_viewport_size({"width": 1440, "height": 700})
-    run = next(path.name for path in app.runs.iterdir() if path.is_dir())
-    opened.goto(f"{app.url}/{request.param}?run={run}")
-    at_rest(opened)
-    yield opened
-    opened.close()
-
-
-def test_every_word_is_set_in_the_products_fonts(page: Page) -> None:
-    assert page.evaluate(STRANGERS) == []
-
-
-def test_there_is_one_scroll_bar(page: Page) -> None:
-    assert page.evaluate(SCROLLERS) in (["stMain"], [])
-
-
-def test_there_is_no_deploy_button(page: Page) -> None:
-    assert page.locator("[data-testid=stAppDeployButton]").count() == 0
+def test_other_pages_use_the_products_fonts_one_scroll_bar_and_no_deploy_button(
+    app: App, visit: Visit, run: str
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 1440, "height": 700})
+    for name in ("", "watch"):
+        page.goto(f"{app.url}/{name}?run={run}")
+        wait_until_drawn(page)
+        assert page.evaluate(STRANGERS) == [], name
+        assert page.evaluate(SCROLLERS) in (["stMain"], []), name
+        assert page.locator("[data-testid=stAppDeployButton]").count() == 0, name

@@ -7,20 +7,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app.conftest import App, Visit, serving
+from tests.app.conftest import App, Visit
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
 IRIS_LIKE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 
 
 def step_shown(page: Page) -> int:
-    """The step in the deck's head; -1 before the first."""
+    """Return the step in the deck's head; -1 before the first."""
     found = re.search(r"Hypotheses at step (\d+)", page.inner_text('[data-testid="stMain"]'))
     return int(found.group(1)) if found else -1
 
 
 def wait_for_step(page: Page, step: int) -> None:
-    """Until the page shows that step, by itself."""
+    """Wait until the page shows that step without being asked."""
     page.wait_for_function(
         """(step) => {
             const found = document.body.innerText.match(/Hypotheses at step (\\d+)/)
@@ -32,7 +34,7 @@ def wait_for_step(page: Page, step: int) -> None:
 
 
 def run_example(page: Page, app: App) -> None:
-    """From the first page, where the way to it is folded away once there is a run."""
+    """Press the button of the first page, which is folded away once there is a run."""
     page.goto(app.url)
     button, fold = (
         page.get_by_role("button", name="Run the example"),
@@ -56,7 +58,7 @@ def test_a_csv_goes_in_and_a_report_comes_out(app: App, visit: Visit) -> None:
     run = page.url.partition("run=")[2]
     page.wait_for_selector("article.card")
     seen = {page.inner_text(".deck")}
-    for _ in range(3):  # whatever the pace: a slow page may skip steps
+    for _ in range(2):  # whatever the pace: a slow page may skip steps
         page.wait_for_function(
             "(seen) => !seen.includes(document.querySelector('.deck').innerText)", arg=list(seen), timeout=60_000
         )
@@ -85,75 +87,39 @@ def test_a_csv_goes_in_and_a_report_comes_out(app: App, visit: Visit) -> None:
     assert visit.outside == []
 
 
-def test_the_example_shows_its_state_and_its_first_sentence_at_once(app: App, visit: Visit) -> None:
+def test_the_example_is_watched_paused_stopped_replayed_and_resumed(app: App, visit: Visit) -> None:
     page = visit.page
     run_example(page, app)
     expect(page.get_by_label("state of the run")).to_be_visible()
     page.wait_for_selector("article.card .hyp", timeout=60_000)
     expect(page.get_by_text("not a language model").first).to_be_visible()
+    listed = page.locator('nav.runs [aria-current="true"]')
+    expect(listed).to_contain_text("SMC · running", timeout=20_000)
     page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Go on").wait_for()
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Pause").wait_for()
-    page.get_by_role("button", name="Stop and keep").click()
-    page.get_by_role("button", name="Resume").wait_for()
-    assert visit.outside == []
-
-
-def test_the_list_of_runs_follows_the_state_of_the_run_one_watches(tmp_path: Path, visit: Visit) -> None:
-    with serving(tmp_path) as fresh:
-        page = visit.page
-        run_example(page, fresh)
-        listed = page.locator('[data-testid="stSidebar"]')
-        page.locator("article.card").first.wait_for()
-        for state in ("running", "stopped"):
-            expect(listed.get_by_text(f"SMC · {state}")).to_be_visible(timeout=20_000)
-            if state == "running":
-                page.get_by_role("button", name="Stop and keep").click()
-        assert page.locator("article.card").count() > 0
-
-
-def test_a_stopped_run_is_replayed_by_keyboard_and_resumed(app: App, visit: Visit) -> None:
-    page = visit.page
-    run_example(page, app)
     wait_for_step(page, 2)
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
+    expect(listed).to_contain_text("SMC · stopped", timeout=20_000)
 
     slider = page.get_by_role("slider", name="Step shown")
     for key, shown in (("Home", "Hypotheses at step 0"), ("ArrowRight", "Hypotheses at step 1"), ("End", "at the end")):
         slider.press(key)
         expect(page.get_by_text(shown).first).to_be_visible()
     assert page.locator('[data-testid="stException"]').count() == 0
-
     expect(page.get_by_label("Show the end")).to_be_checked()
 
+    stopped_at = step_count(app, page.url.partition("run=")[2])
     page.get_by_role("button", name="Resume").click()
     page.get_by_role("button", name="Pause").wait_for()
     expect(page.get_by_label("Follow latest")).to_be_checked()
-    wait_for_step(page, 4)
+    wait_for_step(page, stopped_at)
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
+    assert visit.outside == []
 
 
-def test_a_link_opened_before_anything_else_shows_the_whole_app(tmp_path: Path, visit: Visit) -> None:
-    with serving(tmp_path) as fresh:
-        visit.page.goto(f"{fresh.url}/posterior")
-        expect(visit.page.get_by_text("No runs yet")).to_be_visible()
-        links = visit.page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == [
-            "New run",
-            "Watch",
-            "Posterior",
-            "Disagreement",
-            "Compare",
-            "Paper",
-            "Report",
-        ]
-        visit.page.get_by_role("link", name="Watch").click()
-        expect(visit.page.get_by_text("Watch shows a run as it goes")).to_be_visible()
-
-
-def test_a_link_to_no_run_says_so(app: App, visit: Visit) -> None:
-    visit.page.goto(f"{app.url}/watch?run=20200101-0000-nothing-smc-0000")
-    expect(visit.page.get_by_text("This run cannot be opened")).to_be_visible()
+def step_count(app: App, run: str) -> int:
+    """Complete steps of a run, step 0 included: the number of its next step."""
+    return (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1

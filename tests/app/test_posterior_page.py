@@ -45,41 +45,28 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
         "4 texts: all are shown.",
     ):
         assert words in told
-    assert told.index("How near the ideas are") < told.index("Ask the posterior") < told.index("Genealogy")
+    assert told.index("Agreement between hypotheses") < told.index("Ask the posterior") < told.index("Genealogy")
     assert told.index("Genealogy") < told.index("Ruled out")
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.LUCK, inspected.NONE, inspected.SEVEN]
 
 
-def test_a_reader_moves_the_agreement(app: AppTest, tmp_path: Path) -> None:
+def test_a_reader_moves_the_agreement_searches_sorts_and_chooses_a_wording(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.labels(tmp_path), "posterior")
     app.slider(key="posterior.threshold").set_value(80).run()
     assert "at 80 % agreement two really different explanations remain." in shown(app)
     assert "<td>1 and 2</td><td>3</td>" in shown(app)
-
-
-def test_a_reader_finds_a_text_that_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "posterior")
     app.text_input(key="posterior.ruled_out.search").set_value("7 HOLDS").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.SEVEN]
     app.text_input(key="posterior.ruled_out.search").set_value("nowhere").run()
     assert "Nothing that was ruled out fits" in shown(app)
-    app.text_input(key="posterior.ruled_out.search").set_value("").run()
-    app.segmented_control(key="posterior.ruled_out.reason").set_value("resampled away").run()
-    assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE]
-    assert not app.exception
-
-
-def test_the_furthest_behind_can_stand_first(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "posterior")
+    app.text_input(key="posterior.ruled_out.search").set_value("")
     app.selectbox(key="posterior.ruled_out.order").set_value("worst").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE, inspected.LUCK, inspected.SEVEN]
-
-
-def test_a_reader_chooses_the_wording_that_stands_for_an_idea(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "posterior")
+    app.segmented_control(key="posterior.ruled_out.reason").set_value("resampled away")
     app.segmented_control(key="posterior.wording").set_value("shortest").run()
-    assert not app.exception
+    assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE]
     assert "Say yes if a is even" in deck(app, "posterior.ideas").split("</p>")[1]
+    assert not app.exception
 
 
 def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) -> None:
@@ -115,7 +102,7 @@ def test_a_method_that_drops_nothing_says_so(app: AppTest, tmp_path: Path) -> No
     opened(app, run(tmp_path, started(vml, inspected.LABELS), *drawn("only"), config=vml), "posterior")
     assert "There is one hypothesis." in shown(app)
     assert "Nothing can be ruled out: this method takes every proposal" in shown(app)
-    assert "How near the ideas are" not in shown(app)
+    assert "Agreement between hypotheses" not in shown(app)
 
 
 def test_before_the_first_population_nothing_else_is_drawn(app: AppTest, tmp_path: Path) -> None:
@@ -142,3 +129,17 @@ def test_more_than_two_labels_are_told_one_by_one(tmp_path: Path, monkeypatch: p
     app = opened(app_over(tmp_path, monkeypatch), run(tmp_path, *events, data=three), "posterior")
     assert [fold.label for fold in app.expander if "Label" in fold.label] == ["Label by label, on the test rows"]
     assert '<td>b</td><td class="r">1</td><td class="r">2</td><td class="r">0</td><td class="r">0 %</td>' in shown(app)
+
+
+def test_ancestors_of_a_particle_are_chosen_without_the_drawing(app: AppTest, tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    told = shown(opened(app, reader, "posterior"))
+    assert "Two particles descend from first hypothesis 0." in told
+    assert "Its ancestors" not in told
+    particle = f"posterior.genealogy.particle.{reader.directory.id}"
+    app.selectbox(key=particle).set_value(2).run()
+    assert not app.exception
+    assert "Particle 2 after step 1, and which step brought in each sentence" in shown(app)
+    app.selectbox(key=particle).set_value(None).run()
+    assert "Its ancestors" not in shown(app)
+    assert not app.warning

@@ -68,7 +68,7 @@ def test_worked_examples_are_headed_in_the_preview(form: AppTest) -> None:
 
 
 def test_the_chosen_templates_reach_the_run(form: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.parts.frame.start", lambda directory: None)
+    monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
     form.selectbox(key="new.templates").set_value("json").run()
     form.button(key="new.start").click().run()
     assert not form.exception

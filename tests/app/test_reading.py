@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.keeping import FILE
+from pages.parts.front import FILE
 from tests.app.drawn import app_over, shown
 
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.conftest import Visit, serving
+from tests.app.conftest import App, Visit, placed
 from tests.app.drawn import app_over, opened, shown
 from tests.inference import scripted
 from tests.reporting.builders import YES_NO, run, started
@@ -72,15 +72,14 @@ def test_before_there_are_particles_the_page_says_what_to_wait_for(page: AppTest
 
 
 @pytest.mark.browser
-def test_a_file_is_made_when_its_button_is_pressed(visit: Visit, tmp_path: Path) -> None:
-    directory, files = inspected.labels(tmp_path).directory, {}
-    with serving(tmp_path) as app:
-        visit.page.goto(f"{app.url}/report?run={directory.id}")
-        for name in ("posterior.json", "report.html"):
-            with visit.page.expect_download() as waiting:
-                visit.page.get_by_role("button", name=f"Download {name}").click()
-            files[name] = waiting.value.path().read_text(encoding="utf-8")
-            assert waiting.value.suggested_filename == f"{directory.id}-{name}"
+def test_a_file_is_made_when_its_button_is_pressed(app: App, visit: Visit) -> None:
+    run, files = placed(app, inspected.labels(app.runs / "made"), "20260107-0000-report-smc-0000").name, {}
+    visit.page.goto(f"{app.url}/report?run={run}")
+    for name in ("posterior.json", "report.html"):
+        with visit.page.expect_download() as waiting:
+            visit.page.get_by_role("button", name=f"Download {name}").click()
+        files[name] = waiting.value.path().read_text(encoding="utf-8")
+        assert waiting.value.suggested_filename == f"{run}-{name}"
     assert json.loads(files["posterior.json"])["schema"] == 2
     assert files["report.html"].startswith("<!doctype html>")
     assert visit.outside == []

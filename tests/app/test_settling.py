@@ -1,4 +1,4 @@
-"""What would settle it, as a section by itself: asked of the demo model, answered, and gone on from."""
+"""The section on informative labels: inputs asked about on the demo model, answered, and gone on from."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import opening
 from tests import inspected
 from tests.processes import wait_until
 from tests.reporting import builders
@@ -18,8 +18,8 @@ from vpp.runs.reader import RunReader
 
 ROOT = Path(__file__).parents[2]
 SECTION = """
-from pages.parts import frame, settling
-settling.draw(frame.open_run("Disagreement", "shows nothing."))
+from pages.parts import opening, settling
+settling.draw(opening.open_run("Disagreement", "shows nothing."))
 """
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
@@ -85,7 +85,8 @@ def test_labels_are_asked_answered_and_gone_on_from(
     section: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[RunDirectory] = []
-    monkeypatch.setattr(frame, "start", begun.append)
+    monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
+    monkeypatch.setattr(opening, "open_in", lambda *_: None)
     app = ask(section(asked_about(tmp_path, "labels")))
     told = shown(app)
     assert "The true answer to the first of these would tell" in told
@@ -97,6 +98,9 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert "Go on with 1 true answer" in shown(app)
     assert "has 1 training row more" in shown(app)
     assert "First hypotheses" not in shown(app)
+    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(3).run()
+    ask(app)
+    assert "Go on with 1 true answer" in shown(app), "it stays when others are asked about"
     app.button(key=CONTINUE).click().run()
     assert not app.exception
     (directory,) = begun
@@ -105,16 +109,6 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert made.config.final_weights == "train"
     added = RunReader(directory).dataset().train[-1]
     assert (added.id, added.target) == (34, "yes")
-
-
-def test_a_typed_answer_stays_when_others_are_asked_about(section: Any, tmp_path: Path) -> None:
-    app = ask(section(asked_about(tmp_path, "labels")))
-    truths(app)[0].set_value("no").run()
-    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(3).run()
-    ask(app)
-    assert "Go on with 1 true answer" in shown(app)
-    app.button(key="disagreement.settle.forget").click().run()
-    assert "Go on with" not in shown(app)
 
 
 def test_each_input_keeps_its_own_answer(section: Any, tmp_path: Path) -> None:
@@ -152,4 +146,4 @@ def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
 def test_before_the_first_population_there_is_nobody_to_ask(section: Any, tmp_path: Path) -> None:
     events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
     app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
-    assert "Nobody to ask yet" in shown(app)
+    assert "No particles yet" in shown(app)

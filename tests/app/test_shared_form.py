@@ -25,11 +25,11 @@ def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> 
 def keys() -> None:
     import streamlit as st
 
-    from pages.parts.frame import session_keys
+    from pages.parts.person import keys_of
     from vpp.runs.spec import EndpointSpec
 
     urls = ("https://llm.lab.org/v1", "https://evil.org/v1")
-    st.session_state["sent"] = [session_keys(EndpointSpec(base_url=url, model="big")).learner for url in urls]
+    st.session_state["sent"] = [keys_of(EndpointSpec(base_url=url, model="big")).learner for url in urls]
 
 
 def test_a_fixed_endpoint_is_shown_and_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts import shared
+from pages.parts import pieces
 from tests.app.drawn import app_over, opened
 from tests.inspected import labels
 from vpp.drawing.cache import DrawingCache
@@ -16,7 +16,7 @@ class Noting(DrawingCache):
     """Notes what every drawing that it makes was made from."""
 
     def __init__(self) -> None:
-        super().__init__(shared.MOST_BYTES)
+        super().__init__(pieces.MOST_BYTES)
         self.made: Counter[Hashable] = Counter()
 
     def _store(self, key: Hashable, made: object, size: int) -> None:
@@ -28,7 +28,7 @@ class Noting(DrawingCache):
 def noting(monkeypatch: pytest.MonkeyPatch) -> Noting:
     """The store that pages share, empty."""
     found = Noting()
-    monkeypatch.setattr(shared, "_KEPT", found)
+    monkeypatch.setattr(pieces, "_KEPT", found)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import shown
 from tests.inspected import labels
@@ -39,66 +39,50 @@ def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
     return app.run()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_without_a_run_says_what_to_do(app: AppTest, page: str) -> None:
+def test_a_page_without_a_run_says_what_to_do(app: AppTest) -> None:
     app.run()
-    app.switch_page(page).run()
-    assert not app.exception
-    assert "No runs yet" in shown(app)
-    assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
+    for page in PAGES:
+        app.switch_page(page).run()
+        assert not app.exception
+        assert "No runs yet" in shown(app)
+        assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
 
 
-@pytest.mark.parametrize("page", ["watch", "posterior", "disagreement"])
 def test_a_run_that_is_deleted_while_it_is_shown_is_named(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its folder goes once the page has it open, before the parts that refresh by themselves are drawn."""
-    monkeypatch.setattr(frame, "head", lambda run, _, **__: shutil.rmtree(run.directory.path))
-    app.session_state["run"] = labels(tmp_path).directory.id
+    """Its folder goes once the page has it open, before the parts that refresh are drawn."""
+    monkeypatch.setattr(pieces, "head", lambda run, _, **__: shutil.rmtree(run.directory.path))
     app.run()
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    assert "This run cannot be opened" in shown(app)
+    for page in PAGES[:3]:
+        app.session_state["run"] = labels(tmp_path).directory.id
+        app.switch_page(page).run()
+        assert not app.exception, page
+        assert "This run cannot be opened" in shown(app), page
 
 
-def test_an_uploaded_table_is_described_before_anything_is_asked(app: AppTest) -> None:
-    upload(app, b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80)))
+def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
+    upload(app, b"a,b,label\n" + b"".join(b"%d,%d.25,%d\n" % (i, i * 3, i % 2) for i in range(80)))
     assert not app.exception
     assert "label has 2 labels, so this is classification." in shown(app)
     assert "At most" in shown(app)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "empty"),
-        (b"a,b\n", "at least one row"),
-        (b"\x00\x01\x02\x03\xff\xfe", "text"),
-        (b"a,target\n" + b"1,yes\n" * 40, "target"),
-        (b"a,target\n1,yes\n2,no\n3,yes\n", "batch"),
-    ],
-)
-def test_a_table_that_will_not_do_gets_one_line(app: AppTest, content: bytes, said: str) -> None:
-    upload(app, content)
-    assert not app.exception
-    assert 'role="alert"' in shown(app)
-    assert said in shown(app)
-
-
-def test_choosing_a_number_as_target_makes_it_regression(app: AppTest) -> None:
-    rows = b"".join(b"%d.5,%d.25,%d\n" % (i % 9, i * 3, i % 2) for i in range(80))
-    upload(app, b"a,b,label\n" + rows)
     app.selectbox(key="new.target").set_value("b").run()
     assert not app.exception
     assert "b is a number, so this is regression." in shown(app)
 
 
-def test_an_option_that_cannot_be_is_refused_in_place(app: AppTest) -> None:
-    upload(app, b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80)))
-    app.number_input(key="new.option.epsilon").set_value(0.0).run()
-    assert not app.exception
-    assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
-    assert 'role="alert"' in shown(app)
+def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
+    for content, said in (
+        (b"", "empty"),
+        (b"a,b\n", "at least one row"),
+        (b"\x00\x01\x02\x03\xff\xfe", "text"),
+        (b"a,target\n" + b"1,yes\n" * 40, "target"),
+        (b"a,target\n1,yes\n2,no\n3,yes\n", "batch"),
+    ):
+        upload(app, content)
+        assert not app.exception
+        assert 'role="alert"' in shown(app), said
+        assert said in shown(app)
 
 
 LABELS = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
@@ -166,13 +150,6 @@ def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None
     assert (option(app, "mh_rows").value, option(app, "restart").value) == ("buffer", 0.5)
 
 
-def test_an_option_of_another_method_spoils_nothing(app: AppTest) -> None:
-    upload(app, LABELS)
-    choose(app, particles_max=20, method="vml")
-    assert 'role="alert"' not in shown(app)
-    assert "Predictions, each batch" in shown(app)
-
-
 def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> None:
     upload(app, NUMBERS)
     choose(app, particles=5, bold_temperature=1.5)
@@ -183,10 +160,16 @@ def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> Non
     assert (option(app, "final_weights").value, option(app, "tau").value) == ("train", "auto")
 
 
-def test_a_combination_that_cannot_be_gets_one_line(app: AppTest) -> None:
+def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(app: AppTest) -> None:
     upload(app, LABELS)
-    choose(app, particles=2, particles_max=20)
+    choose(app, particles_max=20, particles=2)
     assert "particles is 2: it must lie between particles_min (3) and particles_max (20)" in shown(app)
+    choose(app, epsilon=0.0, particles=5)
+    assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
+    assert 'role="alert"' in shown(app)
+    choose(app, epsilon=0.1, method="vml")
+    assert 'role="alert"' not in shown(app)
+    assert "Predictions, each batch" in shown(app)
 
 
 def test_a_tau_of_another_scale_is_told_before_the_run(app: AppTest) -> None:
@@ -201,41 +184,26 @@ def test_options_of_the_other_kind_of_target_are_not_on_the_form(app: AppTest) -
     assert {"epsilon", "error_mass", "ties"} <= shown_options(app)
     assert "tau" not in shown_options(app)
     assert "For regression: Regression’s τ." in shown(app)
+    choose(app, method="mh")
+    assert option(app, "mh_rows").options[0] == "batch: the current batch"
+    assert "Metropolis-Hastings (mh)" in option(app, "method").options
     upload(app, NUMBERS)
     assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
     assert "tau" in shown_options(app)
 
 
-def test_a_bare_word_says_what_it_means(app: AppTest) -> None:
-    upload(app, LABELS)
-    choose(app, method="mh")
-    assert option(app, "mh_rows").options[0] == "batch: the current batch"
-    assert "Metropolis-Hastings (mh)" in option(app, "method").options
-
-
-def test_the_demo_models_own_time_is_in_the_plan(app: AppTest) -> None:
-    upload(app, LABELS)
-    choose(app, tempering="incremental")
-    app.segmented_control(key="new.speed").set_value("instant").run()
-    told = shown(app).replace("\N{NO-BREAK SPACE}", " ")
-    assert " at 350 calls a second at once, as the demo model usually does" in told
-    app.segmented_control(key="new.speed").set_value("readable").run()
-    assert " at 0.45 s a round and 350 calls a second at once" in shown(app)
-
-
-def test_the_form_says_what_the_demo_model_takes_of_a_prior_while_it_is_chosen(app: AppTest) -> None:
-    upload(app, LABELS)
-    assert DEMO_PRIOR in shown(app)
-    app.segmented_control(key="new.who").set_value(SERVER).run()
-    assert DEMO_PRIOR not in shown(app)
-
-
-def test_the_plan_follows_the_options(app: AppTest) -> None:
+def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
     upload(app, LABELS)
     assert "Final weights" in shown(app)
     choose(app, tempering="incremental")
     assert "Predictions, all training rows" in shown(app)
     assert "Predictions, each proposal" in shown(app)
+    assert " at 0.45 s a round and 350 calls a second at once" in shown(app)
+    app.segmented_control(key="new.speed").set_value("instant").run()
+    assert " at 350 calls a second at once, as the demo model usually does" in shown(app)
+    assert DEMO_PRIOR in shown(app)
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert DEMO_PRIOR not in shown(app)
 
 
 SAID = {

@@ -43,7 +43,7 @@ def vpp(
     return command
 
 
-def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
     shutil.copytree(desk.runs / "vml", desk.runs / "torn")
     with (desk.runs / "torn" / "events.jsonl").open("r+b") as file:
         file.write(b"?")
@@ -62,7 +62,7 @@ def test_list_tells_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
 
 
-def test_list_tells_balanced_accuracy_where_it_is_far_from_accuracy(vpp: Vpp, desk: Desk) -> None:
+def test_list_shows_balanced_accuracy_if_it_differs_much_from_accuracy(vpp: Vpp, desk: Desk) -> None:
     """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
     run = inspected.labels(desk.runs).directory.id
     (line,) = (line for line in vpp("list").splitlines() if line.startswith(run))
@@ -82,19 +82,21 @@ def test_rename_changes_the_name_alone(vpp: Vpp, desk: Desk) -> None:
     assert desk.runs.joinpath("vml").is_dir()
 
 
-def test_a_run_in_the_folder_one_stands_in_has_its_name(vpp: Vpp, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_in_the_current_folder_has_that_folders_name(
+    vpp: Vpp, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(desk.runs / "vml")
     assert json.loads(vpp("resume", ".", "--json", "--quiet"))["run"] == "vml"
 
 
-def test_resume_tells_a_person_what_the_run_came_to(vpp: Vpp) -> None:
-    told = vpp("resume", "vml")
-    assert told.startswith("finished after")
-    assert "heaviest hypothesis (1.000): " in told
-    assert "test accuracy" in told
+def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
+    text = vpp("resume", "vml")
+    assert text.startswith("finished after")
+    assert "heaviest hypothesis (1.000): " in text
+    assert "test accuracy" in text
 
 
-def test_the_report_goes_where_it_is_asked_for(vpp: Vpp, desk: Desk) -> None:
+def test_the_report_is_written_to_the_given_path(vpp: Vpp, desk: Desk) -> None:
     (desk.runs / "vml" / "report.md").unlink()
     assert vpp("report", "vml", "-o", "here.md") == "here.md\n"
     assert not (desk.runs / "vml" / "report.md").exists()
@@ -103,8 +105,8 @@ def test_the_report_goes_where_it_is_asked_for(vpp: Vpp, desk: Desk) -> None:
     assert [path.name for path in written] == expected
     assert all(path.parent == written[0].parent and path.is_file() for path in written)
     assert written[0].read_text() == (desk.folder / "here.md").read_text()
-    told = vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc")
-    assert told.splitlines() == ["here.md", "page.html", "posterior.nc"]
+    text = vpp("report", "vml", "-o", "here.md", "--html", "page.html", "--nc")
+    assert text.splitlines() == ["here.md", "page.html", "posterior.nc"]
     assert (desk.folder / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (desk.folder / "posterior.nc").stat().st_size > 1000
 
@@ -120,8 +122,8 @@ def test_predict_answers_a_new_table(vpp: Vpp, desk: Desk) -> None:
         run_json = desk.runs / "vml" / "run.json"
         spec = json.loads(run_json.read_text())
         run_json.write_text(json.dumps({**spec, "endpoint": {**spec["endpoint"], "base_url": url}}))
-        told = vpp("predict", "vml", "new.csv", "-o", "out.csv")
-    assert told.startswith(f"{len(rows)} rows predicted by 1 particle")
+        text = vpp("predict", "vml", "new.csv", "-o", "out.csv")
+    assert text.startswith(f"{len(rows)} rows predicted by 1 particle")
     answers = list(csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text())))
     assert len(answers) == len(rows)
     assert {answer["prediction"] for answer in answers} <= {"Adelie", "Chinstrap", "Gentoo"}
@@ -132,10 +134,10 @@ def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
     table = "x,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(40))
     (desk.folder / "t.csv").write_text(table)
     words = ("--demo", "--method", "vml", "--epochs", "1", "--train-size", "10", "--test-size", "5")
-    told = desk.vpp("run", "t.csv", "--target", "kind", *words)
-    assert told.code == 0
-    assert "finished after" in told.out
-    assert "\nfinal weights and test rows, " in told.err
+    outcome = desk.vpp("run", "t.csv", "--target", "kind", *words)
+    assert outcome.code == 0
+    assert "finished after" in outcome.out
+    assert "\nfinal weights and test rows, " in outcome.err
     assert desk.vpp("cache", "info").out.startswith("26 answers, ")
     assert desk.vpp("cache", "clear").out == "26 answers deleted\n"
 
@@ -150,48 +152,48 @@ def toy(desk: Desk) -> str:
     return "toy.csv"
 
 
-def test_an_option_that_is_not_used_is_told_once_and_apart_from_the_result(desk: Desk, toy: str) -> None:
+def test_an_unused_option_is_reported_once_on_standard_error(desk: Desk, toy: str) -> None:
     unused = ("--method", "vml", "--particles", "3", "--tau", "2")
-    told = desk.vpp("run", toy, *SMALLEST, *unused, "--json")
-    assert told.code == 0
-    assert told.result["status"] == "finished"
-    assert told.err.count("options without effect here") == 1
-    assert "--particles (for smc, mh and always-accept); --tau (for regression)" in told.err
+    outcome = desk.vpp("run", toy, *SMALLEST, *unused, "--json")
+    assert outcome.code == 0
+    assert outcome.result["status"] == "finished"
+    assert outcome.err.count("options without effect here") == 1
+    assert "--particles (for smc, mh and always-accept); --tau (for regression)" in outcome.err
     assert "without effect" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
 
 
 def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
     lines = "".join(f"{i},5;{i};{'ab'[i % 2]}\n" for i in range(40))
     (desk.folder / "halves.csv").write_text(f"x;y;kind\n{lines}")
-    told = desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan")
-    said = told.err.splitlines()
+    outcome = desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan")
+    said = outcome.err.splitlines()
     assert said[0] == "halves.csv is read as: semicolon, UTF-8, header"
     assert "note: column 'x': '10,5' is read as 10.5" in said
-    assert "calls" in told.out
+    assert "calls" in outcome.out
     assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
 
 
-def test_options_that_are_used_are_not_remarked_on(desk: Desk, toy: str) -> None:
+def test_used_options_are_not_reported(desk: Desk, toy: str) -> None:
     assert "without effect" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
 
 
-def test_without_weights_no_hypothesis_is_called_the_heaviest(desk: Desk, toy: str) -> None:
-    told = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").out
-    assert "one of 2 hypotheses that count alike (each 0.500): " in told
-    assert "heaviest" not in told
+def test_no_hypothesis_is_the_heaviest_without_weights(desk: Desk, toy: str) -> None:
+    text = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").out
+    assert "one of 2 hypotheses that count alike (each 0.500): " in text
+    assert "heaviest" not in text
 
 
 def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) -> None:
     toy = "colours.csv"
     (desk.folder / toy).write_text("x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40)))
     (desk.folder / "odd.txt").write_text("{hypothesis} {input} {answer_form}")  # no frame that the demo model knows
-    told = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
-    assert "calls gave answers that could not be read" in told
-    assert "disagree" not in told, "one hypothesis does not"
+    text = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
+    assert "calls gave answers that could not be read" in text
+    assert "disagree" not in text, "one hypothesis does not"
     assert "could not be read" not in desk.vpp("run", toy, *SMALLEST, "--method", "vml").out
 
 
-def test_a_run_that_asked_nobody_says_that_all_came_from_the_cache(desk: Desk, toy: str) -> None:
+def test_a_run_without_calls_says_that_every_answer_came_from_the_cache(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml")
     first, second = (desk.vpp(*words).out.splitlines() for _ in range(2))
     assert any(line.startswith("finished after ") and ", 0 from the cache" in line for line in first)
@@ -199,15 +201,15 @@ def test_a_run_that_asked_nobody_says_that_all_came_from_the_cache(desk: Desk, t
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "text"),
     [
         ((0.5, 0.25, 0.25), "heaviest hypothesis (0.500): a"),
         ((0.25, 0.375, 0.375), "one of the 2 heaviest hypotheses (each 0.375): b"),
         ((1 / 3, 1 / 3, 1 / 3), "one of 3 hypotheses that count alike (each 0.333): a"),
     ],
 )
-def test_hypotheses_that_weigh_alike_are_told_together(tmp_path: Path, weights: Sequence[float], told: str) -> None:
-    check_heaviest(tmp_path, ("a", "b", "c"), weights, told)
+def test_hypotheses_of_equal_weight_are_named_together(tmp_path: Path, weights: Sequence[float], text: str) -> None:
+    check_heaviest(tmp_path, ("a", "b", "c"), weights, text)
 
 
 def test_the_weight_of_a_text_is_that_of_all_particles_that_hold_it(tmp_path: Path) -> None:
@@ -216,13 +218,13 @@ def test_the_weight_of_a_text_is_that_of_all_particles_that_hold_it(tmp_path: Pa
     )
 
 
-def check_heaviest(tmp_path: Path, texts: Sequence[str], weights: Sequence[float], told: str) -> None:
+def check_heaviest(tmp_path: Path, texts: Sequence[str], weights: Sequence[float], text: str) -> None:
     last = builders.finished(0, texts, weights=weights)
     reader = builders.run(tmp_path, *builders.drawn(*texts), last, config=Config(particles=3))
-    assert heaviest(reader.directory, reader.refresh().view) == told
+    assert heaviest(reader.directory, reader.refresh().view) == text
 
 
-def test_neither_a_name_nor_a_hypothesis_steers_the_terminal(
+def test_control_characters_in_names_and_hypotheses_are_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "a \x1b[31m\nreport: elsewhere \N{RIGHT-TO-LEFT OVERRIDE}"
@@ -235,7 +237,7 @@ def test_neither_a_name_nor_a_hypothesis_steers_the_terminal(
     assert f"heaviest hypothesis (1.000): {plain}" in summary(reader.directory, reader.refresh().view).splitlines()
 
 
-def test_the_result_stands_beside_that_of_one_answer_for_every_row(tmp_path: Path) -> None:
+def test_the_result_is_compared_with_one_answer_for_every_row(tmp_path: Path) -> None:
     for made, shown in (
         (inspected.labels, "always “no” gets 50.0 % of the test rows"),
         (
@@ -256,22 +258,22 @@ def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
 
 
 def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
-    told = vpp("check-endpoint", "--demo").splitlines()
-    assert re.fullmatch(r"learner and optimizer: demo at http://127.0.0.1:\d+/v1", told[0])
-    assert told[3] == "  works  models: demo is served"
-    assert any(line.startswith("  works  learner prompt: read: wug, as the rule says") for line in told)
-    assert told[-1] == "A run can begin."
+    text = vpp("check-endpoint", "--demo").splitlines()
+    assert re.fullmatch(r"learner and optimizer: demo at http://127.0.0.1:\d+/v1", text[0])
+    assert text[3] == "  works  models: demo is served"
+    assert any(line.startswith("  works  learner prompt: read: wug, as the rule says") for line in text)
+    assert text[-1] == "A run can begin."
 
 
 def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
     with model() as learner, model() as optimizer:
-        told = json.loads(vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url))
-    assert told["usable"]
-    assert [(server["roles"], server["base_url"]) for server in told["servers"]] == [
+        text = json.loads(vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url))
+    assert text["usable"]
+    assert [(server["roles"], server["base_url"]) for server in text["servers"]] == [
         (["learner"], learner.base_url),
         (["optimizer"], optimizer.base_url),
     ]
-    names = [[finding["name"] for finding in server["findings"]] for server in told["servers"]]
+    names = [[finding["name"] for finding in server["findings"]] for server in text["servers"]]
     assert ("learner prompt" in names[0], "optimizer prompt" in names[0]) == (True, False)
     assert ("learner prompt" in names[1], "optimizer prompt" in names[1]) == (False, True)
 
@@ -284,7 +286,7 @@ def test_an_endpoint_without_a_model_is_asked_for_its_list(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_demo_server_ends_when_it_is_told_to(number: signal.Signals) -> None:
+def test_the_demo_server_ends_on_a_signal(number: signal.Signals) -> None:
     """It is one process: nothing stays behind."""
     with demo_server() as (url, process):
         assert url.endswith("/v1")

@@ -33,7 +33,7 @@ def test_a_table_is_predicted_with_its_progress_and_with_reasons(desk: Desk, run
     assert first["because_1"] == "A is 4, which is not greater than 6, so the rule gives no."
 
 
-def test_stopped_it_writes_nothing_and_says_so(desk: Desk, served: Model, run_dir: Path) -> None:
+def test_a_stopped_prediction_writes_no_file_and_says_so(desk: Desk, served: Model, run_dir: Path) -> None:
     served.hold_after = 10
     running = desk.start("predict", run_dir, "new.csv", "-o", "out.csv")
     wait_until(lambda: served.is_holding, "half of the questions are answered")
@@ -44,7 +44,7 @@ def test_stopped_it_writes_nothing_and_says_so(desk: Desk, served: Model, run_di
     assert not (desk.folder / "out.csv").exists()
 
 
-def test_refused_it_writes_nothing(desk: Desk, served: Model, run_dir: Path) -> None:
+def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir: Path) -> None:
     served.refusal = refusal(401, "no such key")
     outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
     assert (outcome.code, "no such key" in outcome.complaint) == (3, True)

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 
 def imported(code: str) -> set[str]:
     """Modules, and the packages that they lie in, after a fresh interpreter has run the code."""
-    told = "\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code + told], cwd=ROOT, capture_output=True, text=True, check=True)
+    text = "\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code + text], cwd=ROOT, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
@@ -25,12 +25,12 @@ def helped(*words: str) -> str:
 
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["bench", "--help"], ["no-such-command"]])
-def test_a_help_text_waits_for_no_room_but_its_own(words: list[str]) -> None:
+def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
     heavy = {"asyncio", "numpy", "pydantic", "diskcache", "openai", "vpp.runs", "vpp.inference", "vpp.llm.endpoint"}
     assert imported(helped(*words)) & heavy == set()
 
 
-def test_a_runs_first_call_waits_for_nothing_that_comes_after_it() -> None:
+def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> None:
     later = {"pandas", "plotly", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
     said = {"vpp.cli.control", "vpp.cli.summary", "vpp.wording.listing", "vpp.wording.markup", "vpp.runs.reader"}
     assert imported("import vpp.cli.running, vpp.llm.client") & (later | said | {"vpp.bench"}) == set()
@@ -43,7 +43,7 @@ def test_a_runs_first_call_does_not_wait_for_a_reader_of_journals() -> None:
 
 @pytest.mark.parametrize(("name", "unasked"), [("OPENBLAS_NUM_THREADS", "1"), ("PYDANTIC_DISABLE_PLUGINS", "__all__")])
 @pytest.mark.parametrize("before", ["", "3"])
-def test_a_command_asks_for_no_threads_and_no_plugins_where_nobody_did(name: str, unasked: str, before: str) -> None:
+def test_a_command_switches_off_threads_and_plugins_unless_set(name: str, unasked: str, before: str) -> None:
     code = f"""
 import contextlib, os, runpy, sys
 os.environ.pop("{name}", None)

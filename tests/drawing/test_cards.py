@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import labels, numbers
-from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled
+from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import Card, card_html, deck_html
-from vpp.llm import optimizer, prompts
+from vpp.llm import prompts, rendering
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -39,8 +39,8 @@ def words(cards: list[Card]) -> str:
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", VARIANTS)
-def test_every_particle_of_every_step_has_a_card(tmp_path: Path, name: str, task: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task=task)
+def test_every_particle_of_every_step_has_a_card(name: str, task: str) -> None:
+    reader = sampled_run(name, task)
     view = reader.refresh().view
     for step, cards in all_cards(reader).items():
         before, joined = view.steps[step - 1].population, view.steps[step].joined
@@ -64,16 +64,16 @@ def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(
 
 
 @pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
-def test_each_judged_proposal_shows_its_arithmetic(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_each_judged_proposal_shows_its_arithmetic(name: str) -> None:
+    reader = sampled_run(name)
     notes = [n for cards in all_cards(reader).values() for c in cards for f in c.folds for n in f.notes]
     judged = reader.refresh().view.decided_by_likelihood
     assert {p.accepted for p in judged} == {True, False}
     assert sum("log α = " in note for note in notes) == len(judged)
 
 
-def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_text(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["smc filtered"])
+def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_text() -> None:
+    reader = sampled_run("smc filtered")
     view = reader.refresh().view
     rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
     folds = [f for card in all_cards(reader)[rejected.step] for f in card.folds if f.mark == "rej"]
@@ -82,8 +82,8 @@ def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_te
     assert rejected.text.endswith(kept.sentence)
 
 
-def test_a_tempered_decision_names_its_exponent(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["incremental"])
+def test_a_tempered_decision_names_its_exponent() -> None:
+    reader = sampled_run("incremental")
     first = reader.refresh().view.decided_by_likelihood[0]
     assert f"times φ = {1 / reader.refresh().spec.config.beta(first.step, steps=5):.3g}: log α" in words(
         all_cards(reader)[first.step]
@@ -91,8 +91,8 @@ def test_a_tempered_decision_names_its_exponent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["smc", "incremental", "mh", "mh on train", "mh on buffer", "vml5"])
-def test_hits_are_those_of_the_batch_whatever_was_scored(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
+    reader = sampled_run(name)
     view, truth = reader.refresh().view, {row.id: row.target for row in reader.dataset().train}
     for step, cards in all_cards(reader).items():
         finished = view.steps[step].finished
@@ -105,8 +105,8 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(tmp_path: Path, name: s
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 
-def test_what_is_not_rewritten_says_why(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["smc duplicates"])
+def test_what_is_not_rewritten_says_why() -> None:
+    reader = sampled_run("smc duplicates")
     view = reader.refresh().view
     quiet = [step for step in range(5) if not view.steps[step].proposed]
     assert quiet, "the run has a step without resampling"
@@ -116,10 +116,8 @@ def test_what_is_not_rewritten_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rejected(
-    tmp_path: Path, name: str
-) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rejected(name: str) -> None:
+    reader = sampled_run(name)
     fresh = [p for p in reader.refresh().view.proposals if p.origin == "prior" and p.why == "likelihood"]
     assert {p.accepted for p in fresh} == {True, False}
     later = int(name == "adaptive")  # weighed at the next step
@@ -135,8 +133,8 @@ def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rej
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(tmp_path: Path, name: str) -> None:
-    cards = [card for cards in all_cards(sampled(tmp_path, VARIANTS[name])).values() for card in cards]
+def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(name: str) -> None:
+    cards = [card for cards in all_cards(sampled_run(name)).values() for card in cards]
     fresh = [card for card in cards if "drawn afresh from the prior, without" in " ".join(w for _, w in card.marks)]
     assert fresh
     assert all(card.parent is None for card in fresh)
@@ -144,8 +142,8 @@ def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["growing", "growing mh"])
-def test_newcomers_have_cards_at_the_step_that_took_them_in(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+def test_newcomers_have_cards_at_the_step_that_took_them_in(name: str) -> None:
+    reader = sampled_run(name, "regression")
     view = reader.refresh().view
     grown = [step for step, at in view.steps.items() if at.joined]
     assert grown
@@ -198,8 +196,8 @@ def test_cards_of_the_end_show_the_rows_of_the_last_batch_or_that_the_text_was_n
 
 
 @pytest.mark.parametrize(("name", "shown"), [("vml5", "1/5"), ("always accept", "1/4"), ("mh", "1/4")])
-def test_without_weights_a_card_says_how_it_counts(tmp_path: Path, name: str, shown: str) -> None:
-    html = deck_html(maker(sampled(tmp_path, VARIANTS[name])).final(), seed_text="")
+def test_without_weights_a_card_says_how_it_counts(name: str, shown: str) -> None:
+    html = deck_html(maker(sampled_run(name)).final(), seed_text="")
     assert f'<span class="wt num">{shown}</span>' in html
     assert "weight 0." not in html
 
@@ -208,9 +206,10 @@ def test_the_rows_that_all_particles_of_a_step_were_shown_are_rendered_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rendered: Counter[int] = Counter()
-    render = prompts.render_input
-    monkeypatch.setattr(prompts, "render_input", lambda row, units: rendered.update([row.id]) or render(row, units))
-    optimizer._shown.cache_clear()
+    render = rendering.render_input
+    monkeypatch.setattr(rendering, "render_input", lambda row, units: rendered.update([row.id]) or render(row, units))
+    for cached in (prompts._inputs_targets, prompts._by_output, prompts._by_column):
+        cached.cache_clear()
     cards = maker(labels(tmp_path)).at(1)
     assert sum(title == "the prompt" for card in cards for fold in card.folds for title, _ in fold.raw) == 4
     assert rendered == {0: 1, 1: 1}

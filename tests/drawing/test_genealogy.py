@@ -1,7 +1,5 @@
 """The genealogy in words, as a table, as what is drawn, and as one particle's ancestors."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.inspected import BIG, EVEN, NONE, PAIR, SEED, label_events, number_events
@@ -15,7 +13,7 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -209,8 +207,8 @@ def test_hostile_words_are_text() -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_every_particle_of_every_method_has_its_ancestors_told(tmp_path: Path, name: str) -> None:
-    view = sampled(tmp_path, VARIANTS[name]).refresh().view
+def test_every_particle_of_every_method_has_its_ancestors_told(name: str) -> None:
+    view = sampled_run(name).refresh().view
     found = genealogy(view)
     assert found
     assert view.started

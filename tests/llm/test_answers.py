@@ -217,7 +217,7 @@ def test_an_output_line_is_trusted_before_json() -> None:
     assert parse_label('Output: 0\n{"output": 1}', BITS).value == "0"
 
 
-def test_the_explanation_is_what_stands_before_the_output() -> None:
+def test_the_explanation_is_the_text_before_the_output() -> None:
     assert parse_label("Explanation: the sum\nis even.\nOutput: 1", BITS).explanation == "the sum is even."
     assert parse_label("The sum is even.\nOutput: 1", BITS).explanation == "The sum is even."
 
@@ -230,9 +230,7 @@ AS_ASKED = ("Explanation: x\nOutput: {}", "Explanation: x. Output: {}", "**Outpu
 
 
 @given(class_lists, st.data())
-def test_labels_of_any_text_that_can_be_told_apart_are_read_back_as_they_are_shown(
-    classes: tuple[str, ...], data: st.DataObject
-) -> None:
+def test_distinguishable_labels_are_read_back_as_shown(classes: tuple[str, ...], data: st.DataObject) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
     form = data.draw(st.sampled_from(AS_ASKED))
@@ -240,9 +238,7 @@ def test_labels_of_any_text_that_can_be_told_apart_are_read_back_as_they_are_sho
 
 
 @given(class_lists, st.data())
-def test_labels_of_any_text_that_can_be_told_apart_are_read_back_from_json(
-    classes: tuple[str, ...], data: st.DataObject
-) -> None:
+def test_distinguishable_labels_are_read_back_from_json(classes: tuple[str, ...], data: st.DataObject) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
     text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=data.draw(st.booleans()))
@@ -256,14 +252,14 @@ names = st.builds(
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique=True), st.data())
-def test_labels_of_words_that_are_not_alike_are_read_back_in_every_form(named: list[str], data: st.DataObject) -> None:
+def test_labels_that_do_not_look_alike_are_read_back_in_every_form(named: list[str], data: st.DataObject) -> None:
     classes = tuple(named)
     assume(why_unreadable(classes) is None and not look_alike(classes))
     label = data.draw(st.sampled_from(classes))
     assert parse_label(data.draw(st.sampled_from(FORMS)).format(label), classes).value == label
 
 
-def test_labels_that_no_answer_could_tell_apart_are_named() -> None:
+def test_labels_that_no_answer_can_distinguish_are_named() -> None:
     cases: list[tuple[tuple[str, ...], str | None]] = [
         (("a", ""), "a label is blank"),
         (("a", " \n"), None),
@@ -392,7 +388,7 @@ UNITS = (
     ("so ", "Output: "),
     ("The output is 1 so ", ""),
 )
-SHORT, LONG = 5_000, 50_000
+SHORT, LONG = 2_500, 25_000
 
 
 def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long() -> None:

@@ -26,7 +26,7 @@ def test_the_answer_to_a_condition_is_no_label() -> None:
         assert parse_label(answer, classes).value is None, (answer, classes)
 
 
-def test_an_output_that_is_said_to_be_yes_or_no_is_read() -> None:
+def test_an_output_asserted_to_be_yes_or_no_is_read() -> None:
     cases: list[tuple[str, tuple[str, ...], str]] = [
         ("35 is not above 40, so the output is no.", YES_NO, "no"),
         ("Age is 35. The rule predicts no.", YES_NO, "no"),
@@ -44,7 +44,7 @@ def test_a_given_yes_or_no_is_read_as_before() -> None:
         assert parse_label(answer, YES_NO).value == "no", answer
 
 
-def test_the_part_of_a_rule_that_is_said_to_apply_is_read() -> None:
+def test_the_part_of_a_rule_asserted_to_apply_is_read() -> None:
     cases: list[str] = [
         "Is math A? D: no. So otherwise answer rejected.",
         "math D is not A. So, otherwise answer rejected.",

@@ -64,7 +64,7 @@ def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) ->
 def test_a_server_that_ignores_all_fields_honours_none() -> None:
     found, _ = outcomes(honouring("none"))
     assert honoured(found) is None
-    assert {(one.outcome, one.said, one.is_answered) for one in found} == {("ignored", "hello", True)}
+    assert {(one.outcome, one.answer, one.is_answered) for one in found} == {("ignored", "hello", True)}
 
 
 def test_a_server_that_answers_nothing_is_told_from_one_that_refuses_a_field() -> None:

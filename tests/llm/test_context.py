@@ -172,7 +172,7 @@ def test_the_most_that_fit_is_found(count: int, room: int) -> None:
         ("", 0),
     ],
 )
-def test_the_estimate_is_above_what_tokenizers_count(text: str, tokens: int) -> None:
+def test_the_estimate_is_above_the_count_of_tokenizers(text: str, tokens: int) -> None:
     """tokens: what a tokenizer of 128,000 words takes, rounded up."""
     assert tokens_at_most(text) >= tokens
 

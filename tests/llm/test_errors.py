@@ -96,7 +96,7 @@ def test_a_server_that_talks_nonsense_is_told_in_plain_words(talk: Talk, words: 
 
 def test_a_reply_that_drips_is_given_up_in_time() -> None:
     message, faults = failure(drip, timeout_s=0.2)
-    assert "no whole answer within 0.2 s: give it more time" in message
+    assert "no complete answer within 0.2 s: give it more time" in message
     assert faults == {"no answer in time": 1}
 
 

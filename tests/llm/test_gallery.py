@@ -98,7 +98,7 @@ def test_a_rule_in_json_is_read() -> None:
     assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
 
 
-def test_objects_of_json_are_told_apart_by_their_number() -> None:
+def test_json_objects_are_distinguished_by_their_number() -> None:
     text = '{"number": 2, "explanation": "b", "output": 5}\n{"number": 1, "output": "4"}\n{"number": 9, "output": 1}'
     read = parse_pack(text, (1, 2, 3), parse_number)
     assert [read[number].value for number in (1, 2, 3)] == [4.0, 5.0, None]
@@ -171,7 +171,7 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
     assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)
 
 
-def test_the_optimizer_is_shown_rows_by_output_and_what_the_rule_got_wrong() -> None:
+def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() -> None:
     prompts = prompts_of(EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given)[-1]["content"]

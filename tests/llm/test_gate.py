@@ -134,14 +134,14 @@ def test_a_name_that_names_nothing_is_refused(name: str) -> None:
     ["http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1", "http://①②⑦.⓪.⓪.①:18080/v1"],
 )
 def test_an_address_that_two_readers_may_read_differently_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match="is not whole"):
+    with pytest.raises(InputError, match="is incomplete"):
         checked_address(address)
 
 
-@pytest.mark.parametrize("address", ["http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b"])
-def test_an_address_with_a_query_or_fragment_is_refused_even_an_empty_one(address: str) -> None:
-    with pytest.raises(InputError, match="holds a query"):
-        checked_address(address)
+def test_an_address_with_a_query_or_fragment_is_refused_even_an_empty_one() -> None:
+    for address in ("http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b"):
+        with pytest.raises(InputError, match="holds a query"):
+            checked_address(address)
 
 
 def test_a_name_that_no_request_can_carry_is_refused_in_one_line() -> None:

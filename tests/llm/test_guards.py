@@ -183,10 +183,10 @@ BAD = [
 
 def test_a_text_that_is_no_rule_is_refused_with_its_reason() -> None:
     for rule, reason in BAD:
-        found = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "paper")
-        assert found is not None, (rule, reason)
-        assert reason in found, (rule, reason)
-        assert "\n" not in found, (rule, reason)
+        reason_given = fault(ADMISSION, rule, templates="terse" if "For inputs" in rule else "paper")
+        assert reason_given is not None, (rule, reason)
+        assert reason in reason_given, (rule, reason)
+        assert "\n" not in reason_given, (rule, reason)
 
 
 def test_the_placeholder_of_every_answer_form_is_refused() -> None:
@@ -347,8 +347,8 @@ PIECES = ["if ", "answer ", "[1]", "(", '"', "<<<", "the whole rule ", "math", "
 @given(rule=st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=60).map("".join)))
 def test_any_text_is_judged_without_an_error(rule: str) -> None:
     for dataset in (ADMISSION, DIGITS, REVIEWS, HOUSES):
-        found = fault(dataset, rule)
-        assert found is None or (found and "\n" not in found)
+        reason_given = fault(dataset, rule)
+        assert reason_given is None or (reason_given and "\n" not in reason_given)
 
 
 def test_a_long_text_is_judged_in_linear_time() -> None:

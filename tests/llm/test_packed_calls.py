@@ -78,7 +78,7 @@ def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
 
 
 def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
-    told: list[tuple[int, int]] = []
+    answered: list[tuple[int, int]] = []
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         predictions = await learner.predict(RULE, ROWS[:3])
@@ -92,11 +92,11 @@ def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_fa
         ]
         assert third[-1]["content"].split("\n")[1:-1] == ["[3]: there is no 'Output [3]:' line"]
         assert [body["max_completion_tokens"] for body in stub.bodies] == [3 * 64, 2 * 64, 64]
-        assert sorted(told) == [(0, 1), (1, 2), (2, 3)]
+        assert sorted(answered) == [(0, 1), (1, 2), (2, 3)]
         assert (counters.snapshot().learner, counters.snapshot().unparsable) == (3, 2)
 
     replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
-    asked(script(*replies), use, on_answer=lambda hypothesis, p, attempts: told.append((p.row, attempts)))
+    asked(script(*replies), use, on_answer=lambda hypothesis, p, attempts: answered.append((p.row, attempts)))
 
 
 def test_after_two_re_asks_the_rows_that_are_left_abstain() -> None:
@@ -204,13 +204,13 @@ def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tup
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         several = await asyncio.gather(*(learner.predict(RULE, rows) for rows in (ROWS[:6], ROWS[3:8], ROWS)))
-        found.append(tuple(p.value for p in several[-1]))
+        values.append(tuple(p.value for p in several[-1]))
         assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
 
-    found: list[tuple[Any, ...]] = []
+    values: list[tuple[Any, ...]] = []
     asked(in_order, use)
     expected = [str(sum(pack) * at // 3 % 2) for pack in ((0, 1, 2), (3, 4, 5), (6, 7)) for at in pack]
-    assert found == [tuple(expected)]
+    assert values == [tuple(expected)]
 
 
 def test_the_learners_temperature_is_sent_with_the_runs_seed() -> None:

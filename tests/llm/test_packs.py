@@ -26,22 +26,25 @@ def values(text: str, numbers: range = range(1, 3)) -> list[str | None]:
     return [parsed.value for parsed in labels(text, numbers).values()]
 
 
-@pytest.mark.parametrize("form", NUMBERED)
-def test_every_form_of_an_answer_is_read_under_its_number(form: str) -> None:
-    text = "\n".join(form.format(number, label) for number, label in enumerate(SPECIES, 1))
-    assert values(text, range(1, 4)) == list(SPECIES)
+def test_every_form_of_an_answer_is_read_under_its_number() -> None:
+    for form in NUMBERED:
+        text = "\n".join(form.format(number, label) for number, label in enumerate(SPECIES, 1))
+        assert values(text, range(1, 4)) == list(SPECIES), form
 
 
-@pytest.mark.parametrize(
-    "form",
-    ["Output {0}: {1}", "Output({0}): {1}", "Output #{0}: {1}", "[{0}] Output: {1}", "**[{0}] Output:** {1}",
-     "Output \\[{0}\\]: {1}", "[{0}]\nExplanation: so\nOutput: {1}", "**Input [{0}]:**\nOutput: {1}"],
-)  # fmt: skip
-def test_other_ways_to_number_an_answer(form: str) -> None:
-    assert values("\n".join(form.format(number, label) for number, label in ((1, "Gentoo"), (2, "Adelie")))) == [
-        "Gentoo",
-        "Adelie",
-    ]
+def test_other_ways_to_number_an_answer() -> None:
+    forms = (
+        "Output {0}: {1}",
+        "Output({0}): {1}",
+        "Output #{0}: {1}",
+        "[{0}] Output: {1}",
+        "**[{0}] Output:** {1}",
+        "Output \\[{0}\\]: {1}",
+        "[{0}]\nExplanation: so\nOutput: {1}",
+        "**Input [{0}]:**\nOutput: {1}",
+    )
+    for form in forms:
+        assert values(f"{form.format(1, 'Gentoo')}\n{form.format(2, 'Adelie')}") == ["Gentoo", "Adelie"], form
 
 
 def test_the_last_line_of_a_number_that_can_be_read_wins() -> None:
@@ -51,7 +54,7 @@ def test_the_last_line_of_a_number_that_can_be_read_wins() -> None:
     ]
 
 
-def test_what_was_thought_aloud_is_no_answer() -> None:
+def test_thoughts_are_no_answer() -> None:
     assert values("<think>Output [1]: Adelie</think>\nOutput [2]: Gentoo") == [None, "Gentoo"]
 
 

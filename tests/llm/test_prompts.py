@@ -63,7 +63,7 @@ def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
     assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
 
 
-def test_a_column_of_numbers_is_told_by_where_the_outputs_ranges_overlap() -> None:
+def test_numbers_are_listed_by_the_overlap_of_the_outputs_ranges() -> None:
     sizes = {"no": ("2", "9", "8"), "yes": ("3", "4"), "maybe": ("12.5", None)}
     rows = [row(0, output, size=size) for output, listed in sizes.items() for size in listed]
     assert render_values(rows, {"size": "cm"}) == (
@@ -71,7 +71,7 @@ def test_a_column_of_numbers_is_told_by_where_the_outputs_ranges_overlap() -> No
     )
 
 
-def test_words_are_told_by_the_output_that_alone_has_them() -> None:
+def test_categories_are_listed_by_the_only_output_that_has_them() -> None:
     skies = {"no": ("rain", "haze", "fog"), "yes": ("haze", None, "3")}
     rows = [row(0, output, sky=sky) for output, listed in skies.items() for sky in listed]
     assert render_values(rows) == "sky: only no: fog, rain; only yes: 3, missing; shared: haze"
@@ -137,7 +137,7 @@ def test_the_learners_form_for_several_inputs_asks_for_each_by_its_number() -> N
     assert learner_form("text", LINE, 2).endswith("\nOutput [1]: a number, nothing else")
 
 
-def test_the_prior_is_told_the_columns_their_kinds_and_the_labels_alone() -> None:
+def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:
     kinds = replace(PARITY.columns[0], name="a\n>>>", kind="category")
     named = replace(PARITY, inputs=("a\n>>>", "b"), columns=(kinds, *PARITY.columns))
     assert render_columns(named) == "a\\n>>>: category\nb: number\n\nLabels:\n- 0\n- 1"

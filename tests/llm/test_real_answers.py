@@ -95,7 +95,7 @@ def guard_of(name: str, templates: str) -> Guard:
 
 
 @pytest.mark.parametrize("templates", GALLERY)
-def test_the_guard_refuses_what_is_no_rule_for_the_table_and_nothing_else(templates: str) -> None:
+def test_the_guard_refuses_exactly_the_texts_that_are_no_rule_for_the_table(templates: str) -> None:
     wrong = []
     for case in (case for case in OPTIMIZER if case["value"] or case.get("refused")):
         rule = parse_rule(case["answer"]).value

@@ -70,9 +70,7 @@ def with_learner(
 
 
 def with_optimizer(
-    behaviour: Behaviour,
-    use: Callable[[LlmOptimizer, Stub, Counters], Awaitable[None]],
-    **options: Any,
+    behaviour: Behaviour, use: Callable[[LlmOptimizer, Stub, Counters], Awaitable[None]], **options: Any
 ) -> None:
     async def scene() -> None:
         async with endpoint_of(behaviour) as (endpoint, stub):
@@ -89,7 +87,7 @@ async def even_sum(request: Request) -> Reply:
 
 
 class Held:
-    """Keeps every request waiting until it is let go; then behaves as told."""
+    """Keeps every request waiting until `free` is set, then answers with `then`."""
 
     def __init__(self, then: Behaviour) -> None:
         self.free = asyncio.Event()
@@ -115,21 +113,21 @@ def test_predictions_come_in_the_order_of_the_rows() -> None:
     with_learner(even_sum, use)
 
 
-def test_the_same_question_is_asked_once_and_told_once() -> None:
-    told: list[tuple[str, int, int]] = []
+def test_the_same_question_is_asked_and_reported_once() -> None:
+    reported: list[tuple[str, int, int]] = []
 
-    def hear(hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        told.append((hypothesis, prediction.row, attempts))
+    def note(hypothesis: str, prediction: Prediction, attempts: int) -> None:
+        reported.append((hypothesis, prediction.row, attempts))
 
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         await learner.predict(RULE, PARITY.train)
         await asyncio.gather(learner.predict(RULE, PARITY.train), learner.predict(RULE, PARITY.train[:1]))
         assert len(stub.requests) == 3
-        assert sorted(told) == [(hypothesis_id(RULE), number, 1) for number in range(3)]
+        assert sorted(reported) == [(hypothesis_id(RULE), number, 1) for number in range(3)]
         await learner.predict("Another rule.", PARITY.train[:1])
         assert len(stub.requests) == 4
 
-    with_learner(even_sum, use, on_answer=hear)
+    with_learner(even_sum, use, on_answer=note)
 
 
 def test_a_question_is_made_once_for_all_rows_of_a_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:

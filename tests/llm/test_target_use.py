@@ -120,5 +120,5 @@ def test_a_rule_that_needs_the_target_is_refused() -> None:
     assert_refused(LEANING, "to be known, which is to be predicted")
 
 
-def test_a_rule_may_say_what_the_target_is() -> None:
+def test_a_rule_may_state_the_value_of_the_target() -> None:
     assert_pass(HONEST)

@@ -26,18 +26,18 @@ def predicted(reply: Reply) -> Prediction:
     """What is made of the reply, once the model has shown that it can answer."""
 
     async def ask(endpoint: Endpoint) -> Prediction:
-        told: list[Prediction] = []
+        answered: list[Prediction] = []
         learner = LlmLearner(
             endpoint,
             LearnerPrompts(dataset=PARITY, template=shipped("learner")),
             LearnerOptions(seed=1, max_tokens=64),
             counters=endpoint.counters,
-            on_answer=lambda _, prediction, attempts: told.append(prediction),
+            on_answer=lambda _, prediction, attempts: answered.append(prediction),
         )
         await learner.predict(RULE, PARITY.train[:1])
         remembered = await learner.predict(RULE, PARITY.train[1:2])
-        assert remembered == (replace(told[1], thoughts=""),)
-        return told[1]
+        assert remembered == (replace(answered[1], thoughts=""),)
+        return answered[1]
 
     return asyncio.run(served(ask, chat("Output: 0"), reply))
 

@@ -1,7 +1,9 @@
-"""Whole runs of the real samplers on the scripted world, as they stand on disk: no server is asked."""
+"""Complete runs of the real samplers on the scripted world, on disk; no server is asked."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.inference.scripted import SEED_TEXT, Script, make_dataset, make_problem, run_conclusion, texts_of
@@ -50,20 +52,34 @@ def agreeing(hypothesis: str, row: Any, *, task: str) -> Any:
     return row.target
 
 
+_FOLDER = TemporaryDirectory(prefix="vpp-sampled-")
+"""Removed at the end of the process."""
+
+
+def sampled_run(name: str, task: str = "classification") -> RunReader:
+    """The finished run of a variant, shared by the tests of a process, which only read it."""
+    return _made(name, task)
+
+
+@cache
+def _made(name: str, task: str) -> RunReader:
+    return sampled(Path(_FOLDER.name) / f"{name} {task}", VARIANTS[name], task=task)
+
+
 def sampled(folder: Path, config: Config, *, task: str = "classification", **script: Any) -> RunReader:
-    """A finished run; script: how the model of the scripted world shall differ."""
+    """A finished run of its own. script: changes of the scripted model."""
     data = world(task)
     problem = make_problem(config, Script(task=task, **script), dataset=data)
-    told = events_of(problem, config)
-    end = run_conclusion(problem, config, last_population(told))
+    events = events_of(problem, config)
+    end = run_conclusion(problem, config, last_population(events))
     begun: RunStarted = replace(builders.started(config, data, steps=problem.steps), seed_text=SEED_TEXT)
     folder.mkdir(parents=True, exist_ok=True)
-    whole: list[Event] = [begun, *told, *end, RunFinished(outcome="finished")]
+    whole: list[Event] = [begun, *events, *end, RunFinished(outcome="finished")]
     return builders.run(folder, *whole, data=data, config=config)
 
 
 def last_population(events: list[Event]) -> Population:
-    """As the end of a run needs it."""
+    """Population after the last step, as the conclusion of a run needs it."""
     last = next(e for e in reversed(events) if isinstance(e, StepFinished))
     texts = texts_of(events)
     particles = tuple(

@@ -9,7 +9,7 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import dataset, run
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.data.dataset import Dataset
 from vpp.reporting.document import report_html
 
@@ -29,8 +29,13 @@ def without_scripts(html: str) -> str:
     return re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL)
 
 
-def test_charts_are_embedded_in_both_inks_with_the_script_once(tmp_path: Path) -> None:
-    html = report_html(inspected.labels(tmp_path))
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the hand-made run of labels."""
+    return report_html(inspected.labels(tmp_path_factory.mktemp("labels")))
+
+
+def test_charts_are_embedded_in_both_inks_with_the_script_once(html: str) -> None:
     embedded = figures(html)
     assert html.count("plotly.js v") == 1
     assert len(embedded) == without_scripts(html).count('class="chart"') == 5
@@ -40,20 +45,19 @@ def test_charts_are_embedded_in_both_inks_with_the_script_once(tmp_path: Path) -
     assert embedded[0]["light"]["data"][2]["y"] == pytest.approx([3.2, 1 / 0.52])
 
 
-def test_captions_are_numbered_as_they_stand(tmp_path: Path) -> None:
-    html = without_scripts(report_html(inspected.labels(tmp_path)))
-    assert re.findall(r"<b>Figure (\d)\.</b> (\w+)", html) == [
+def test_captions_are_numbered_as_they_stand(html: str) -> None:
+    page = without_scripts(html)
+    assert re.findall(r"<b>Figure (\d)\.</b> (\w+)", page) == [
         ("1", "Effective"),
         ("2", "Weight"),
         ("3", "Answer"),
         ("4", "Accepted"),
         ("5", "Mean"),
     ]
-    assert html.count('role="img" aria-label="') == html.count("<summary>Show as table</summary>") == 5
+    assert page.count('role="img" aria-label="') == page.count("<summary>Show as table</summary>") == 5
 
 
-def test_the_policy_lets_nothing_be_fetched(tmp_path: Path) -> None:
-    html = report_html(inspected.labels(tmp_path))
+def test_the_policy_lets_nothing_be_fetched(html: str) -> None:
     assert html.index("Content-Security-Policy") < html.index("<script")
     assert "default-src 'none'; script-src 'unsafe-inline'" in html
     assert not re.search(r"<(link|img|iframe|a)\b|<script[^>]*\bsrc=", without_scripts(html))
@@ -75,9 +79,9 @@ def test_text_from_outside_is_in_no_script_and_makes_no_element(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["vml", "vml5", "mh", "always accept", "adaptive", "growing"])
-def test_every_method_has_a_chart(tmp_path: Path, name: str) -> None:
+def test_every_method_has_a_chart(name: str) -> None:
     task = "regression" if name == "growing" else "classification"
-    html = report_html(sampled(tmp_path, VARIANTS[name], task=task))
+    html = report_html(sampled_run(name, task))
     assert figures(html)
     assert ("Effective sample size by step" in html) == VARIANTS[name].is_weighted
 

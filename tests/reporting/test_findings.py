@@ -20,7 +20,7 @@ def section(reader: RunReader, title: str) -> str:
 
 
 def test_near_agreement_is_told_with_its_groups(tmp_path: Path) -> None:
-    told = section(inspected.labels(tmp_path), "How near the ideas are")
+    told = section(inspected.labels(tmp_path), "Agreement between hypotheses")
     # EVEN and BIG agree on test rows 4, 5, 6, 9 and all four training rows; each agrees with ODD on six.
     assert "Four particles hold three ideas; at 95 % agreement all three remain different explanations." in told
     assert "Ideas 1 and 2 agree most, on 8 of 10 rows" in told
@@ -45,6 +45,10 @@ def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path
     assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in told
     # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
     assert "| Brier score | 0.353 of 2 |" in told
+    # Worked out in tests/inspection/test_points.py.
+    assert "| Area under the risk curve | 0.131 |" in told
+    assert "| Calibration error, 10 bins | 0.267 of 1 |" in told
+    assert "| Log score | 0.762 bits |" in told
 
 
 def test_each_particle_is_told_among_the_others(tmp_path: Path) -> None:
@@ -61,7 +65,7 @@ def test_each_particle_is_told_among_the_others(tmp_path: Path) -> None:
 def test_one_hypothesis_and_an_unfinished_run_are_not_judged(tmp_path: Path) -> None:
     begun = run(tmp_path, started(Config(particles=2), YES_NO))
     assert "The test rows are not evaluated yet." in section(begun, "Does uncertainty mean error?")
-    assert "cannot be compared" in section(begun, "How near the ideas are")
+    assert "cannot be compared" in section(begun, "Agreement between hypotheses")
     assert "No population is whole yet." in section(begun, "Where the ideas came from")
 
 

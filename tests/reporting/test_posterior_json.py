@@ -13,7 +13,7 @@ import pytest
 from tests import inspected
 from tests.docs.test_pages import ROOT
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import sampled_run
 from vpp.hypothesis import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
@@ -156,7 +156,7 @@ def test_a_record_stands_on_a_line(tmp_path: Path) -> None:
 
 def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     readers = [inspected.labels(tmp_path / "labels"), inspected.numbers(tmp_path / "numbers")]
-    readers += [sampled(tmp_path / name, VARIANTS[name]) for name in ("adaptive", "vml5")]
+    readers += [sampled_run(name) for name in ("adaptive", "vml5")]
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "posterior-json.md").read_text(encoding="utf-8")
     documented = {

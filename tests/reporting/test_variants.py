@@ -1,11 +1,12 @@
 """What is said of a run fits its method: nothing is shown that it does not have."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, world
+from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.figures import (
@@ -38,6 +39,11 @@ TELESCOPING = ("incremental", "adaptive")
 SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
 
 
+@cache
+def reported(reader: RunReader) -> str:
+    return report_markdown(reader)
+
+
 def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
@@ -48,9 +54,9 @@ def tiles(reader: RunReader, step: int | None) -> dict[str, str]:
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", VARIANTS)
-def test_every_method_is_reported_whole(tmp_path: Path, name: str, task: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task=task)
-    report = report_markdown(reader)
+def test_every_method_is_reported_whole(name: str, task: str) -> None:
+    reader = sampled_run(name, task)
+    report = reported(reader)
     assert report.count("\n## ") == 14
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     n_test = len(reader.dataset().test)
@@ -58,44 +64,44 @@ def test_every_method_is_reported_whole(tmp_path: Path, name: str, task: str) ->
 
 
 @pytest.mark.parametrize("name", UNWEIGHTED)
-def test_without_weights_there_is_no_ess(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_without_weights_there_is_no_ess(name: str) -> None:
+    reader = sampled_run(name)
     for step in (None, 0, 4):
         assert not tiles(reader, step).keys() & {"ESS", "Tempering β", "Exponent φ = 1/β", "Log evidence"}
-    steps = report_markdown(reader).split("## Step by step")[1].split("\n## ")[0]
+    steps = reported(reader).split("## Step by step")[1].split("\n## ")[0]
     assert "β" not in steps
     assert "| ESS |" not in steps
-    assert "ESS of these weights" not in report_markdown(reader)
+    assert "ESS of these weights" not in reported(reader)
 
 
 @pytest.mark.parametrize("name", [name for name in UNWEIGHTED if VARIANTS[name].size > 1])
-def test_without_weights_the_headline_says_so(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_without_weights_the_headline_says_so(name: str) -> None:
+    reader = sampled_run(name)
     assert "there are no weights" in headline(reader.refresh())
-    assert "the unweighted vote gets" in report_markdown(reader)
+    assert "the unweighted vote gets" in reported(reader)
 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])
-def test_where_a_step_judges_its_acceptance_is_told(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+def test_where_a_step_judges_its_acceptance_is_told(name: str) -> None:
+    reader = sampled_run(name, "regression")
     judged = reader.refresh().view.decided_by_likelihood
     taken = sum(p.accepted for p in judged)
     assert f"{taken} of {len(judged)} judged" in tiles(reader, None)["Proposals accepted"]
     assert f"{taken} of {len(judged)} proposals accepted" in acceptance_figure(reader.refresh().view, "light").alt
-    assert "that the likelihood let through" in report_markdown(reader)
+    assert "that the likelihood let through" in reported(reader)
 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if not c.is_filtered])
-def test_where_nothing_is_judged_it_is_told(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
+def test_where_nothing_is_judged_it_is_told(name: str) -> None:
+    reader = sampled_run(name)
     assert "No accept/reject step" in tiles(reader, None)["Rewritten"]
-    assert "Every changed text is taken: there is no filter." in report_markdown(reader)
+    assert "Every changed text is taken: there is no filter." in reported(reader)
 
 
 @pytest.mark.parametrize("name", TELESCOPING)
-def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
-    view, report = reader.refresh().view, plain(report_markdown(reader))
+def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str) -> None:
+    reader = sampled_run(name)
+    view, report = reader.refresh().view, plain(reported(reader))
     assert view.log_evidence is not None
     shown = f"{view.log_evidence:.2f}".replace("-", "−")
     assert f"| Log evidence | {shown}, nominal |" in report
@@ -107,15 +113,15 @@ def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(tmp_path: 
 
 
 @pytest.mark.parametrize("name", [n for n in VARIANTS if n not in TELESCOPING])
-def test_where_weights_are_made_anew_no_evidence_is_told(tmp_path: Path, name: str) -> None:
-    report = report_markdown(sampled(tmp_path, VARIANTS[name]))
+def test_where_weights_are_made_anew_no_evidence_is_told(name: str) -> None:
+    report = reported(sampled_run(name))
     assert "evidence" not in report.split("## Step by step")[1].split("\n## ")[0]
 
 
-def test_carried_weights_are_said_to_be_carried(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["incremental"])
+def test_carried_weights_are_said_to_be_carried() -> None:
+    reader = sampled_run("incremental")
     last = reader.refresh().view.finished_steps[-1]
-    report = report_markdown(reader)
+    report = reported(reader)
     if last.resampled:
         assert "which sets the weights equal" in report
     else:
@@ -123,8 +129,8 @@ def test_carried_weights_are_said_to_be_carried(tmp_path: Path) -> None:
     assert json.loads(posterior_json(reader))["weights_are"] == "carried"
 
 
-def test_an_ess_is_of_its_own_steps_particles(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["growing"], task="regression")
+def test_an_ess_is_of_its_own_steps_particles() -> None:
+    reader = sampled_run("growing", "regression")
     view = reader.refresh().view
     sizes = {at.step: len(at.reweighted.weights) for at in view.finished_steps if at.reweighted}
     assert len(set(sizes.values())) > 1
@@ -153,7 +159,7 @@ def test_a_k_that_changes_breaks_no_figure(
     assert heights
     assert all(0 < float(height) <= 1 for height in heights)
     assert said in band_html(view, shown=0)
-    assert f"K = {sizes[0]} at first, {sizes[-1]} now" in report_markdown(reader)
+    assert f"K = {sizes[0]} at first, {sizes[-1]} now" in reported(reader)
 
 
 def test_a_shrunk_k_is_told_with_its_step(tmp_path: Path) -> None:
@@ -162,12 +168,12 @@ def test_a_shrunk_k_is_told_with_its_step(tmp_path: Path) -> None:
     step = next(at.step for at in view.finished_steps if at.shrunk)
     assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
     assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
-    assert "| 2 dropped: all agreed |" in report_markdown(reader)
+    assert "| 2 dropped: all agreed |" in reported(reader)
 
 
 @pytest.mark.parametrize("name", ["growing", "growing mh"])
-def test_a_grown_k_is_told_with_its_reason(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+def test_a_grown_k_is_told_with_its_reason(name: str) -> None:
+    reader = sampled_run(name, "regression")
     at = next(at for at in reader.refresh().view.finished_steps if at.joined)
     before = [s.hypothesis for slot, s in enumerate(at.population) if slot not in at.joined]
     why = "few different sentences" if 2 * len(set(before)) <= len(before) else "a low ESS"
@@ -177,8 +183,8 @@ def test_a_grown_k_is_told_with_its_reason(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task="regression")
+def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str) -> None:
+    reader = sampled_run(name, "regression")
     snapshot, data = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
@@ -201,7 +207,7 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(tmp_path: 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.size > 1])
 def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: Path, name: str) -> None:
-    journal = sampled(tmp_path, VARIANTS[name]).directory.journal
+    journal = sampled_run(name).directory.journal
     whole = [record.event for record in JournalReader(journal).new_records()]
     first = next(i for i, event in enumerate(whole) if event.type == "scored")
     folder = tmp_path / "live"
@@ -213,7 +219,7 @@ def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: 
 
 
 def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path) -> None:
-    journal = sampled(tmp_path, VARIANTS["smc filtered"]).directory.journal
+    journal = sampled_run("smc filtered").directory.journal
     whole = [record.event for record in JournalReader(journal).new_records()]
     weighed = [i for i, event in enumerate(whole) if event.type == "reweighted" and event.role == "step"]
     folder = tmp_path / "live"
@@ -227,8 +233,8 @@ def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path)
     assert f"{sum(p.accepted for p in judged)} of {len(judged)} so far." in told
 
 
-def test_an_error_on_the_batch_leaves_out_the_other_rows(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["mh on train"])
+def test_an_error_on_the_batch_leaves_out_the_other_rows() -> None:
+    reader = sampled_run("mh on train")
     view, config, data = reader.refresh().view, VARIANTS["mh on train"], reader.dataset()
     found = batch_errors(view, config, data).by_step
     targets = {row.id: row.target for row in data.train}
@@ -242,8 +248,8 @@ def test_an_error_on_the_batch_leaves_out_the_other_rows(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_five_runs_are_read_as_the_summary_reads_them(tmp_path: Path, task: str) -> None:
-    reader = sampled(tmp_path, VARIANTS["vml5"], task=task)
+def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
+    reader = sampled_run("vml5", task)
     view, told = reader.refresh().view, result(reader.directory, reader.refresh().view)
     five = ensemble(view, reader.dataset())
     assert five is not None
@@ -253,16 +259,16 @@ def test_five_runs_are_read_as_the_summary_reads_them(tmp_path: Path, task: str)
     assert good(five.best_on_train.test) == pytest.approx(told["best_on_train"])
 
 
-def test_an_oracle_is_called_one(tmp_path: Path) -> None:
-    report = report_markdown(sampled(tmp_path, VARIANTS["vml5"]))
+def test_an_oracle_is_called_one() -> None:
+    report = reported(sampled_run("vml5"))
     assert "| Best of five on test (oracle) |" in report
     assert "| Best of five on train |" in report
     assert "nobody could have picked it" in report
     assert "| best on test: an oracle |" in report
 
 
-def test_a_figure_of_errors_has_a_line_a_step(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, VARIANTS["vml"], task="regression")
+def test_a_figure_of_errors_has_a_line_a_step() -> None:
+    reader = sampled_run("vml", "regression")
     errors = batch_errors(reader.refresh().view, VARIANTS["vml"], reader.dataset())
     shown = error_figure(reader.refresh().view, "dark", errors.by_step, name=errors.name, top=errors.top)
     assert len(shown.rows) == 5
@@ -274,7 +280,7 @@ def test_a_run_that_goes_on_can_be_watched_at_any_moment(tmp_path: Path, name: s
     task = "regression" if config.particles_max else "classification"
     journal = sampled(tmp_path, config, task=task).directory.journal
     whole, data = [record.event for record in JournalReader(journal).new_records()], world(task)
-    for length in range(1, len(whole), 5):
+    for length in range(1, len(whole), max(5, len(whole) // 12)):
         folder = tmp_path / str(length)
         folder.mkdir()
         watched(builders.run(folder, *whole[:length], data=data, config=config))

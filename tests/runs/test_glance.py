@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts import run_list
+from pages.parts import frame
 from tests import inspected
 from vpp.cli import main
 from vpp.errors import RunError
@@ -69,7 +69,7 @@ def test_the_lines_between_are_not_read(
 
 def test_the_list_of_a_page_reads_the_ends_too(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(JournalReader, "new_records")
-    assert run_list._listed(run).mark == "done"
+    assert frame._listed(run).mark == "done"
 
 
 def test_a_journal_that_has_grown_is_looked_at_anew(run: RunDirectory) -> None:

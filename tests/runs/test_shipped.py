@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.parts.example import SHIPPED, prepare_shipped
 from pages.parts.front import TITANIC
+from pages.parts.opening import SHIPPED, prepare_shipped
 from tests.example import made
 from vpp.errors import RunError
 from vpp.posterior.weights import ess

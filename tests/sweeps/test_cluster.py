@@ -83,25 +83,25 @@ def worked(ray: FakeRay, folder: Path, *, address: str = "auto") -> tuple[Worker
 
 
 @pytest.mark.parametrize("address", ["auto", "local"])
-def test_no_key_is_in_what_a_task_is_sent_with(ray: FakeRay, tmp_path: Path, address: str) -> None:
+def test_no_key_is_sent_with_a_task(ray: FakeRay, tmp_path: Path, address: str) -> None:
     worked(ray, tmp_path, address=address)
     (task,) = (word for words in ray.sent for word in words if isinstance(word, TaskInput))
     assert task.key_variables == ("OPENAI_API_KEY", "VPP_OPTIMIZER_API_KEY")
-    told = pickle.dumps(task)
-    assert b"half" in told
-    assert KEY.encode() not in told
-    assert OTHER.encode() not in told
+    sent = pickle.dumps(task)
+    assert b"half" in sent
+    assert KEY.encode() not in sent
+    assert OTHER.encode() not in sent
     assert KEY not in str(ray.options_of_init)
 
 
-def test_what_comes_back_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
+def test_the_returned_run_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
     ray.came = TaskResult(code=0, archive={"events.jsonl": file(b"whole")})
     assert worked(ray, tmp_path)[1] == 0
     assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"whole"
 
 
 @pytest.mark.parametrize(
-    ("came", "code", "said"),
+    ("came", "code", "reason"),
     [
         (RayError("its machine went"), LOST, ""),
         (RayTaskError("a trace\nMemoryError: none left"), 1, "MemoryError: none left"),
@@ -109,10 +109,10 @@ def test_what_comes_back_is_put_in_place(ray: FakeRay, tmp_path: Path) -> None:
         (TaskResult(code=3, archive={}, reason="no key there"), 3, "no key there"),
     ],
 )
-def test_a_task_that_came_to_nothing_leaves_what_was_there(
-    ray: FakeRay, tmp_path: Path, came: Any, code: int, said: str
+def test_a_failed_task_leaves_the_run_unchanged(
+    ray: FakeRay, tmp_path: Path, came: Any, code: int, reason: str
 ) -> None:
     ray.came = came
     worker, ended = worked(ray, tmp_path)
-    assert (ended, worker.reason) == (code, said)
+    assert (ended, worker.reason) == (code, reason)
     assert (tmp_path / VML.name / "events.jsonl").read_bytes() == b"half"

@@ -23,7 +23,7 @@ from vpp.runs.spec import EndpointSpec
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--jobs", "1", "--seeds", "1")
 TWO = ("--tasks", "two-blobs", "--methods", "vml,mh", *SMALL)
 SLOW = ("--demo-latency-ms", "150")
-"""An mh cell has ten rounds, so that a signal meets it half way."""
+"""Makes an mh cell of ten rounds slow enough to be interrupted half way."""
 TIMES = {"wall_s"}
 Refusal = Callable[..., str]
 VML, MH = (Cell(task="two-blobs", method=method, seed=0) for method in ("vml", "mh"))
@@ -43,7 +43,7 @@ def results(directory: SweepDirectory) -> list[dict[str, Any]]:
 
 
 def tables(directory: SweepDirectory) -> str:
-    """Without the one table of times."""
+    """Return tables.md without its table of times."""
     return re.sub(r"## Seconds per run.*?(?=\n## |\Z)", "", directory.tables.read_text(), flags=re.DOTALL)
 
 

@@ -50,7 +50,7 @@ def test_a_particles_squared_error_takes_an_abstention_as_the_training_range() -
     ]
 
 
-def test_what_was_not_evaluated_has_no_metric() -> None:
+def test_a_run_without_evaluation_has_no_metric() -> None:
     assert own_metrics(dataset("linear", "y"), None) is None
     assert picked(None, None, is_error=True) == {"oracle_best_test": None, "best_on_train": None}
 

@@ -1,4 +1,4 @@
-"""Cells worked elsewhere: what goes to another machine and comes back, and what a sweep does where one is lost."""
+"""Cells that run on another machine: the exchange of run directories, and lost machines."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def task_input(
     return TaskInput(job=JOB, archive=archive or {}, version=version, key_variables=key_variables, slots=2)
 
 
-def test_a_run_directory_comes_back_as_it_was_but_for_what_is_of_one_worker(tmp_path: Path) -> None:
+def test_a_run_directory_comes_back_unchanged_without_its_workers_files(tmp_path: Path) -> None:
     run = create(VML, SMALL, DEMO, run_dir=tmp_path / "there" / VML.name)
     for name in ("lock", "heartbeat", "control", ".run.json.lock"):
         (run.path / name).write_bytes(b"1")
@@ -57,34 +57,34 @@ def test_a_run_directory_comes_back_as_it_was_but_for_what_is_of_one_worker(tmp_
     assert (came / "data.csv").stat().st_mtime == run.data.stat().st_mtime
 
 
-@pytest.mark.parametrize("name", ["../run.json", "/etc/passwd", "..", ".lock", "a/b", "", "lock", "a\n", "ä", "x" * 90])
-def test_a_name_that_is_no_plain_file_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+def test_a_name_that_is_no_plain_file_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     target = tmp_path / "cell"
     target.mkdir()
     (target / "run.json").write_bytes(b"before")
-    with pytest.raises(RunError, match="returned a file named"):
-        replace_folder({"run.json": file(b"after"), name: file()}, target)
-    assert [path.name for path in tmp_path.iterdir()] == ["cell"]
-    assert (target / "run.json").read_bytes() == b"before"
+    for name in ("../run.json", "/etc/passwd", "..", ".lock", "a/b", "", "lock", "a\n", "ä", "x" * 90):
+        with pytest.raises(RunError, match="returned a file named"):
+            replace_folder({"run.json": file(b"after"), name: file()}, target)
+        assert [path.name for path in tmp_path.iterdir()] == ["cell"], name
+        assert (target / "run.json").read_bytes() == b"before", name
 
 
 @pytest.mark.parametrize(
     "archive",
     [[], {"a": b"x"}, {"a": ArchivedFile(content="x", changed_at=0)}, {f"f{n}": file() for n in range(MAX_FILES + 1)}],
 )
-def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Archive) -> None:
+def test_an_invalid_archive_is_refused(tmp_path: Path, archive: Archive) -> None:
     with pytest.raises(RunError, match="the machine returned"):
         replace_folder(archive, tmp_path / "cell")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_comes_back_replaces_what_was_there_whole(tmp_path: Path) -> None:
+def test_a_returned_folder_replaces_the_old_one(tmp_path: Path) -> None:
     unpack({"old.txt": file()}, tmp_path / "cell")
     replace_folder({"new.txt": file(b"new")}, tmp_path / "cell")
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/new.txt"]
 
 
-def test_what_was_there_comes_back_where_the_exchange_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_folder_is_restored_if_the_exchange_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unpack({"old.txt": file()}, tmp_path / "cell")
     rename = Path.rename
 
@@ -99,7 +99,7 @@ def test_what_was_there_comes_back_where_the_exchange_fails(tmp_path: Path, monk
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["cell", "cell/old.txt"]
 
 
-def test_what_an_exchange_left_behind_is_deleted_where_the_new_stands(tmp_path: Path) -> None:
+def test_the_old_folder_is_deleted_if_the_new_one_is_in_place(tmp_path: Path) -> None:
     unpack({"old.txt": file()}, tmp_path / ".cell.old")
     unpack({"new.txt": file()}, tmp_path / "cell")
     restore(tmp_path / "cell")
@@ -112,25 +112,25 @@ class Carried:
 
     stopped: TaskResult
     done: TaskResult
-    told: list[Progress]
+    reported: list[Progress]
 
 
 @pytest.fixture(scope="module")
 def carried() -> Carried:
-    told: list[Progress] = []
+    reported: list[Progress] = []
 
-    def tell(progress: Progress) -> int:
-        told.append(progress)
-        return int(progress.steps > 0)  # a word to stop as soon as it has begun
+    def report(progress: Progress) -> int:
+        reported.append(progress)
+        return int(progress.steps > 0)  # stop as soon as it has begun
 
     slow = Job(cell=VML, sizes=SMALL, endpoint=replace(DEMO, demo_latency_ms=250))
-    stopped = run_task(replace(task_input(), job=slow), tell, QUIET)
-    return Carried(stopped, run_task(task_input(archive=stopped.archive), lambda progress: 0, QUIET), told)
+    stopped = run_task(replace(task_input(), job=slow), report, QUIET)
+    return Carried(stopped, run_task(task_input(archive=stopped.archive), lambda progress: 0, QUIET), reported)
 
 
-def test_a_cell_that_is_stopped_on_one_machine_is_finished_on_another(carried: Carried, tmp_path: Path) -> None:
+def test_a_cell_stopped_on_one_machine_is_finished_on_another(carried: Carried, tmp_path: Path) -> None:
     assert carried.stopped.code == 130
-    assert carried.told[-1] == Progress(step=0, steps=2)
+    assert carried.reported[-1] == Progress(step=0, steps=2)
     assert carried.done.code == 0
     replace_folder(carried.done.archive, tmp_path / VML.name)
     assert RunReader(RunDirectory(tmp_path / VML.name)).refresh().state == "finished"
@@ -139,16 +139,16 @@ def test_a_cell_that_is_stopped_on_one_machine_is_finished_on_another(carried: C
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "reason"),
     [
         (task_input(version="0.0"), f"has version {__version__} of this program, not 0.0"),
         (task_input(key_variables=("OPENAI_API_KEY",)), "has no OPENAI_API_KEY in its environment"),
     ],
 )
-def test_a_machine_that_cannot_says_so_before_it_begins(asked: TaskInput, said: str) -> None:
-    found = run_task(asked, lambda progress: 0, QUIET)
-    assert (found.code, found.archive) == (3, {})
-    assert said in found.reason
+def test_a_machine_that_cannot_run_the_cell_refuses_before_it_begins(asked: TaskInput, reason: str) -> None:
+    refused = run_task(asked, lambda progress: 0, QUIET)
+    assert (refused.code, refused.archive) == (3, {})
+    assert reason in refused.reason
 
 
 @dataclass
@@ -187,7 +187,7 @@ class Playing:
 
 
 @dataclass
-class Told:
+class Watched:
     lines: list[str] = field(default_factory=list)
     seen: list[CellView] = field(default_factory=list)
 
@@ -198,30 +198,30 @@ class Told:
         self.lines.append(text)
 
 
-def played(folder: Path, engine: Playing) -> tuple[SweepResult, Told]:
-    told = Told()
-    result = run_sweep(SweepDirectory(folder), SPEC, jobs=1, engine=engine, watcher=told, since=0)
-    return result, told
+def played(folder: Path, engine: Playing) -> tuple[SweepResult, Watched]:
+    watched = Watched()
+    result = run_sweep(SweepDirectory(folder), SPEC, jobs=1, engine=engine, watcher=watched, since=0)
+    return result, watched
 
 
 def test_a_cell_whose_machine_is_lost_is_restarted(tmp_path: Path, carried: Carried) -> None:
     engine = Playing([LOST, 0], finish=lambda run: replace_folder(carried.done.archive, run.path))
-    result, told = played(tmp_path / "sweep", engine)
+    result, watched = played(tmp_path / "sweep", engine)
     assert result.ending == "done"
     assert len(engine.started) == 2
-    assert told.lines[0] == "two-blobs-vml-0: its machine was lost; restarting it"
-    assert [(each.state, each.step, each.steps) for each in told.seen[:1]] == [("running", 1, 4)]
+    assert watched.lines[0] == "two-blobs-vml-0: its machine was lost; restarting it"
+    assert [(each.state, each.step, each.steps) for each in watched.seen[:1]] == [("running", 1, 4)]
 
 
 def test_a_cell_whose_machines_are_lost_again_and_again_is_left_unfinished(tmp_path: Path) -> None:
     engine = Playing([LOST] * 9)
-    result, told = played(tmp_path / "sweep", engine)
+    result, watched = played(tmp_path / "sweep", engine)
     assert result.ending == "failed"
     assert len(engine.started) == MAX_RESTARTS + 1
-    assert told.lines[-1].endswith(f"failed, can be run again: its machine was lost {MAX_RESTARTS + 1} times")
+    assert watched.lines[-1].endswith(f"failed, can be run again: its machine was lost {MAX_RESTARTS + 1} times")
 
 
-def test_a_sweep_brings_back_what_one_killed_within_an_exchange_set_aside(tmp_path: Path) -> None:
+def test_a_sweep_restores_the_folder_of_an_interrupted_exchange(tmp_path: Path) -> None:
     folder = SweepDirectory(tmp_path / "sweep")
     folder.path.mkdir()
     folder.write(SPEC)
@@ -231,7 +231,7 @@ def test_a_sweep_brings_back_what_one_killed_within_an_exchange_set_aside(tmp_pa
     assert seen == [["events.jsonl"]]
 
 
-def test_a_worker_whose_task_is_gone_ends_and_asks_nothing_more(desk: Desk, served: Model) -> None:
+def test_a_worker_whose_task_is_gone_ends_without_further_calls(desk: Desk, served: Model) -> None:
     served.hold_after = 15  # of the 42 calls: the first step is whole, and a stop would evaluate it
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     run = create(VML, SMALL, endpoint, run_dir=desk.folder / "cell")
@@ -248,14 +248,14 @@ def test_a_worker_whose_task_is_gone_ends_and_asks_nothing_more(desk: Desk, serv
             process.kill()
 
 
-@pytest.mark.parametrize(("told", "jobs", "each"), [(0, 1, 0), (0, 2, 512), (2048, 2, 1024), (3, 8, 1)])
-def test_cells_side_by_side_share_what_was_given_or_the_usual(told: int, jobs: int, each: int) -> None:
-    assert shared(EndpointSpec(concurrency=told), jobs).concurrency == each
+@pytest.mark.parametrize(("limit", "jobs", "each"), [(0, 1, 0), (0, 2, 512), (2048, 2, 1024), (3, 8, 1)])
+def test_cells_side_by_side_share_the_limit_of_calls_in_flight(limit: int, jobs: int, each: int) -> None:
+    assert shared(EndpointSpec(concurrency=limit), jobs).concurrency == each
 
 
-def test_why_a_machine_could_not_is_said(tmp_path: Path) -> None:
-    _, told = played(tmp_path / "sweep", Playing([1], reason="the disk there is full"))
-    assert told.lines == ["two-blobs-vml-0 failed, can be run again: the disk there is full"]
+def test_the_reason_of_a_failed_machine_is_reported(tmp_path: Path) -> None:
+    _, watched = played(tmp_path / "sweep", Playing([1], reason="the disk there is full"))
+    assert watched.lines == ["two-blobs-vml-0 failed, can be run again: the disk there is full"]
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")

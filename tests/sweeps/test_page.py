@@ -22,11 +22,11 @@ SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--seeds", 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A runs folder with one finished sweep."""
-    found = Desk(tmp_path_factory.mktemp("page"))
-    ended = found.vpp("bench", "--demo", "--tasks", "two-blobs", "--methods", "vml,smc", *SMALL)
+    desk = Desk(tmp_path_factory.mktemp("page"))
+    ended = desk.vpp("bench", "--demo", "--tasks", "two-blobs", "--methods", "vml,smc", *SMALL)
     assert ended.code == 0, ended.err
-    yield found
-    found.close()
+    yield desk
+    desk.close()
 
 
 def opened(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
@@ -44,16 +44,14 @@ def labels(app: AppTest) -> list[str]:
     return [button.label for button in app.button]
 
 
-def test_without_a_sweep_the_page_says_what_comes_and_what_it_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_sweep_the_page_shows_the_cost_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(tmp_path, monkeypatch)
     assert "No sweep yet" in shown(app)
     assert "132 cells: at most" in shown(app)
     assert labels(app) == ["Start the sweep"]
 
 
-def test_a_finished_sweep_shows_who_answered_and_its_tables_beside_the_papers(
+def test_a_finished_sweep_shows_its_model_and_its_tables_beside_the_papers(
     swept: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(swept.runs, monkeypatch)
@@ -67,7 +65,7 @@ def test_a_finished_sweep_shows_who_answered_and_its_tables_beside_the_papers(
     assert "Stop and keep" not in labels(app)
 
 
-def test_what_is_added_is_counted_before_it_is_asked(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_cells_are_counted_before_the_start(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(swept.runs, monkeypatch)
     app.number_input(key="paper.seeds.bench-demo").set_value(4).run()
     assert "8 cells, of which 2 are finished; 6 will run: at most" in shown(app)
@@ -80,7 +78,7 @@ def test_what_is_added_is_counted_before_it_is_asked(swept: Desk, monkeypatch: p
     assert "Main results" in shown(app), "the tables stay"
 
 
-def test_a_new_sweep_says_to_what_it_adds(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_sweep_names_the_sweep_that_it_extends(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(swept.runs, monkeypatch)
     app.selectbox(key="paper.sweep").set_value("A new sweep").run()
     sweep = SweepDirectory(swept.runs / "bench-demo")
@@ -102,7 +100,7 @@ def test_a_finished_cell_leads_to_its_run(swept: Desk, monkeypatch: pytest.Monke
     assert "% on the test rows" in shown(app)
 
 
-def test_a_lower_bound_of_the_time_left_says_so(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lower_bound_of_the_time_left_is_marked(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = SweepDirectory(swept.runs / "bench-demo")
     whole = sweep.spec()
     sweep.write(replace(whole, methods=(*whole.methods, "mh"), seeds=2))
@@ -115,7 +113,7 @@ def test_a_lower_bound_of_the_time_left_says_so(swept: Desk, monkeypatch: pytest
     assert "And what mh will take." in text
 
 
-def test_a_sweep_at_work_can_be_stopped_from_the_page(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_sweep_can_be_stopped_from_the_page(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = SweepDirectory(swept.runs / "bench-demo")
     before, whole = time.time(), sweep.spec()
     sweep.write(replace(whole, seeds=2))
@@ -135,9 +133,7 @@ def test_a_sweep_at_work_can_be_stopped_from_the_page(swept: Desk, monkeypatch: 
     assert sweep.is_asked_to_stop(since=before)
 
 
-def test_a_sweep_begun_on_the_page_is_worked_by_a_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_started_on_the_page_runs_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(tmp_path, monkeypatch)
     app.multiselect(key="paper.tasks.new").set_value(["two-blobs"])
     app.multiselect(key="paper.methods.new").set_value(["vml"])
@@ -153,7 +149,7 @@ def test_a_sweep_begun_on_the_page_is_worked_by_a_process_of_its_own(
     assert "two-blobs,vml,0,accuracy" in sweep.results.read_text()
 
 
-def test_why_a_sweep_gave_up_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_of_a_failed_sweep_is_shown_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweep_of(tmp_path, EndpointSpec(base_url="http://127.0.0.1:9/v1", model="<b>m</b>"))
     sweep.log.write_text("one line\nvpp: two-blobs-vml-0: 401: the <key> was refused\n")
     text = shown(opened(tmp_path, monkeypatch))
@@ -162,7 +158,7 @@ def test_why_a_sweep_gave_up_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "<b>m</b>" not in text
 
 
-def test_a_sweep_that_cannot_be_read_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_sweep_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweep_of(tmp_path, EndpointSpec(demo=True, model="demo"))
     (sweep.path / "sweep.json").write_text("{")
     text = shown(opened(tmp_path, monkeypatch))
@@ -177,7 +173,7 @@ def sweep_of(runs: Path, endpoint: EndpointSpec) -> SweepDirectory:
     return sweep
 
 
-def test_a_sweep_starts_in_its_users_name_and_only_where_it_is_not_one_too_many(
+def test_a_sweep_starts_with_its_users_folders_and_within_the_users_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNS_PER_USER", "1")
@@ -192,7 +188,7 @@ def test_a_sweep_starts_in_its_users_name_and_only_where_it_is_not_one_too_many(
         monkeypatch.setattr("vpp.bench.launch.launch", launch)
         app = opened(tmp_path, monkeypatch)
         app.button(key="paper.start").click().run()
-        assert [told["VPP_CACHE_DIR"] for told in asked] == [str(tmp_path / ".cache")]
+        assert [environment["VPP_CACHE_DIR"] for environment in asked] == [str(tmp_path / ".cache")]
         (tmp_path / "bench-demo").rename(tmp_path / "bench-other")
         app = opened(tmp_path, monkeypatch)
         app.selectbox(key="paper.sweep").set_value("A new sweep").run()

@@ -1,4 +1,4 @@
-"""What a sweep says while it goes: the time left, and the line on standard error."""
+"""Progress of a sweep: the time left, and the line on standard error."""
 
 import io
 from typing import Any
@@ -34,24 +34,24 @@ def left(*cells: CellView, jobs: int = 1) -> Any:
     return time_left(view(*cells), [each for each in cells if each.outcome is None], jobs=jobs)
 
 
-def test_nothing_is_said_before_a_cell_of_a_method_left_is_finished() -> None:
+def test_there_is_no_estimate_before_a_cell_of_a_waiting_method_is_finished() -> None:
     assert left(cell("vml", 0), cell("mh", 0)) is None
     assert left(done("vml", 0, wall_s=1.0), cell("mh", 0)) is None
 
 
 def test_the_time_left_is_each_methods_mean_pace_with_its_cells_overhead() -> None:
-    found = left(
+    estimate = left(
         done("vml", 0, wall_s=2.0, overhead_s=1.0),
         done("vml", 1, wall_s=4.0, overhead_s=1.0),
         done("mh", 0, wall_s=10.0, overhead_s=1.0),
         cell("vml", 2),
         cell("mh", 1),
     )
-    assert found.seconds == pytest.approx((3 + 1) + (10 + 1))
-    assert found.unmeasured == ()
+    assert estimate.seconds == pytest.approx((3 + 1) + (10 + 1))
+    assert estimate.unmeasured == ()
 
 
-def test_a_pause_between_stop_and_continue_is_no_cells_time() -> None:
+def test_a_pause_between_stop_and_continue_is_no_overhead() -> None:
     cells = (
         done("vml", 0, wall_s=2.0, overhead_s=1.0),
         done("vml", 1, wall_s=4.0, overhead_s=None),
@@ -64,9 +64,9 @@ def test_a_pause_between_stop_and_continue_is_no_cells_time() -> None:
     assert left(done("vml", 0, wall_s=2.0, overhead_s=4000.0), cell("vml", 1)).seconds == 2.0 + MAX_OVERHEAD_S
 
 
-def test_cells_in_flight_count_for_what_is_left_of_them() -> None:
-    found = left(done("mh", 0, wall_s=10.0), cell("mh", 1, state="running", wall_s=4.0), cell("mh", 2))
-    assert found.seconds == pytest.approx(16.0)
+def test_running_cells_count_with_their_remaining_time() -> None:
+    estimate = left(done("mh", 0, wall_s=10.0), cell("mh", 1, state="running", wall_s=4.0), cell("mh", 2))
+    assert estimate.seconds == pytest.approx(16.0)
 
 
 def test_several_jobs_share_the_work_but_no_cell_is_split() -> None:
@@ -75,18 +75,18 @@ def test_several_jobs_share_the_work_but_no_cell_is_split() -> None:
     assert left(*cells, jobs=8).seconds == pytest.approx(10.0)
 
 
-def test_methods_without_a_finished_cell_make_it_a_lower_bound() -> None:
-    found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), cell("smc", 0), cell("mh", 0))
-    assert eta(found) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, plus smc and mh"
+def test_methods_without_a_finished_cell_make_the_estimate_a_lower_bound() -> None:
+    estimate = left(done("vml", 0, wall_s=60.0), cell("vml", 1), cell("smc", 0), cell("mh", 0))
+    assert eta(estimate) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, plus smc and mh"
 
 
 def test_many_unmeasured_methods_are_counted() -> None:
     others = [cell(method, 0) for method in ("vml5", "mh", "smc", "always-accept")]
-    found = left(done("vml", 0, wall_s=60.0), cell("vml", 1), *others)
-    assert eta(found).endswith(" left, plus 4 methods not timed yet")
+    estimate = left(done("vml", 0, wall_s=60.0), cell("vml", 1), *others)
+    assert eta(estimate).endswith(" left, plus 4 methods not timed yet")
 
 
-def test_a_line_tells_what_is_done_left_in_flight_and_held() -> None:
+def test_the_line_counts_finished_waiting_and_running_cells() -> None:
     shown = view(
         done("vml", 0, wall_s=1.0),
         cell("vml", 1, state="running", step=4, steps=20),
@@ -104,7 +104,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_on_a_terminal_one_line_is_drawn_over_and_removed() -> None:
+def test_on_a_terminal_the_line_is_overwritten_and_removed() -> None:
     stream = Terminal()
     progress = SweepProgress(stream, quiet=False)
     shown = view(done("vml", 0, wall_s=1.0), cell("vml", 1))
@@ -115,7 +115,7 @@ def test_on_a_terminal_one_line_is_drawn_over_and_removed() -> None:
     assert stream.getvalue().endswith("\r\x1b[Klinear-vml-1: mse 1\n")
 
 
-def test_elsewhere_only_what_happened_is_printed_and_quiet_prints_nothing() -> None:
+def test_a_log_gets_events_only_and_quiet_prints_nothing() -> None:
     shown = view(done("vml", 0, wall_s=1.0))
     for quiet, expected in ((False, "linear-vml-0: mse 1 (1 of 1 cells, 0 left)\n"), (True, "")):
         stream = io.StringIO()

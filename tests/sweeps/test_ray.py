@@ -50,18 +50,18 @@ def test_a_stopped_sweep_brings_its_runs_back_and_goes_on_from_them(
 ) -> None:
     served.hold_after = 200  # vml has 42 calls, a step of mh about 200
     running = on_ray(desk, "stopped", *served.options, *TWO)
-    found = sweep(desk, "stopped")
+    directory = sweep(desk, "stopped")
     wait_until(lambda: served.is_holding, "the second cell is at work")
-    assert SweepReader(found).look(MH).state == "not run", "its run is elsewhere"
+    assert SweepReader(directory).look(MH).state == "not run", "its run is elsewhere"
     running.process.send_signal(signal.SIGTERM)
     served.hold_after = None
     ended = running.finish()
     assert ended.code in (0, 130), ended.err
-    assert SweepReader(found).look(MH).state in ("stopped", "finished")
-    before = found.run_of(MH).journal.read_bytes().splitlines()[:2]
+    assert SweepReader(directory).look(MH).state in ("stopped", "finished")
+    before = directory.run_of(MH).journal.read_bytes().splitlines()[:2]
     assert on_ray(desk, "stopped").finish().code == 0
-    assert found.run_of(MH).journal.read_bytes().splitlines()[:2] == before
-    assert len(results(found)) == 2
+    assert directory.run_of(MH).journal.read_bytes().splitlines()[:2] == before
+    assert len(results(directory)) == 2
 
 
 def test_a_cell_whose_worker_is_killed_is_begun_again(desk: Desk, kept_by_ray: Path) -> None:

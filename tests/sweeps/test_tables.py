@@ -60,7 +60,7 @@ def test_five_runs_are_shown_as_ensemble_oracle_and_best_on_train() -> None:
     assert shown == ["4.00 (1 seed)", "2.00 (1 seed)", "3.00 (1 seed)"]
 
 
-def test_what_was_not_run_is_never_a_number() -> None:
+def test_a_missing_cell_is_never_a_number() -> None:
     for table in tables(spec(methods=("vml", "smc")), [LINEAR[0]]):
         for row in table.rows:
             if "here" in row[:2]:
@@ -91,10 +91,10 @@ def test_one_seed_names_no_winner() -> None:
     assert cell(table, 1, "winner") == "MH"
 
 
-def test_tables_of_which_nothing_was_asked_for_are_one_line() -> None:
+def test_tables_without_requested_cells_are_named_in_one_line() -> None:
     sweep = spec(tasks=("poly",), methods=("vml", "mh", "mh-k3"))
-    found = [outcome("poly", "vml", 0, 1.0)]
-    titles = [table.title for table in tables(sweep, found)]
+    outcomes = [outcome("poly", "vml", 0, 1.0)]
+    titles = [table.title for table in tables(sweep, outcomes)]
     assert titles[:3] == ["Main results on the test rows", "MH against SMC", "Every seed"]
     line = left_out(sweep)
     for title in (
@@ -108,7 +108,7 @@ def test_tables_of_which_nothing_was_asked_for_are_one_line() -> None:
         assert title in line
         assert not any(each.startswith(title) for each in titles)
     assert line.startswith("Not in this sweep: ")
-    assert line in tables_markdown(sweep, found)
+    assert line in tables_markdown(sweep, outcomes)
 
 
 def test_a_sweep_of_the_paper_leaves_nothing_out() -> None:
@@ -141,32 +141,32 @@ def test_individual_runs_of_five_are_listed_beside_the_papers() -> None:
 
 def test_uncertain_points_are_given_a_seed_and_not_for_regression() -> None:
     sweep = spec(tasks=("linear", "sum-parity"))
-    found = [outcome("sum-parity", "mh", seed, 0.9, uncertain=n) for seed, n in enumerate((29, 30, 3))]
-    table = titled("Test points", sweep, [*LINEAR, *found])
+    outcomes = [outcome("sum-parity", "mh", seed, 0.9, uncertain=n) for seed, n in enumerate((29, 30, 3))]
+    table = titled("Test points", sweep, [*LINEAR, *outcomes])
     assert len(table.rows) == 2
     assert cell(table, 0, "MH") == "29 of 60, 30 of 60, 3 of 60"
     assert cell(table, 1, "MH") == "29, 30, 3 of 60"
 
 
 def test_wall_clock_ratios_are_to_vml_and_their_mean_is_over_tasks() -> None:
-    found = [
+    outcomes = [
         outcome("linear", "vml", 0, 1.0, wall_s=2.0),
         outcome("linear", "mh", 0, 1.0, wall_s=6.0),
         outcome("poly", "vml", 0, 1.0, wall_s=1.0),
         outcome("poly", "mh", 0, 1.0, wall_s=5.0),
     ]
-    table = titled("Seconds", spec(tasks=("linear", "poly")), found)
+    table = titled("Seconds", spec(tasks=("linear", "poly")), outcomes)
     shown = [row[table.head.index("MH")] for row in table.rows]
     assert shown == ["6.0 (3.0×)", "5002 (16.0×)", "5.0 (5.0×)", "4191 (12.0×)", "4.0×", "14.7×"]
 
 
 def test_a_variant_is_compared_with_its_base_on_the_seeds_they_share() -> None:
-    found = [
+    outcomes = [
         *(outcome("linear", "smc", seed, test) for seed, test in enumerate((1.0, 2.0, 4.0))),
         *(outcome("linear", "smc-train", seed, test) for seed, test in enumerate((0.5, 1.0))),
         outcome("linear", "smc-dedup", 2, 5.0),
     ]
-    table = titled("Beyond", spec(methods=("smc", "smc-train", "smc-dedup", "mh-train")), found)
+    table = titled("Beyond", spec(methods=("smc", "smc-train", "smc-dedup", "mh-train")), outcomes)
     shown = {row[0]: row[2] for row in table.rows}
     # Differences -0.5 and -1: mean -0.75, standard error sd / sqrt(2) = 0.25.
     assert shown == {
@@ -184,10 +184,10 @@ def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
             assert [row[1].split(",")[0] for row in table.rows] == ["here", "paper"] * (len(table.rows) // 2)
 
 
-def test_the_heading_says_what_answered_and_that_the_demo_model_is_none() -> None:
-    said = " ".join(heading(spec(), LINEAR))
+def test_the_heading_names_the_model_and_says_that_the_demo_is_no_language_model() -> None:
+    text = " ".join(heading(spec(), LINEAR))
     for words in ("demo model", "no language model", "Preset paper", "3 seeds", "vpp 0", "other work", "without the"):
-        assert words in said
+        assert words in text
     other = " ".join(heading(spec(endpoint=EndpointSpec(base_url="http://a/v1", model="llama")), LINEAR))
     assert "llama at http://a/v1 with the response cache" in other
     assert "demo" not in other
@@ -195,7 +195,9 @@ def test_the_heading_says_what_answered_and_that_the_demo_model_is_none() -> Non
 
 def test_versions_are_named_in_one_order_before_and_after_the_first_cell() -> None:
     sweep = spec(versions={"vpp": "0", "demo": "2"})
-    made = [heading(sweep, found)[1].partition("Made with ")[2] for found in ([], [_versioned(demo="2", vpp="0")])]
+    made = [
+        heading(sweep, outcomes)[1].partition("Made with ")[2] for outcomes in ([], [_versioned(demo="2", vpp="0")])
+    ]
     assert made == ["demo 2, vpp 0."] * 2
 
 
@@ -219,20 +221,20 @@ def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
     assert (smc["acceptance_rate"], smc["uncertain"]) == ("", "")
 
 
-def test_sizes_that_are_not_the_papers_are_said() -> None:
+def test_sizes_that_differ_from_the_papers_are_named() -> None:
     assert "20 training and 10 test rows, 1 epoch" in " ".join(
         heading(spec(sizes=Sizes(train=20, test=10, epochs=1)), [])
     )
     assert DEMO.demo
 
 
-def test_what_was_left_is_told_seed_by_seed_beside_the_paper() -> None:
-    found = [
+def test_final_hypotheses_are_listed_by_seed_beside_the_papers() -> None:
+    outcomes = [
         outcome("sum-parity", "mh", 0, 0.9, K=10, n_unique=7, n_ideas=5, uncertain=29),
         outcome("sum-parity", "smc", 0, 1.0, K=10, n_unique=4, n_ideas=1, uncertain=0),
         outcome("sum-parity", "vml", 0, 0.65, last_text="Output 1 if a is even."),
     ]
-    shown = titled("Final hypotheses", spec(tasks=("sum-parity",), seeds=1), found)
+    shown = titled("Final hypotheses", spec(tasks=("sum-parity",), seeds=1), outcomes)
     ours, theirs = shown.rows
     assert ours[1:4] == ("here, seed 0", "7 texts, 5 ideas", "29 of 60")
     assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")

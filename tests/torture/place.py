@@ -73,14 +73,17 @@ class Place(Desk):
         (self.run_dir / "run.json").write_text(json.dumps(spec))
 
     def processes(self) -> list[int]:
-        """Ids of living processes that were started here, those that they started included (Linux only)."""
-        mark = f"{MARK}={self.environment[MARK]}".encode()
-        found = []
+        """Ids of living processes that were started here, those that they started included (Linux only).
+
+        A forked command stands in this folder; what it starts inherits the mark in its environment.
+        """
+        mark, living = f"{MARK}={self.environment[MARK]}".encode(), []
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-        return found
+                is_forked = (entry / "cwd").readlink() == self.folder
+                if is_forked or mark in (entry / "environ").read_bytes().split(b"\0"):
+                    living.append(int(entry.name))
+        return living
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -112,7 +115,7 @@ def place_for(case: Case, folder: Path) -> Place:
     """A fresh one. The mark is its own, whatever ran before."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = {MARK: f"{os.getpid()}-{case.seed}-{folder.name}"}
-    return Place(folder, environment=environment, run_dir=folder / "run", spawns=True)
+    return Place(folder.resolve(), environment=environment, run_dir=folder / "run")
 
 
 def ended(place: Place) -> None:

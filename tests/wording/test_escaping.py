@@ -1,7 +1,7 @@
 import re
 import sys
+from collections.abc import Collection
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -73,88 +73,64 @@ PIECES = st.sampled_from(
     [*"abw19 .:/@#$*_`~^|\\<>[](){}!&;=+-\"'?%,\n\t", *HOSTILE, "http://", "www.", "**", "://", "](", "  \n"]
 )
 TEXTS = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=12).map("".join))
-ANY_RENDERER = pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
 REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+PARAGRAPH = {"paragraph_open", "inline", "text", "paragraph_close"}
+QUOTE = {*PARAGRAPH, "hardbreak", "blockquote_open", "blockquote_close"}
+TABLE = kinds(markdown_table(("head", "x"), [("cell", "y")]), RENDERERS["gfm with linkify"])
 
 
 def words_of(text: str) -> str:
     return bare(REPLACED.sub("\ufffd", text))
 
 
-@ANY_RENDERER
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_stays_text(text: str, renderer: MarkdownIt) -> None:
-    markdown = markdown_text(text)
-    assert kinds(markdown, renderer) <= {"paragraph_open", "inline", "text", "paragraph_close"}
-    assert seen(markdown, renderer) == words_of(text)
+def assert_text_in(markdown: str, allowed: Collection[str], words: str, renderer: MarkdownIt) -> None:
+    assert kinds(markdown, renderer) <= set(allowed)
+    assert seen(markdown, renderer) == words
 
 
-@ANY_RENDERER
+def assert_text(text: str) -> None:
+    """In a line, a quote, a table's cell and a fence, for every renderer."""
+    words = words_of(text)
+    for renderer in RENDERERS.values():
+        assert_text_in(markdown_text(text), PARAGRAPH, words, renderer)
+        quote = f"before\n\n{markdown_quote(text)}\n\nafter"
+        if words:
+            assert_text_in(quote, QUOTE, f"before{words}after", renderer)
+        else:
+            assert "*(no text)*" in quote
+        parsed = renderer.parse(f"{markdown_code(text)}\n\nafter")
+        assert [token.type for token in parsed] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+        assert bare(parsed[0].content) == words
+    cell = markdown_table(("head", "x"), [(markdown_text(text), "y")])
+    assert_text_in(cell, TABLE, f"headx{words}y", RENDERERS["gfm with linkify"])
+
+
+def test_hostile_text_stays_text() -> None:
+    for text in HOSTILE:
+        assert_text(text)
+
+
 @given(text=TEXTS)
 @example(text="a\\\n- b")
-def test_any_text_stays_text(text: str, renderer: MarkdownIt) -> None:
-    markdown = markdown_text(text)
-    assert kinds(markdown, renderer) <= {"paragraph_open", "inline", "text", "paragraph_close"}
-    assert seen(markdown, renderer) == words_of(text)
+def test_any_text_stays_text(text: str) -> None:
+    assert_text(text)
 
 
-@ANY_RENDERER
-@given(text=TEXTS)
-def test_any_text_stays_text_in_a_quote(text: str, renderer: MarkdownIt) -> None:
-    markdown = f"before\n\n{markdown_quote(text)}\n\nafter"
-    allowed = {
-        "paragraph_open",
-        "inline",
-        "text",
-        "paragraph_close",
-        "hardbreak",
-        "blockquote_open",
-        "blockquote_close",
-    }
-    if words_of(text):
-        assert kinds(markdown, renderer) <= allowed
-        assert seen(markdown, renderer) == f"before{words_of(text)}after"
-    else:
-        assert "*(no text)*" in markdown
+def test_addresses_and_names_get_a_joiner() -> None:
+    """GitHub and Streamlit look for these after parsing, where a backslash no longer helps."""
+    for address in ("https://evil.com", "www.evil.com", "a@b.co", ":smile:", ":red[x]", "@user", "#123"):
+        parsed = RENDERERS["commonmark"].parseInline(markdown_text(address))[0].children or []
+        text = "".join(token.content for token in parsed)
+        assert re.search(f"[:@#]{JOINER}|www{JOINER}", text), address
 
 
-@given(text=TEXTS)
-def test_any_text_stays_in_its_cell(text: str) -> None:
-    markdown = markdown_table(("head", "x"), [(markdown_text(text), "y")])
-    table = kinds(markdown, RENDERERS["gfm with linkify"])
-    plain = kinds(markdown_table(("head", "x"), [("cell", "y")]), RENDERERS["gfm with linkify"])
-    assert table <= plain
-    assert seen(markdown, RENDERERS["gfm with linkify"]) == f"headx{words_of(text)}y"
-
-
-@ANY_RENDERER
-@given(text=TEXTS)
-def test_no_text_closes_its_fence(text: str, renderer: MarkdownIt) -> None:
-    parsed = renderer.parse(f"{markdown_code(text)}\n\nafter")
-    assert [token.type for token in parsed] == ["fence", "paragraph_open", "inline", "paragraph_close"]
-    assert bare(parsed[0].content) == words_of(text)
-
-
-@pytest.mark.parametrize(
-    "address", ["https://evil.com", "www.evil.com", "a@b.co", ":smile:", ":red[x]", "@user", "#123"]
-)
-def test_what_is_recognised_in_finished_text_is_parted_by_a_joiner(address: str) -> None:
-    """GitHub and Streamlit look for these after parsing, where a backslash helps no more."""
-    parsed = RENDERERS["commonmark"].parseInline(markdown_text(address))[0].children or []
-    text = "".join(token.content for token in parsed)
-    assert re.search(f"[:@#]{JOINER}|www{JOINER}", text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_ordinary_sentences_read_well_in_the_raw_file() -> None:
+    for text in (
         "The class label is 1 if the sum of a, b, c and d is even, and 0 otherwise.",
         "If bill_length_mm is at most 37.9, output Adelie; otherwise (say, 40), output Gentoo.",
         "y = 2.8 * x + 4.2, x > 3 and x <= 5",
-    ],
-)
-def test_ordinary_sentences_read_well_in_the_raw_file(text: str) -> None:
-    assert markdown_text(text) == text
+    ):
+        assert markdown_text(text) == text
 
 
 def test_lines_of_a_quote_stay_lines() -> None:

@@ -1,8 +1,7 @@
-"""One set of colours: where they stand, how readable they are, and how far apart without all three cone types."""
+"""Colours: one set for all files, readable on every surface, and distinct for every kind of colour vision."""
 
 import re
 import tomllib
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token, template
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
+EITHER_MODE = pytest.mark.parametrize("mode", MODES)
 HEX = re.compile(r"#[0-9a-fA-F]{3,8}\b")
 SOURCES = [*ROOT.glob("vpp/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("assets/*.js"), ROOT / "app.py"]
 SHEET = (ROOT / "assets/vpp.css").read_text()
@@ -48,7 +48,7 @@ def contrast(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def lab(colour: np.ndarray, sight: str = "full") -> np.ndarray:
-    """OKLab of linear RGB, as a kind of sight has it."""
+    """OKLab of linear RGB for a kind of colour vision."""
     return TO_LAB @ np.cbrt(TO_LMS @ np.clip(np.array(SIGHTS[sight]) @ colour, 0, 1))
 
 
@@ -87,15 +87,11 @@ def test_each_colour_of_streamlits_theme_is_one_token_in_both_themes() -> None:
         assert {Token(light[key], dark[key]) for key in light} <= {*TOKENS.values(), PRIMARY}
 
 
-@pytest.mark.parametrize("name", ["logo.svg", "icon.svg"])
-def test_a_drawing_has_the_colours_of_tokens(name: str) -> None:
-    drawn = colours((ROOT / "assets" / name).read_text())
-    assert drawn == {*TOKENS["accept"], *TOKENS["ink"]}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_charts_have_the_colours_of_tokens(mode: Mode) -> None:
-    assert colours(str(template(mode))) < {token.of(mode) for token in TOKENS.values()}
+def test_drawings_and_charts_have_no_other_colours() -> None:
+    for name in ("logo.svg", "icon.svg"):
+        assert colours((ROOT / "assets" / name).read_text()) == {*TOKENS["accept"], *TOKENS["ink"]}, name
+    for mode in MODES:
+        assert colours(str(template(mode))) < {token.of(mode) for token in TOKENS.values()}, mode
 
 
 def test_no_colour_stands_elsewhere() -> None:
@@ -105,28 +101,25 @@ def test_no_colour_stands_elsewhere() -> None:
     assert found == {"theme.py"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("words", "surface"),
-    [
-        *((words, page) for words in TEXTS for page in PAGES),
-        *(("ink", f"{verdict}-tint") for verdict in VERDICTS),
-        *((verdict, f"{verdict}-tint") for verdict in VERDICTS),
-        ("ink-2", "accept-tint"),
-        ("ink-2", "unsure-tint"),
-        ("ink-3", "accept-tint"),
-        ("ink-3", "reject-tint"),
-        ("paper", "ink"),
-    ],
+WRITTEN_ON = (
+    *((words, page) for words in TEXTS for page in PAGES),
+    *((words, f"{verdict}-tint") for verdict in VERDICTS for words in ("ink", verdict)),
+    ("ink-2", "accept-tint"),
+    ("ink-2", "unsure-tint"),
+    ("ink-3", "accept-tint"),
+    ("ink-3", "reject-tint"),
+    ("paper", "ink"),
+    ("paper", "ink-2"),  # a primary button while pointed at
 )
-def test_words_are_read_on_every_surface(words: str, surface: str, mode: Mode) -> None:
-    assert contrast(seen(words, mode), seen(surface, mode)) >= 4.5
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("share", [0.14, 0.32, MOST_INK / 100])
-def test_ink_is_read_on_inked_cells(share: float, mode: Mode) -> None:
-    assert contrast(seen("ink", mode), inked(share, mode)) >= 4.5
+@EITHER_MODE
+def test_text_is_readable_on_every_surface(mode: Mode) -> None:
+    for words, surface in WRITTEN_ON:
+        assert contrast(seen(words, mode), seen(surface, mode)) >= 4.5, (words, surface)
+    for share in (0.14, 0.32, MOST_INK / 100):
+        assert contrast(seen("ink", mode), inked(share, mode)) >= 4.5, share
+    assert contrast(np.ones(3), linear(PRIMARY.of(mode))) >= 4.5
 
 
 def weighed(weight: float, mode: Mode) -> np.ndarray:
@@ -137,57 +130,38 @@ def weighed(weight: float, mode: Mode) -> np.ndarray:
     return linear("#" + "".join(f"{round(np.interp(weight, places, channel)):02x}" for channel in rgb))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("of", [weighed, inked])
-def test_more_is_drawn_with_more_contrast_in_either_theme(of: Callable[[float, Mode], np.ndarray], mode: Mode) -> None:
-    """To the ground of an empty cell."""
-    contrasts = [contrast(of(share, mode), seen("sunk", mode)) for share in np.linspace(0, 1, 21)]
-    assert contrasts == sorted(set(contrasts))
+@EITHER_MODE
+def test_more_is_drawn_with_more_contrast(mode: Mode) -> None:
+    """Contrast to the ground of an empty cell. Heavy text is in ink, light in ink-2, captions in ink-3."""
+    for of in (weighed, inked):
+        contrasts = [contrast(of(share, mode), seen("sunk", mode)) for share in np.linspace(0, 1, 21)]
+        assert contrasts == sorted(set(contrasts)), of
+    for page in PAGES:
+        loud, quiet, quietest = (contrast(seen(ink, mode), seen(page, mode)) for ink in ("ink", "ink-2", "ink-3"))
+        assert loud > quiet > quietest, page
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("page", PAGES)
-def test_quieter_words_have_less_contrast_in_either_theme(page: str, mode: Mode) -> None:
-    """Bars and heavy hypotheses are in ink, light ones in ink-2, captions in ink-3."""
-    loud, quiet, quietest = (contrast(seen(ink, mode), seen(page, mode)) for ink in ("ink", "ink-2", "ink-3"))
-    assert loud > quiet > quietest
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_primary_button_is_read_and_seen(mode: Mode) -> None:
-    assert contrast(seen("paper", mode), seen("ink-2", mode)) >= 4.5  # while pointed at; on ink it is among the words
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_streamlits_white_ticks_are_read_and_their_boxes_seen(mode: Mode) -> None:
-    button = linear(PRIMARY.of(mode))
-    assert contrast(np.ones(3), button) >= 4.5
-    assert min(contrast(button, seen(page, mode)) for page in PAGES) >= 3
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mark", ["edge", "ink-3", "abstain", *VERDICTS])
-def test_controls_and_marks_are_seen(mark: str, mode: Mode) -> None:
-    assert min(contrast(seen(mark, mode), seen(page, mode)) for page in PAGES) >= 3
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_one_focus_ring_is_seen_on_every_page_and_tint(mode: Mode) -> None:
-    """The only outline of the stylesheet: a second one could be pale, or none."""
-    (ring,) = re.findall(r":focus-visible \{\s*outline: 2px solid var\(--([\w-]+)\); outline-offset: 2px;", SHEET)
-    assert len(re.findall(r"outline(?!-offset)", SHEET)) == 1
-    surfaces = (*PAGES, *(f"{verdict}-tint" for verdict in VERDICTS))
-    assert min(contrast(seen(ring, mode), seen(surface, mode)) for surface in surfaces) >= 3
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_bars_of_past_steps_are_seen_on_paper(mode: Mode) -> None:
+@EITHER_MODE
+def test_controls_marks_and_bars_are_visible(mode: Mode) -> None:
+    marks = {name: seen(name, mode) for name in ("edge", "ink-3", "abstain", *VERDICTS)}
+    marks["box of Streamlit's tick"] = linear(PRIMARY.of(mode))
+    for name, mark in marks.items():
+        assert min(contrast(mark, seen(page, mode)) for page in PAGES) >= 3, name
     assert contrast(seen("past", mode), seen("paper", mode)) >= 3
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_verdicts_stay_apart_for_every_kind_of_sight(sight: str, mode: Mode) -> None:
-    hues = {name: lab(seen(name, mode), sight) for name in (*VERDICTS, "ink")}
-    nearest = min(float(np.linalg.norm(hues[a] - hues[b])) for a, b in combinations(hues, 2))
-    assert nearest >= APART
+@EITHER_MODE
+def test_the_one_focus_ring_is_visible_on_every_page_and_tint(mode: Mode) -> None:
+    """The only outline of the stylesheet: a second one could be pale, or none."""
+    (ring,) = re.findall(r":focus-visible \{\s*outline: 2px solid var\(--([\w-]+)\); outline-offset: 2px;", SHEET)
+    assert len(re.findall(r"outline(?!-offset)", SHEET)) == 1
+    for surface in (*PAGES, *(f"{verdict}-tint" for verdict in VERDICTS)):
+        assert contrast(seen(ring, mode), seen(surface, mode)) >= 3, surface
+
+
+@EITHER_MODE
+def test_verdicts_differ_for_every_kind_of_sight(mode: Mode) -> None:
+    for sight in SIGHTS:
+        hues = {name: lab(seen(name, mode), sight) for name in (*VERDICTS, "ink")}
+        nearest = min(float(np.linalg.norm(hues[a] - hues[b])) for a, b in combinations(hues, 2))
+        assert nearest >= APART, sight

@@ -88,30 +88,28 @@ def test_uncertain_points_are_counted_in_words() -> None:
     assert words.uncertain_sentence(0, 0) == "No test points have been evaluated yet."
 
 
-@pytest.mark.parametrize(
-    ("weights", "sentence"),
-    [
-        ([], "There are no particles yet."),
-        ([1.0], "One idea holds all of the weight."),
-        ([0.0, 1.0], "One idea holds all of the weight."),
-        ([0.02, 0.95, 0.03], f"One idea holds 95{NBSP}% of the weight; two others share the rest."),
-        ([0.4, 0.6], f"One idea holds 60{NBSP}% of the weight; another holds the rest."),
-        ([0.9999, 0.0001], f"One idea holds over 99.9{NBSP}% of the weight; another holds the rest."),
-        ([0.3, 0.4, 0.3], f"No idea has a majority: the heaviest of three holds 40{NBSP}% of the weight."),
-        ([0.1] * 10, f"Ten ideas hold equal weight, 10{NBSP}% each."),
-    ],
-)
-def test_weights_are_told_by_the_leading_idea(weights: list[float], sentence: str) -> None:
-    assert words.weights_sentence(weights) == sentence
+WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
+    ([], "There are no particles yet."),
+    ([1.0], "One idea holds all of the weight."),
+    ([0.0, 1.0], "One idea holds all of the weight."),
+    ([0.02, 0.95, 0.03], "One idea holds 95 % of the weight; two others share the rest."),
+    ([0.4, 0.6], "One idea holds 60 % of the weight; another holds the rest."),
+    ([0.9999, 0.0001], "One idea holds over 99.9 % of the weight; another holds the rest."),
+    ([1.0, 1e-30], "One idea holds over 99.9 % of the weight; another holds the rest."),
+    ([0.3, 0.4, 0.3], "No idea has a majority: the heaviest of three holds 40 % of the weight."),
+    ([0.1] * 10, "Ten ideas hold equal weight, 10 % each."),
+]
 
 
-@pytest.mark.parametrize(
-    ("fraction", "shown"),
-    [(0, "0 %"), (1, "100 %"), (0.22, "22 %"), (0.997, "99.7 %"), (0.004, "0.4 %"), (0.99999, "over 99.9 %"),
-     (1e-9, "under 0.1 %"), (0.996, "99.6 %")],
-)  # fmt: skip
-def test_a_percentage_never_claims_all_or_nothing_falsely(fraction: float, shown: str) -> None:
-    assert words.percent(fraction) == shown.replace(" %", f"{NBSP}%")
+def test_weights_are_told_by_the_leading_idea() -> None:
+    for weights, sentence in WEIGHTS_SENTENCES:
+        assert words.weights_sentence(weights).replace(NBSP, " ") == sentence
+
+
+def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
+    cases = {0: "0 %", 1: "100 %", 0.22: "22 %", 0.997: "99.7 %", 0.004: "0.4 %", 0.99999: "over 99.9 %"}
+    cases |= {1e-9: "under 0.1 %", 0.996: "99.6 %"}
+    assert {fraction: words.percent(fraction).replace(NBSP, " ") for fraction in cases} == cases
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
@@ -128,48 +126,43 @@ def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
     assert 'aria-label="a 1.00"' in votes([("a", sum([0.1] * 10))])
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (0.0, "0"),
-        (3.14159, "3.142"),
-        (2007.25, "2007.2"),
-        (2007.0, "2007"),
-        (123456.7, "123,456.7"),
-        (12_345_678.9, "12,345,679"),
-        (1.2345e12, "1.234e12"),
-        (-1.5e-9, "−1.5e−9"),
-        (0.00012345, "0.0001234"),
-    ],
-)
-def test_a_number_reads_well_at_any_scale(value: float, said: str) -> None:
-    assert words.number(value) == said
+def test_a_number_reads_well_at_any_scale() -> None:
+    cases = {
+        0.0: "0",
+        3.14159: "3.142",
+        2007.25: "2007.2",
+        2007.0: "2007",
+        123456.7: "123,456.7",
+        12_345_678.9: "12,345,679",
+        1.2345e12: "1.234e12",
+        -1.5e-9: "−1.5e−9",
+        0.00012345: "0.0001234",
+    }
+    assert {value: words.number(value) for value in cases} == cases
 
 
-@pytest.mark.parametrize(
-    ("value", "decimals", "shown"),
-    [
-        (65 / 3, 0, "21.7"),
-        (22.0, 0, "22"),
-        (1 / 3, 2, "0.333"),
-        (-0.04, 0, "0"),
-        (-12345.678, 1, "−12,345.68"),
-        (2007.46, 0, "2007.5"),
-        (1234567.891, 2, "1,234,567.891"),
-        (6.5e12 / 3, 0, "2,166,666,666,666.7"),
-        (1.5e300, 0, "1.5e300"),
-        (1.23456e-9, 9, "1.2e−9"),
-        (3.21456e-9, 11, "3.215e−9"),
-        (0.12345678901234, 12, "0.1234567890123"),
-        (math.nan, 2, "undefined"),
-        (-math.inf, 2, "−∞"),
-        (4 / 3, None, "1.333"),
-    ],
-)
-def test_a_value_of_the_target_has_one_decimal_more_than_its_data(
-    value: float, decimals: int | None, shown: str
-) -> None:
-    assert words.target_text(value, decimals) == shown
+TARGET_TEXTS = {
+    (65 / 3, 0): "21.7",
+    (22.0, 0): "22",
+    (1 / 3, 2): "0.333",
+    (-0.04, 0): "0",
+    (-12345.678, 1): "−12,345.68",
+    (2007.46, 0): "2007.5",
+    (1234567.891, 2): "1,234,567.891",
+    (6.5e12 / 3, 0): "2,166,666,666,666.7",
+    (1.5e300, 0): "1.5e300",
+    (1.23456e-9, 9): "1.2e−9",
+    (3.21456e-9, 11): "3.215e−9",
+    (0.12345678901234, 12): "0.1234567890123",
+    (math.nan, 2): "undefined",
+    (-math.inf, 2): "−∞",
+    (4 / 3, None): "1.333",
+}
+
+
+def test_a_value_of_the_target_has_one_decimal_more_than_its_data() -> None:
+    for (value, decimals), shown in TARGET_TEXTS.items():
+        assert words.target_text(value, decimals) == shown
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
@@ -223,10 +216,6 @@ def test_counts_are_grammatical() -> None:
     assert words.listed([]) == ""
 
 
-@pytest.mark.parametrize(("value", "shown"), [(3.6, "4 s"), (190, "3 min 10 s"), (7500, "2 h 05 min")])
-def test_durations_are_short(value: float, shown: str) -> None:
-    assert words.seconds(value).replace(NBSP, " ") == shown
-
-
-def test_one_idea_never_holds_everything_beside_others() -> None:
-    assert words.weights_sentence([1.0, 1e-30]).startswith(f"One idea holds over 99.9{NBSP}% of the weight; another")
+def test_durations_are_short() -> None:
+    cases = {3.6: "4 s", 190: "3 min 10 s", 7500: "2 h 05 min"}
+    assert {value: words.seconds(value).replace(NBSP, " ") for value in cases} == cases

@@ -48,6 +48,19 @@ class SweepResult:
     view: SweepView
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    """One sweep command: the cells it asks for, and how they are run."""
+
+    cells: Sequence[Cell]
+    jobs: int
+    """Workers at a time."""
+    engine: Engine
+    watcher: Watcher
+    since: float
+    """Unix time of the command."""
+
+
 def run_sweep(
     directory: SweepDirectory,
     asked: SweepSpec,
@@ -67,7 +80,8 @@ def run_sweep(
         spec = directory.begin(asked)
         for cell in cells:
             restore(directory.run_of(cell).path)
-        scheduler = _Scheduler(directory, spec, cells, jobs=jobs, engine=engine, watcher=watcher, since=since)
+        command = _Command(cells=cells, jobs=jobs, engine=engine, watcher=watcher, since=since)
+        scheduler = _Scheduler(directory, spec, command)
         with scheduler.stopping_on_signals():
             return scheduler.run()
 
@@ -83,21 +97,10 @@ def shared(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 
 
 class _Scheduler:
-    def __init__(
-        self,
-        directory: SweepDirectory,
-        spec: SweepSpec,
-        cells: Sequence[Cell],
-        *,
-        jobs: int,
-        engine: Engine,
-        watcher: Watcher,
-        since: float,
-    ) -> None:
-        self._directory, self._spec, self._cells = directory, spec, cells
-        self._jobs, self._engine, self._watcher, self._since = jobs, engine, watcher, since
+    def __init__(self, directory: SweepDirectory, spec: SweepSpec, command: _Command) -> None:
+        self._directory, self._spec, self._command = directory, spec, command
         self._reader = SweepReader(directory)
-        self._waiting = deque(cell for cell in cells if self._reader.look(cell).outcome is None)
+        self._waiting = deque(cell for cell in command.cells if self._reader.look(cell).outcome is None)
         self._workers: dict[Cell, Worker] = {}
         self._lost: Counter[Cell] = Counter()
         self._elsewhere: list[Cell] = []
@@ -121,7 +124,7 @@ class _Scheduler:
         return SweepResult(ending=self._ending(), view=self._reader.refresh())
 
     def _ending(self) -> Literal["done", "failed", "stopped"]:
-        if all(self._reader.look(cell).outcome for cell in self._cells):
+        if all(self._reader.look(cell).outcome for cell in self._command.cells):
             return "done"
         return "stopped" if self._stops else "failed"
 
@@ -142,7 +145,7 @@ class _Scheduler:
         self._stops += 1
 
     def _start_workers(self) -> None:
-        while self._waiting and len(self._workers) + len(self._elsewhere) < self._jobs and not self._stops:
+        while self._waiting and len(self._workers) + len(self._elsewhere) < self._command.jobs and not self._stops:
             cell = self._waiting.popleft()
             if self._directory.run_of(cell).is_held():
                 self._elsewhere.append(cell)
@@ -150,8 +153,8 @@ class _Scheduler:
                 self._workers[cell] = self._worker(cell)
 
     def _worker(self, cell: Cell) -> Worker:
-        job = Job(cell=cell, sizes=self._spec.sizes, endpoint=shared(self._spec.endpoint, self._jobs))
-        return self._engine.start(job, self._directory.run_of(cell))
+        job = Job(cell=cell, sizes=self._spec.sizes, endpoint=shared(self._spec.endpoint, self._command.jobs))
+        return self._command.engine.start(job, self._directory.run_of(cell))
 
     def _collect(self) -> None:
         """Handle the workers that have ended."""
@@ -165,7 +168,7 @@ class _Scheduler:
         view = self._reader.look(cell)
         if view.outcome:
             self._write_tables()
-            self._watcher.say(f"{cell.name}: {view.outcome.metric} {view.outcome.test:.4g}")
+            self._command.watcher.say(f"{cell.name}: {view.outcome.metric} {view.outcome.test:.4g}")
         elif code == ENDPOINT_FAILED:
             self._endpoint_failure = self._endpoint_failure or f"{cell.name}: {reason or view.detail}"
             self._stops = max(1, self._stops)
@@ -179,13 +182,13 @@ class _Scheduler:
         if code == LOST:
             self._lost[cell] += 1
             if self._lost[cell] <= MAX_RESTARTS:
-                self._watcher.say(f"{cell.name}: its machine was lost; restarting it")
+                self._command.watcher.say(f"{cell.name}: its machine was lost; restarting it")
                 self._waiting.append(cell)
                 return
             reason = reason or f"its machine was lost {self._lost[cell]} times"
         state = "failed" if reason else view.state
         reason = reason or view.detail or f"see {self._directory.run_of(cell).log}"
-        self._watcher.say(f"{cell.name} {state}, can be run again: {reason}")
+        self._command.watcher.say(f"{cell.name} {state}, can be run again: {reason}")
 
     def _collect_elsewhere(self) -> None:
         for cell in [each for each in self._elsewhere if not self._directory.run_of(each).is_held()]:
@@ -196,8 +199,8 @@ class _Scheduler:
                 self._waiting.appendleft(cell)
 
     def _stop_if_asked(self) -> None:
-        """On a stop command, start no more cells and forward each command to the workers."""
-        if not self._stops and self._directory.is_asked_to_stop(since=self._since):
+        """Start no more cells after a stop command, and forward each command to the workers."""
+        if not self._stops and self._directory.is_asked_to_stop(since=self._command.since):
             self._stops = 1
         if self._stops:
             self._waiting.clear()
@@ -210,8 +213,8 @@ class _Scheduler:
     def _show(self) -> None:
         view = self._reader.refresh()
         view = replace(view, cells=tuple(map(self._with_progress, view.cells)))
-        wanted = set(self._cells)
-        self._watcher.look(view, [each for each in view.cells if each.cell in wanted], jobs=self._jobs)
+        wanted = set(self._command.cells)
+        self._command.watcher.look(view, [each for each in view.cells if each.cell in wanted], jobs=self._command.jobs)
 
     def _with_progress(self, view: CellView) -> CellView:
         """Add the progress that a worker on another machine reports."""

@@ -60,10 +60,9 @@ class Batch:
             return False
         every = [number for row in self.rows for number in row.numbers]
         whole = all(number == math.floor(number) for number in every)
-        return whole and max(every) - min(every) <= _WIDEST_SPAN and self._alike()
-
-    def _alike(self) -> bool:
-        """Whether the columns' largest values are similar, unlike those of flags and years."""
+        if not whole or max(every) - min(every) > _WIDEST_SPAN:
+            return False
+        # Columns of one sequence have similar maxima, unlike flags and years.
         largest = [float(np.nanmax(self.values(Cell(name)))) for name in self.numeric]
         return max(largest) - min(largest) <= 0.5 * max(abs(number) for number in largest) + 2
 

@@ -92,14 +92,6 @@ def _kept(request: Request, current: Current, idea: Idea) -> tuple[str, str]:
 
 
 def _style(request: Request) -> Style:
-    """Draw a style."""
-    batch, rng = request.batch, request.rng
+    batch = request.batch
     nouns = ("integer", "number", "digit") if batch.sequential and batch.whole_numbers else ("number", "value")
-    return Style(
-        frame=int(rng.integers(12)),
-        signs=bool(rng.random() < 0.25),
-        noun=nouns[int(rng.integers(len(nouns)))],
-        synonym=int(rng.integers(12)),
-        target=request.reading.target,
-        names=batch.names,
-    )
+    return Style.drawn(request.rng, nouns, target=request.reading.target, names=batch.names)

@@ -102,14 +102,7 @@ def _written(rule: Rule, style: Style) -> str:
 
 def _style(columns: Columns, reading: Reading, rng: Generator) -> Style:
     nouns = ("integer", "number") if columns.sequential else ("number", "value")
-    return Style(
-        frame=int(rng.integers(12)),
-        signs=bool(rng.random() < 0.25),
-        noun=nouns[int(rng.integers(len(nouns)))],
-        synonym=int(rng.integers(12)),
-        target=reading.target,
-        names=columns.names,
-    )
+    return Style.drawn(rng, nouns, target=reading.target, names=columns.names)
 
 
 def _draw_form(weights: dict[str, float], hinted: set[str], temperature: float, rng: Generator) -> str:

@@ -304,17 +304,6 @@ class Fails(Check):
         return None if passed is None else not passed
 
 
-@dataclass(frozen=True, slots=True)
-class Both(Check):
-    """Conjunction of two checks."""
-
-    first: Check
-    second: Check
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        return conjunction((self.first.passes(value, row), self.second.passes(value, row)))
-
-
 _ORDER: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,

@@ -4,6 +4,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from numpy.random import Generator
+
 from vpp.demo.lexer import RESERVED
 from vpp.demo.terms import (
     EVEN,
@@ -51,6 +53,18 @@ class Style:
     """Name of the target, for `name = formula`; empty to avoid it."""
     names: tuple[str, ...] = ()
     """Columns; a category's name that could be read as one of them is quoted."""
+
+    @classmethod
+    def drawn(cls, rng: Generator, nouns: tuple[str, ...], *, target: str, names: tuple[str, ...]) -> "Style":
+        """Draw a style with one of the nouns."""
+        return cls(
+            frame=int(rng.integers(12)),
+            signs=bool(rng.random() < 0.25),
+            noun=nouns[int(rng.integers(len(nouns)))],
+            synonym=int(rng.integers(12)),
+            target=target,
+            names=names,
+        )
 
 
 PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^()\n\"]*\))?")

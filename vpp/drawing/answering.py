@@ -46,8 +46,8 @@ def vote_html(
         parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale, decimals=decimals)))
     parts.append(caption(sure_sentence(vote, scale=scale, n_classes=n_classes)))
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
-    said = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
-    return f'<div class="verdict">{said}</div>'
+    html = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
+    return f'<div class="verdict">{html}</div>'
 
 
 def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None) -> str:
@@ -113,13 +113,13 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
 
 
 def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
-    said = vote.said[slots[0]]
-    if said.value is None:
+    prediction = vote.said[slots[0]]
+    if prediction.value is None:
         answer = badge("abs", "no readable answer")
     else:
-        differs = vote.is_label and bool(vote.voices) and said.value != vote.answer
-        answer = f"<b>{text(said.value)}</b> (dissents)" if differs else text(value_text(said.value))
-    why = said.explanation or said.reason or "no reason given"
+        differs = vote.is_label and bool(vote.voices) and prediction.value != vote.answer
+        answer = f"<b>{text(prediction.value)}</b> (dissents)" if differs else text(value_text(prediction.value))
+    why = prediction.explanation or prediction.reason or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
     weight = weight_text(math.fsum(vote.weights[slot] for slot in slots))
     return (
@@ -150,7 +150,7 @@ def _answers(n: int) -> str:
 
 
 def _backers(vote: Vote) -> int:
-    return sum(said.value == vote.answer for said in vote.said)
+    return sum(prediction.value == vote.answer for prediction in vote.said)
 
 
 def _behind(vote: Vote, share: float, n: int, is_weighted: bool) -> str:
@@ -163,7 +163,7 @@ def _unanimous(vote: Vote) -> str:
     if len(vote.voices) == 1:
         return f"Particle {vote.voices[0]} alone holds weight and answered, so nothing can differ."
     if vote.abstained > 0:
-        n = sum(said.value is None for said in vote.said)
+        n = sum(prediction.value is None for prediction in vote.said)
         gave = f"{in_words(n)} of {in_words(len(vote.said))}, with {percent(vote.abstained)} of the weight, gave none"
         return f"All that gave a readable answer agree; {gave}."
     n_voices = len(vote.voices)
@@ -183,11 +183,11 @@ def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
 
 def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
     """`particle 9, says 0: “…”`"""
-    said = vote.said[slot]
-    why = " ".join(said.explanation.split())
+    prediction = vote.said[slot]
+    why = " ".join(prediction.explanation.split())
     short = why if len(why) <= LONGEST else f"{why[:LONGEST].rsplit(' ', 1)[0]} …"
     weight = f" of weight {weight_text(vote.weights[slot])}" if with_weight else ""
-    return f"particle {slot}{weight}, says {value_text(said.value)}{f': “{short}”' if short else '.'}"
+    return f"particle {slot}{weight}, says {value_text(prediction.value)}{f': “{short}”' if short else '.'}"
 
 
 # Inputs outside the data

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from vpp.data.dataset import Dataset
@@ -102,7 +102,7 @@ class Badges:
         return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
 
     def fate(self, at: StepView, slot: int) -> Marks:
-        """What resampling and the end of the step did with the text."""
+        """Effect of resampling and of the end of the step on the text."""
         copies = heirs(at, slot)
         if not copies:
             return (("gone", f"resampled away at step {at.step}"),)
@@ -127,7 +127,7 @@ class Badges:
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
-    """What became of slots when all agreed and K fell."""
+    """Badges of slots dropped or renumbered when all agreed and K fell."""
     if at.shrunk is None:
         return ()
     kept = [new for slot in slots for new in kept_as(at, slot)]
@@ -226,13 +226,13 @@ class Folds:
         is_judged = proposed.why == "likelihood"
         keeps = f"particle {slot} keeps it{': proposal rejected' if is_judged and not proposed.accepted else ''}"
         says = f"what particle {slot} says next{': accepted' if is_judged else ''}"
-        return self._fold(
-            at,
-            slot,
+        return replace(
+            self._asked(at, slot),
             name=name,
             mark=proposal_mark(proposed) if proposed.why != "taken" else "",
             title=says if proposed.accepted else keeps,
             sentence=self.run.text(proposed.proposal or proposed.parent),
+            notes=self._notes(at, slot),
         )
 
     def judged(self, at: StepView, slot: int) -> tuple[Fold, ...]:
@@ -240,37 +240,27 @@ class Folds:
         proposed = at.proposed.get(slot)
         if proposed is None:
             return ()
+        asked = self._asked(at, slot)
         if proposed.why in ("taken", "unchanged"):
-            notes = self._shown(at, proposed)
-            title = "what the optimizer was asked and answered"
-            return (self._fold(at, slot, name="asked", mark="", title=title, notes=notes),)
+            return (asked,)
+        judged = replace(asked, mark=proposal_mark(proposed), notes=self._notes(at, slot))
         if proposed.accepted:
-            return (self._fold(at, slot, name="why", mark="acc", title="why it was accepted"),)
+            return (replace(judged, name="why", title="why it was accepted"),)
         sentence = self.run.text(proposed.proposal) if proposed.proposal else ""
         title = "rejected proposal" if proposed.why == "likelihood" else f"{_unused(proposed)} proposal"
-        return (self._fold(at, slot, name="rejected", mark=proposal_mark(proposed), title=title, sentence=sentence),)
+        return (replace(judged, name="rejected", title=title, sentence=sentence),)
 
-    def _fold(
-        self,
-        at: StepView,
-        slot: int,
-        *,
-        name: str,
-        mark: Mark,
-        title: str,
-        sentence: str = "",
-        notes: tuple[str, ...] | None = None,
-    ) -> Fold:
-        """A fold with prompt and answer; notes: None for all notes on the decision."""
+    def _asked(self, at: StepView, slot: int) -> Fold:
+        """Prompt and answer of the slot's proposal. The prompt is rebuilt, if the journal has what was shown in it."""
+        proposed = at.proposed[slot]
         is_included = self.wanted is None or slot in self.wanted
         prompt = (self.prompts.proposal(self.run.view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
         return Fold(
-            name=name,
-            mark=mark,
-            title=title,
-            sentence=sentence,
-            notes=self._notes(at, slot) if notes is None else notes,
-            raw=((PROMPT, prompt), *_answered(at.proposed[slot])),
+            name="asked",
+            mark="",
+            title="what the optimizer was asked and answered",
+            notes=self._shown(at, proposed),
+            raw=((PROMPT, prompt), *_answered(proposed)),
             slot=None if self.wanted is None else slot,
         )
 

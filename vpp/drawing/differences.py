@@ -71,10 +71,10 @@ def _idea(idea: SharedIdea, runs: Mapping[int, Candidate]) -> str:
 
 def _wordings(idea: SharedIdea) -> str:
     """Caption with the number of wordings per run; a text that two runs share counts in both."""
-    said = [(CODES[place], holding.n_texts) for place, holding in idea.by_run.items()]
-    if sum(n for _, n in said) == 1:
+    wordings = [(CODES[place], holding.n_texts) for place, holding in idea.by_run.items()]
+    if sum(n for _, n in wordings) == 1:
         return ""
-    counts = listed([f"{counted(n, 'wording')} in {code}" for code, n in said])
+    counts = listed([f"{counted(n, 'wording')} in {code}" for code, n in wordings])
     return f'<p class="cap">The heaviest of {text(counts)}.</p>'
 
 

@@ -51,9 +51,9 @@ def picture() -> str:
         f"{votes(sorted(shares.items(), key=lambda share: -share[1]))}"
         f"<p><b>I don’t know:</b> {text(leads)} leads, with only {weight_text(shares[leads], 2)} behind it.</p></div>"
     )
-    said = caption("An illustration. Bar: weight. Squares: eight rows, crossed where the sentence is wrong.")
+    legend = caption("An illustration. Bar: weight. Squares: eight rows, crossed where the sentence is wrong.")
     deck = f'<div class="deck">{cards}</div>'
-    return f'<figure class="first" role="img" aria-label="{text(ALT)}">{deck}{vote}{said}</figure>'
+    return f'<figure class="first" role="img" aria-label="{text(ALT)}">{deck}{vote}{legend}</figure>'
 
 
 def _card(voice: _Voice) -> str:

@@ -271,16 +271,16 @@ def _origins(sentences: Sequence[Origin]) -> str:
 def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
     """An entry per change; steps without a change share a line, and so do the changes skipped."""
     stretches = _stretches(line)
-    said = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
+    texts = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
     changes = [i for i, stretch in enumerate(stretches) if stretch[0].changed]
     begin = changes[skipped + 1] if skipped > 0 else 1
-    yield _change(line[0], "", said[0], is_weighted=is_weighted)
+    yield _change(line[0], "", texts[0], is_weighted=is_weighted)
     if skipped > 0:
         yield _skipped(skipped, stretches[begin][0].step)
     for i in range(begin, len(stretches)):
         first = stretches[i][0]
         is_change = first.changed
-        yield _change(first, said[i - 1], said[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
+        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
 
 
 def _stretches(line: Sequence[Ancestor]) -> list[list[Ancestor]]:
@@ -321,8 +321,8 @@ def _marks(each: Ancestor, before: str, says: str) -> Iterator[tuple[Mark, str]]
         yield "", f"{percent(kept_share(before, says))} of the words kept"
 
 
-def _before(said: str) -> str:
-    return f'<details class="par"><summary>what it said before</summary><p class="hyp">{text(said)}</p></details>'
+def _before(sentence: str) -> str:
+    return f'<details class="par"><summary>what it said before</summary><p class="hyp">{text(sentence)}</p></details>'
 
 
 def _still(stretch: Sequence[Ancestor]) -> str:

@@ -65,8 +65,8 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
     if not others:
         return ""
     title = f"{counted(len(others), 'other wording')} with the same answers"
-    said = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
-    return f'<details class="par" data-fold="wordings"><summary>{title}</summary>{said}</details>'
+    wordings = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
+    return f'<details class="par" data-fold="wordings"><summary>{title}</summary>{wordings}</details>'
 
 
 def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:

@@ -68,7 +68,7 @@ class Matrix:
     """Id of the open row, and the HTML under it."""
 
     def html(self, shown: Sequence[Point]) -> str:
-        """Table with a row per point; rows open where pages/parts/frame.py draws it with `rows_to_open`."""
+        """Table with a row per point; rows open where pages/parts/pieces.py draws it with `rows_to_open`."""
         peak = max((column.weight for column in self.columns), default=1) or 1
         columns = "".join(_head(column, peak) for column in self.columns)
         tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"
@@ -232,31 +232,31 @@ def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
             "All voices answer alike." + (f" The heaviest, particle {first.speaker}, says:"),
             _sentence(text(sentence(first.speaker))),
         )
-    said = sentence(first.speaker)
-    shown = "".join(_other(camp, said, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
+    sentence_of_first = sentence(first.speaker)
+    shown = "".join(_other(camp, sentence_of_first, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
     more = len(others) - MOST_CAMPS
     rest = markup.caption(f"And {counted(more, 'lighter camp')} more.") if more > 0 else ""
-    return f'<div class="camps">{_camp(first, text(said))}{shown}{rest}</div>'
+    return f'<div class="camps">{_camp(first, text(sentence_of_first))}{shown}{rest}</div>'
 
 
 def _alone(words: str, sentence: str = "") -> str:
     return f'<div class="camps">{markup.caption(words)}{sentence}</div>'
 
 
-def _camp(camp: Camp, said: str, note: str = "") -> str:
+def _camp(camp: Camp, html: str, note: str = "") -> str:
     many = len(camp.slots)
     place = "the first of {} of equal weight" if camp.is_even else "the heaviest of {}"
     whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
     head = f'<p class="camp"><b>{text(camp.name)}</b> {text(percent(min(camp.weight, 1.0)))} of the weight · {whom}</p>'
-    return f"<section>{head}{_sentence(said)}{markup.caption(note) if note else ''}</section>"
+    return f"<section>{head}{_sentence(html)}{markup.caption(note) if note else ''}</section>"
 
 
-def _other(camp: Camp, first: str, said: str) -> str:
-    if said == first:
-        return _camp(camp, text(said), "The very same words: the learner read them in two ways.")
-    if is_rewritten(first, said):
-        return _camp(camp, text(said), "Fewer than half the words are shared: shown as it is.")
-    return _camp(camp, diff_html(first, said), "Underlined: only here. Struck: only in the first.")
+def _other(camp: Camp, first: str, sentence: str) -> str:
+    if sentence == first:
+        return _camp(camp, text(sentence), "The very same words: the learner read them in two ways.")
+    if is_rewritten(first, sentence):
+        return _camp(camp, text(sentence), "Fewer than half the words are shared: shown as it is.")
+    return _camp(camp, diff_html(first, sentence), "Underlined: only here. Struck: only in the first.")
 
 
 def _sentence(html: str) -> str:

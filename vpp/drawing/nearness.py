@@ -72,7 +72,7 @@ def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
     head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
     caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
     drawn = f'<table class="kin">{caption}{head}<tbody>{body}</tbody></table>'
-    return scrolling(drawn, "How near the ideas are", "kin-wrap")
+    return scrolling(drawn, "Agreement between hypotheses", "kin-wrap")
 
 
 def _begins(order: Sequence[int], groups: Sequence[Group]) -> set[int]:

@@ -1,4 +1,4 @@
-"""The library's front door: `vpp.fit`, `vpp.load_run`, and the Posterior that they give."""
+"""The library: `vpp.fit`, `vpp.load_run`, and the Posterior that they return."""
 
 from vpp.library.fitting import fit, load_run
 from vpp.library.posterior import Particle, Posterior

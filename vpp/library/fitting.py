@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.1
 FILE = "file:"
-"""Begins an endpoint that is a model file on this machine."""
+"""Prefix of an endpoint that is a model file on this machine."""
 
 
 def fit(
@@ -51,14 +51,14 @@ def fit(
     read_as: ReadAs = DETECT,
     **config: Any,
 ) -> Posterior:
-    """Learns a posterior over sentences that predict `target`, in a worker process of its own.
+    """Learn a posterior over sentences that predict `target`, in a separate worker process.
 
-    data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how a file is read, where that is not
-    to be found from it. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model,
-    "file:MODEL.gguf" for a model file on this machine, the base URL of an OpenAI-compatible server (its model from
-    VPP_MODEL; answers are held to a form where it can), or an EndpointSpec, which gives free text unless it says
-    structured="auto". templates: a set of the gallery, or "auto". config: any option of `settings.Config`.
-    Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last whole step.
+    data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
+    fails. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, "file:MODEL.gguf"
+    for a model file on this machine, the base URL of an OpenAI-compatible server (its model from VPP_MODEL, with
+    structured answers if the server has them), or an EndpointSpec, which gives free text unless it has
+    structured="auto". templates: a prompt set, or "auto". config: any option of `settings.Config`.
+    Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
     environment = system.environment()
     settings = _settings(preset_name, config)
@@ -87,7 +87,7 @@ def fit(
 
 
 def load_run(directory: str | Path) -> Posterior:
-    """The posterior of a run on disk, however far it has come. Raises RunError where there is none."""
+    """Return the posterior of a run on disk, finished or not. Raises RunError if there is no run."""
     run = RunDirectory(directory)
     run.spec()
     return Posterior(run)
@@ -114,7 +114,7 @@ def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> Endpoin
 
 
 def _planned(endpoint: EndpointSpec) -> EndpointSpec:
-    """A model file's endpoint with slots and context for this machine."""
+    """Return a model file's endpoint with slots and context for this machine."""
     check_allowed(system.keys().model_files)
     return endpoint_for(endpoint.gguf, endpoint)[0]
 
@@ -128,7 +128,7 @@ _FAILURES: dict[str, type[VppError]] = {
 
 
 def _wait(directory: RunDirectory) -> None:
-    """Until the run has ended. Raises what it ended with."""
+    """Wait until the run has ended. Raises the error of a failed or interrupted run."""
     reader = RunReader(directory)
     try:
         state = reader.refresh().state
@@ -142,5 +142,5 @@ def _wait(directory: RunDirectory) -> None:
         view = reader.refresh().view
         raise _FAILURES[view.failure or "error"](view.detail)
     if state == "interrupted":
-        mend = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
-        raise RunError(f"the worker of {directory.path} ended early: {mend}")
+        fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
+        raise RunError(f"the worker of {directory.path} ended early: {fix}")

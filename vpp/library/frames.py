@@ -1,4 +1,4 @@
-"""pandas at the library's door: what is taken for a table, and the frame that a posterior gives back."""
+"""Conversion between pandas frames and tables, and the frame of a posterior's disagreement."""
 
 import math
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 AS_WRITTEN = ReadAs(encoding="utf-8", delimiter=",", header=True, skip_lines=0)
-"""How a frame becomes a table: as it was just written, with nothing left to find."""
+"""Format of the CSV that a frame is converted to, so that nothing is detected."""
 
 
 def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DETECT) -> Table:
-    """A file's path, a frame, or a Table as a Table; `read_as` tells how a file is read.
+    """Return a file, a frame or a Table as a Table. read_as: how to read a file.
 
-    Raises InputError where a path cannot be read, and for a frame's row without a value: a CSV has no such line, so
-    that later rows would lose their places.
+    Raises InputError for an unreadable path, and for a frame's row without any value: a CSV would drop that line and
+    shift the rows after it.
     """
     if isinstance(data, Table):
         return data
@@ -39,14 +39,14 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
             raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
     if not hasattr(data, "itertuples"):
         raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
-    empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_is_told, line))]
+    empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_has_value, line))]
     if empty:
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
     return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
 
 
 def _csv(frame: "pd.DataFrame") -> bytes:
-    """Return the frame as CSV. Raises InputError where a cell is not Unicode text."""
+    """Return the frame as CSV. Raises InputError if a cell is not Unicode text."""
     text = StringIO()
     frame.to_csv(text, index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
     try:
@@ -55,7 +55,7 @@ def _csv(frame: "pd.DataFrame") -> bytes:
         raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
 
 
-def _is_told(cell: object) -> bool:
+def _has_value(cell: object) -> bool:
     """Whether a cell holds something that a CSV keeps."""
     import pandas as pd
 
@@ -66,11 +66,12 @@ def _is_told(cell: object) -> bool:
 def disagreement_frame(
     rows: Sequence[Row], votes: Sequence[Votes], averaged: Votes, weights: Sequence[float], *, task: Task
 ) -> "pd.DataFrame":
-    """A line a row, the most divided first, by row id. rows: (N,); votes: (N, K); averaged: (N,); weights: (K,).
+    """Return one line per row, most divided first, indexed by row id.
 
-    truth, prediction; for labels share, its weight, and entropy_bits of the vote; for numbers spread, the weighted
-    standard deviation, and low to high, which hold 90 % of the weight; then abstained, a weight, uncertain (Section
-    4.3), and each particle's answer. What is not known is None or NaN.
+    rows: (N,); votes: (N, K); averaged: (N,); weights: (K,). Columns: truth, prediction; for labels share (the
+    prediction's weight) and entropy_bits of the vote, for numbers spread (weighted standard deviation) and low to high
+    (90 % of the weight); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown values are
+    None or NaN.
     """
     import pandas as pd
 
@@ -93,7 +94,7 @@ def disagreement_frame(
 
 
 def _of_labels(votes: Votes, answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:
-    """Doubt and the columns that say it."""
+    """Return the sort key, uncertainty, and its columns."""
     entropy = vote_entropy(votes, weights)
     share = vote_shares(votes, weights).get(answer, 0.0) if answer is not None else 0.0
     return entropy, {"share": share, "entropy_bits": entropy if math.isfinite(entropy) else math.nan}

@@ -32,30 +32,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Particle:
-    """One hypothesis of the last whole population."""
+    """One hypothesis of the last complete population."""
 
     slot: int
     weight: float
     """Normalised."""
     text: str
-    """The whole hypothesis, the seed sentence included."""
+    """The complete hypothesis, seed sentence included."""
     idea: int
-    """Number, from 0, of its idea in `Posterior.ideas`."""
+    """Index of its idea in `Posterior.ideas`."""
     log_likelihood: float | None
-    """Natural log, summed over the rows that made the weights; None where the method keeps none."""
+    """Natural log, summed over the rows that made the weights; None if the method has none."""
 
 
 class Posterior:
-    """A run's weighted hypotheses, as they stood when it was opened."""
+    """A run's weighted hypotheses at the time it was opened.
+
+    hypotheses: (K,) texts, by slot. weights: (K,) normalised.
+    """
 
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
         self._reader = RunReader(directory)
         self.view = self._reader.refresh().view
+        self.hypotheses = [self.view.texts[p.hypothesis] for p in self.view.population]
+        self.weights = list(self.view.weights)
 
     @property
     def particles(self) -> tuple[Particle, ...]:
-        """(K,) by slot; empty before the first population is whole."""
+        """(K,) by slot; empty before the first population is complete."""
         merged = merge_ideas(self.view, self._reader.dataset())
         if merged is None:
             return ()
@@ -73,40 +78,30 @@ class Posterior:
 
     @property
     def ideas(self) -> tuple[Idea, ...]:
-        """Particles that answer alike are one idea; the heaviest first."""
+        """Particles grouped by identical predictions, the heaviest group first."""
         return tuple(merge_ideas(self.view, self._reader.dataset()) or ())
 
     @property
-    def hypotheses(self) -> list[str]:
-        """(K,) texts, by slot."""
-        return [self.view.texts[p.hypothesis] for p in self.view.population]
-
-    @property
-    def weights(self) -> list[float]:
-        """(K,) normalised."""
-        return list(self.view.weights)
-
-    @property
     def ruled_out(self) -> tuple[RuledOut, ...]:
-        """Texts rejected, resampled away or not readable, the newest first, with the rows that speak against each."""
+        """Texts rejected, lost in resampling or unreadable, the newest first, with the rows that contradict each."""
         return ruled_out(self.view, self._reader.dataset())
 
     @property
     def result(self) -> dict[str, Any]:
-        """What the run came to: the object that `--json` ends with."""
+        """Return the run's result: the object that `--json` prints."""
         return result(self.directory, self.view)
 
     def lineage(self, slot: int) -> tuple[Ancestor, ...]:
-        """A particle's way from the first hypothesis to now, a record a step. Raises InputError, RunError."""
+        """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""
         family = genealogy(self.view)
         if family is None:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
         return family.ancestry(slot)
 
     def ask(self, table: "Table | str | Path | pd.DataFrame") -> Answers:
-        """Every particle's answer to every row. Raises EndpointError, DataError for a missing column.
+        """Ask every particle about every row. Raises EndpointError, DataError for a missing column.
 
-        Not from inside a running event loop: use `await vpp.runs.asking.ask(...)` there.
+        Inside a running event loop use `await vpp.runs.asking.ask(...)` instead.
         """
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
@@ -114,18 +109,18 @@ class Posterior:
         return asyncio.run(ask(self.directory, rows, keys=system.keys(), cache_dir=environment.cache_dir))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
-        """The averaged prediction a row (Eq. 7 or 8); None where every particle abstains."""
+        """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
         return list(averages_asked(self.ask(table), self._reader.refresh().spec.config))
 
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
-        """Votes and doubt, a line a row, the most divided first: of the test rows as evaluated, or of new rows, asked.
+        """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
 
-        Raises RunError before the test rows are evaluated; for new rows as `ask` does.
+        Without a table the evaluated test rows are used; raises RunError before they are evaluated.
         """
         dataset = self._reader.dataset()
         if table is not None:
             answers = self.ask(table)
-            votes = [tuple(p.value for p in said) for said in zip(*answers.predictions, strict=True)]
+            votes = [tuple(p.value for p in row) for row in zip(*answers.predictions, strict=True)]
             averaged = averages_asked(answers, self._reader.refresh().spec.config)
             return disagreement_frame(answers.rows, votes, averaged, answers.weights, task=dataset.task)
         test = self.view.evaluated.get("test")
@@ -137,15 +132,15 @@ class Posterior:
         return disagreement_frame(rows_of(test, dataset), votes, averages(test), test.weights, task=dataset.task)
 
     def to_arviz(self) -> "InferenceData":
-        """The particles for ArviZ (see vpp.reporting.inference_data). Raises InputError where it is not installed."""
+        """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""
         return inference_data(self._reader)
 
     def report(self) -> str:
-        """The run's report in markdown."""
+        """Return the run's report in markdown."""
         return report_markdown(self._reader)
 
     def report_html(self) -> str:
-        """The report as a page of its own, with live charts: about 5 MB."""
+        """Return the report as a page with live charts, about 5 MB."""
         return report_html(self._reader)
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ def checked_address(base_url: str) -> str:
     """Return the address without a slash at its end. Raises InputError."""
     address = base_url.strip().rstrip("/")
     if not _is_complete(address):
-        raise InputError(f"the endpoint's address {address[:200]!r} is not whole: write it as {_example(address)}")
+        raise InputError(f"the endpoint's address {address[:200]!r} is incomplete: write it as {_example(address)}")
     if "@" in urlsplit(address).netloc:
         raise InputError("the endpoint's address holds a user name or password: give it as the API key instead")
     if {"?", "#"} & set(address):

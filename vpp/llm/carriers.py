@@ -20,7 +20,7 @@ class CarrierTest:
 
     carrier: Carrier
     outcome: Literal["honoured", "ignored", "refused"]
-    said: str
+    answer: str
     """The model's answer, or the server's reason."""
     is_answered: bool
     """Whether the server answered, with or without the field."""

@@ -256,12 +256,12 @@ async def _structured(carriers: Carriers) -> Finding:
     if carrier := honoured(tested):
         words = f"honoured through {carrier}: --structured auto, choice and regex use it"
         return Finding(name=name, mark="works", words=words, values={"structured": "honoured", "carrier": carrier})
-    refused = [f"{one.carrier} refused: {_quoted(one.said)}" for one in tested if one.outcome == "refused"]
+    refused = [f"{one.carrier} refused: {_quoted(one.answer)}" for one in tested if one.outcome == "refused"]
     ignored = [one for one in tested if one.outcome == "ignored"]
     words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
     if ignored:
         names = ", ".join(one.carrier for one in ignored)
-        words += f"; ignored in silence: {names}: asked for one of two words, it said {_quoted(ignored[0].said)}"
+        words += f"; ignored in silence: {names}: asked for one of two words, it said {_quoted(ignored[0].answer)}"
     return Finding(name=name, mark="note", words=words, values={"structured": "refused" if refused else "ignored"})
 
 

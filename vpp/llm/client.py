@@ -20,7 +20,7 @@ from vpp.llm.errors import BodyTooLarge
 from vpp.llm.gate import Gate
 
 BODY_LIMIT = 8 * 2**20
-"""Bytes of a reply after decompression: forty times the longest answer that is kept."""
+"""Bytes of a reply after decompression: forty times the longest stored answer."""
 CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
 """Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.

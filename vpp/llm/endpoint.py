@@ -91,7 +91,6 @@ class Endpoint:
         temperature: float,
         seed: int,
         max_tokens: int,
-        response_format: dict[str, Any] | None = None,
         structured: Structure | None = None,
     ) -> Completion:
         """Return an answer from the cache or the server; its text is empty if the model repeatedly gives none.
@@ -103,7 +102,7 @@ class Endpoint:
             "max_tokens": max_tokens,
             "temperature": temperature,
             "seed": seed,
-            "response_format": response_format,
+            "response_format": None,  # part of every cache key, also if no structure sets it
             **request_options(structured),
             **effort_options(self.server.effort),
         }

@@ -54,7 +54,7 @@ def http_fault(status: int, words: str) -> Fault:
 
 def slow_fault(timeout_s: float) -> Fault:
     """Return the fault of an attempt without a complete answer in time."""
-    return Fault("no answer in time", f"no whole answer within {timeout_s:g} s", FIX_SLOW)
+    return Fault("no answer in time", f"no complete answer within {timeout_s:g} s", FIX_SLOW)
 
 
 def transport_fault(error: BaseException, *, base_url: str) -> Fault:

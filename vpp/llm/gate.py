@@ -209,11 +209,11 @@ def named(text: str) -> Named:
 
 def _is_below(path: str, top: str) -> bool:
     """Whether a path is `top` or below it, however a server parses it; every path is below an empty `top`."""
-    whole = path.rstrip("/")
-    if not top or whole == top:
+    trimmed = path.rstrip("/")
+    if not top or trimmed == top:
         return True
-    below = whole.removeprefix(f"{top}/").split("/")
-    return whole.startswith(f"{top}/") and all(part not in (".", "..") and _PLAIN.fullmatch(part) for part in below)
+    below = trimmed.removeprefix(f"{top}/").split("/")
+    return trimmed.startswith(f"{top}/") and all(part not in (".", "..") and _PLAIN.fullmatch(part) for part in below)
 
 
 def kind_of(address: Address) -> Kind:

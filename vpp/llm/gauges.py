@@ -10,15 +10,13 @@ import socket
 import ssl
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
-from vpp.llm.errors import root_of
 from vpp.llm.gate import Gate
 
 PAGE_LIMIT = 2 * 2**20
@@ -96,51 +94,27 @@ def load_words(load: Load) -> str:
 
 
 def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
-    """Return a small page at the server's root (/health, /version, /metrics), asked once and without a key.
+    """Return a small page at the server's root (/health, /version, /metrics), asked once, without a key or a proxy.
 
     None if it does not answer 200 within 2 s, or the gate forbids it. A page that takes longer is cut off.
     """
+    parts = urlsplit(base_url)
+    host, is_tls = parts.hostname or "", parts.scheme == "https"
     try:
         gate.check(base_url)
-        with _opener(base_url, gate).open(root_of(base_url) + path, timeout=TIMEOUT_S) as page:
-            return str(page.read(PAGE_LIMIT).decode("utf-8", "replace")) if page.status == 200 else None
+        with closing(
+            (http.client.HTTPSConnection if is_tls else http.client.HTTPConnection)(host, parts.port)
+        ) as asked:
+            connection = _connected(host, asked.port, gate.socket_factory(base_url))
+            asked.sock = (
+                ssl.create_default_context().wrap_socket(connection, server_hostname=host) if is_tls else connection
+            )
+            _shut_in_time(asked.sock)
+            asked.request("GET", path)
+            page = asked.getresponse()
+            return page.read(PAGE_LIMIT).decode("utf-8", "replace") if page.status == 200 else None
     except (OSError, ValueError, http.client.HTTPException, InputError):
         return None
-
-
-def _opener(base_url: str, gate: Gate) -> urllib.request.OpenerDirector:
-    """Through a proxy of the environment where the gate trusts one; else straight, each address checked."""
-    host = urlsplit(base_url).hostname or ""
-    has_proxy = urlsplit(base_url).scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host)
-    make = None if has_proxy and gate.trusts_proxy(base_url) else gate.socket_factory(base_url)
-
-    class Plain(http.client.HTTPConnection):
-        def connect(self) -> None:
-            if make:
-                self.sock = _connected(self.host, self.port, make)
-            else:
-                super().connect()
-            _shut_in_time(self.sock)
-
-    class Tls(http.client.HTTPSConnection):
-        def connect(self) -> None:
-            if make:
-                line = _connected(self.host, self.port, make)
-                self.sock = ssl.create_default_context().wrap_socket(line, server_hostname=self.host)
-            else:
-                super().connect()
-            _shut_in_time(self.sock)
-
-    class OverPlain(urllib.request.HTTPHandler):
-        def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-            return self.do_open(Plain, req)
-
-    class OverTls(urllib.request.HTTPSHandler):
-        def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-            return self.do_open(Tls, req)
-
-    proxies = urllib.request.ProxyHandler({} if make else None)
-    return urllib.request.build_opener(proxies, _NoRedirect(), OverPlain(), OverTls())
 
 
 def _shut_in_time(connection: socket.socket) -> None:
@@ -170,13 +144,6 @@ def _connected(host: str, port: int, make: Callable[[Any], socket.socket]) -> so
             if connection is not None:
                 connection.close()
     raise failure
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
 
 
 class Gauge:

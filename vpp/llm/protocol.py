@@ -201,7 +201,7 @@ def _not_json(body: bytes, secret: str) -> OddReply:
     if head.startswith((b"data:", b"event:", b": ")):
         fix = "switch streaming off at the server or the proxy before it"
         return OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
-    return OddReply("broken JSON", f"answered something that is not whole JSON: {_excerpt(body, secret)}")
+    return OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
 
 
 def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:

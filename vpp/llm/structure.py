@@ -120,48 +120,48 @@ def structured_answers(option: str, carrier: str) -> StructuredAnswers:
     return StructuredAnswers("choice" if option == "choice" else "regex", known or "structured_outputs")
 
 
-def answer_style(held: StructuredAnswers, style: Style) -> Style:
+def answer_style(structured: StructuredAnswers, style: Style) -> Style:
     """Return the style of the learner's answers in both prompt and structure. style: the template's own."""
-    if held.are_json:
-        return "json_brief" if held.kind == "choice" or style == "brief" else "json"
-    return "brief" if held.kind == "choice" else style
+    if structured.are_json:
+        return "json_brief" if structured.kind == "choice" or style == "brief" else "json"
+    return "brief" if structured.kind == "choice" else style
 
 
-def answer_form(held: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
+def answer_form(structured: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
     """Return the learner's answer form for `count` inputs. style: the template's own."""
-    form = _words_for(held, style, dataset, count)
+    form = _words_for(structured, style, dataset, count)
     return f"\n\n{form}" if form and style == "shown" else form
 
 
-def _words_for(held: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
-    if held.are_json and count > 1:
-        return numbered_object_form(answer_style(held, style), dataset, count)
-    if held.kind == "choice" and not held.are_json and count == 1:
+def _words_for(structured: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
+    if structured.are_json and count > 1:
+        return numbered_object_form(answer_style(structured, style), dataset, count)
+    if structured.kind == "choice" and not structured.are_json and count == 1:
         bare = f"Answer with {answer_kind(dataset)} and nothing else: no heading, no explanation, no other word."
         return after_labels(dataset, bare)
-    return learner_form(answer_style(held, style), dataset, count)
+    return learner_form(answer_style(structured, style), dataset, count)
 
 
 def structure(
-    held: StructuredAnswers, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int
+    structured: StructuredAnswers, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int
 ) -> Structure | None:
     """Return the structure of one answer, or None for free text.
 
     style: the template's own. numbers: inputs that are asked about, out of the `of` inputs of the first question.
     """
-    if held.kind == "off":
+    if structured.kind == "off":
         return None
-    style = answer_style(held, style)
+    style = answer_style(structured, style)
     labels = [one_line(label) for label in dataset.classes]
-    if held.are_json:
+    if structured.are_json:
         return {"json_schema": _schema(style, labels, numbers if of > 1 else ())}
-    if held.kind == "choice" and of == 1:
-        if labels and held.carrier == "structured_outputs":
+    if structured.kind == "choice" and of == 1:
+        if labels and structured.carrier == "structured_outputs":
             return {"choice": labels}
         pattern = one_of(labels) if labels else NUMBER
     else:
         pattern = _answers(style, labels, numbers, is_single=of == 1)
-    return _carried(pattern, held.carrier)
+    return _carried(pattern, structured.carrier)
 
 
 def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:

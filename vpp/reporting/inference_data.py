@@ -166,8 +166,8 @@ def _numbers(answers: Sequence[Votes], dataset: Dataset) -> Any:
     """(K, N) numbers of classes, -1 for an abstention; or the numbers answered, NaN for one."""
     if dataset.task == "classification":
         number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
-        return np.array([[number.get(said, -1) for said in votes] for votes in answers], dtype=np.int64)
-    return np.array([[np.nan if said is None else float(said) for said in votes] for votes in answers])
+        return np.array([[number.get(answer, -1) for answer in votes] for votes in answers], dtype=np.int64)
+    return np.array([[np.nan if answer is None else float(answer) for answer in votes] for votes in answers])
 
 
 def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:

@@ -93,7 +93,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
         ("The posterior", posterior(snapshot, dataset, ideas)),
-        ("How near the ideas are", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
+        ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset)),

@@ -43,8 +43,8 @@ def predictions_csv(reader: RunReader) -> bytes:
         return _csv((), ("truth", *summary.names), (), inputs=dataset.inputs)
     rows, votes = rows_of(test, dataset), _by_row(test)
     lines = (
-        (row.target, *summary.cells(said, answer, test.weights), *said)
-        for row, said, answer in zip(rows, votes, averages(test), strict=True)
+        (row.target, *summary.cells(answers, average, test.weights), *answers)
+        for row, answers, average in zip(rows, votes, averages(test), strict=True)
     )
     own = ("truth", *summary.names, *_numbered("particle", test.weights))
     return _csv(rows, own, lines, inputs=dataset.inputs)
@@ -64,10 +64,10 @@ def prediction_csv(
     by_row = list(zip(*answers.predictions, strict=True))
     own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []
-    for said, answer in zip(by_row, averaged, strict=True):
-        votes = tuple(prediction.value for prediction in said)
-        reasons = [p.explanation or p.reason or "" for p in said] if with_reasons else []
-        lines.append((*summary.cells(votes, answer, answers.weights), *votes, *reasons))
+    for row, average in zip(by_row, averaged, strict=True):
+        votes = tuple(prediction.value for prediction in row)
+        reasons = [p.explanation or p.reason or "" for p in row] if with_reasons else []
+        lines.append((*summary.cells(votes, average, answers.weights), *votes, *reasons))
     if with_reasons:
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()

@@ -33,9 +33,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "Hypotheses that give the same answer to every compared row, whatever their wording.",
         also=(
             "Hypotheses grouped by identical predictions",
-            "Hypotheses, merged when they answer alike",
             "Shared and unshared ideas",
-            "Ideas in common and not",
         ),
     ),
     Entry(
@@ -146,7 +144,7 @@ GLOSSARY: tuple[Entry, ...] = (
     Entry(
         "calls",
         "Requests to a model, each for one answer or one rewriting. Answers from the cache cost nothing.",
-        also=("Calls", "What it took"),
+        also=("Calls", "Cost"),
     ),
     # Predictions
     Entry(
@@ -265,7 +263,7 @@ GLOSSARY: tuple[Entry, ...] = (
         "most informative labels",
         "Inputs on which particles are most divided: whatever the true answer, it takes weight from some of them. "
         "Ranked by expected information gain.",
-        also=("Most informative labels to collect", "What would settle it"),
+        also=("Most informative labels to collect",),
     ),
     Entry(
         "all five together",

@@ -1,4 +1,4 @@
-"""The server’s door: which requests it takes, and what every answer carries.
+"""Guard before the server: which requests and uploads it accepts, and the headers of every response.
 
 A page of another site in the same browser can send requests to a server on loopback, under that server's address or,
 after its own name was pointed there, under its own. So the Host must be one that `server.allowedHosts` names, and a
@@ -8,16 +8,23 @@ request that may change something must come from a page of that host, or of one 
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit
 from starlette.datastructures import Headers
-from streamlit import config
+from starlette.requests import cookie_parser
+from streamlit import config, runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.web.server.server_util import AUTH_COOKIE_NAME
+from streamlit.web.server.starlette import starlette_websocket as signed
 
-from pages.parts import upload
+from pages.parts import person
+from vpp.errors import VppError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -27,7 +34,7 @@ Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def _inline_scripts() -> str:
-    """The scripts that stand in Streamlit's own index.html, each by its hash."""
+    """Return the hashes of the scripts in Streamlit's own index.html."""
     index = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
     scripts = re.findall(rb"<script>(.*?)</script>", index, re.DOTALL)
     return " ".join(f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'" for script in scripts)
@@ -64,18 +71,18 @@ HEADERS = {
 }
 _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 METRICS = "/_stcore/metrics"
-"""Streamlit's counts of sessions, memory and caches; it answers anybody, and has no option against that."""
+"""Streamlit's counts of sessions, memory and caches: it shows them to anybody, and has no option against that."""
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
-class Door:
+class Guard:
     """ASGI middleware around the whole server."""
 
     def __init__(self, app: Asgi) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuses, or lets through and adds the headers."""
+        """Refuse the request, or pass it on and add the headers to the response."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -89,25 +96,25 @@ class Door:
         await self._pass(scope, receive, _with_headers(send))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """An upload only from a user, and only while its session has room."""
+        """Pass a request on; an upload only from a user, and only while its session has room."""
         is_change = scope["type"] == "http" and not _is_reading(scope)
-        session = upload.session_of(scope["path"]) if is_change else None
+        session = session_of(scope["path"]) if is_change else None
         if session is None:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        wanted = 0 if scope["method"] == "DELETE" else upload.size(headers)
-        if not upload.is_from_user(headers):
+        wanted = 0 if scope["method"] == "DELETE" else upload_bytes(headers)
+        if not is_from_user(headers):
             await _refuse(scope, send, "This server takes no files before a login.\n")
-        elif wanted and not upload.has_room(session, wanted):
+        elif wanted and not has_room(session, wanted):
             await _refuse(scope, send, "This session holds all the files that one may: load the page anew.\n", 413)
         else:
-            with upload.on_its_way(session, wanted):
+            with on_its_way(session, wanted):
                 await self._app(scope, receive, send)
 
 
 def refused(scope: Scope) -> str | None:
-    """Why a request is not taken; None where it is."""
+    """Return why a request is refused; None if it is accepted."""
     host, origin = _header(scope, b"host"), _header(scope, b"origin")
     if not is_served(host):
         return f"This server does not answer to the host {host!a}: name it in server.allowedHosts.\n"
@@ -147,14 +154,14 @@ def _is_reading(scope: Scope) -> bool:
 
 
 def _is_secure(scope: Scope) -> bool:
-    """As the server itself, or the proxy before it, knows."""
+    """Whether the request came by TLS, by the server's knowledge or that of the proxy before it."""
     return scope.get("scheme") in ("https", "wss") or _header(scope, b"x-forwarded-proto") == "https"
 
 
 def _header(scope: Scope, name: bytes) -> str | None:
-    """Its text; of several the last, and None where there is none."""
-    found = [value for key, value in scope["headers"] if key == name]
-    return found[-1].decode("latin-1") if found else None
+    """Return a header's text, the last of several; None without one."""
+    values = [value for key, value in scope["headers"] if key == name]
+    return values[-1].decode("latin-1") if values else None
 
 
 def _with_headers(send: Send) -> Send:
@@ -168,10 +175,77 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(scope: Scope, send: Send, words: str, status: int = 403) -> None:
-    """The status with one line. A websocket is closed before it is accepted, which its client sees as a 403."""
+    """Send the status with one line. A websocket is closed before it is accepted, which its client sees as a 403."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
         return
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": words.encode()})
+
+
+# Uploads
+
+FILES = 4
+"""Files of the largest size that one session may hold."""
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")
+_underway: Counter[str] = Counter()
+
+
+def session_of(path: str) -> str | None:
+    """Return the session whose upload has this path, or None."""
+    match = _UPLOAD.search(path)
+    return match[1] if match else None
+
+
+def is_from_user(headers: Headers) -> bool:
+    """Whether to accept an upload: from anybody without a login, else only with the cookie of a user who may enter."""
+    try:
+        if not person.environment().login:
+            return True
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return person.user_of(_claims(cookies, headers.get("origin", ""))) is not None
+    except VppError:
+        return False
+
+
+def _claims(cookies: dict[str, str], origin: str) -> Mapping[str, object]:
+    """Return the claims of the login cookie that this server signed for pages of this origin; empty without one."""
+    text = signed._get_signed_cookie_with_chunks(cookies, AUTH_COOKIE_NAME)
+    return signed._parse_decoded_user_cookie(text, origin) if text else {}
+
+
+def upload_bytes(headers: Headers) -> int:
+    """Return the most bytes that a request can bring."""
+    length = headers.get("content-length", "")
+    is_known = re.fullmatch("[0-9]{1,15}", length) and "transfer-encoding" not in headers
+    return int(length) if is_known else largest()
+
+
+def largest() -> int:
+    """Return the bytes of the largest file."""
+    return int(config.get_option("server.maxUploadSize")) * 2**20
+
+
+def has_room(session: str, wanted: int) -> bool:
+    """Whether the session may hold so many bytes more, beside what it holds and is receiving."""
+    return _held(session) + _underway[session] + wanted <= FILES * largest()
+
+
+@contextmanager
+def on_its_way(session: str, wanted: int) -> Iterator[None]:
+    """Count the bytes while they are received."""
+    _underway[session] += wanted
+    try:
+        yield
+    finally:
+        _underway[session] -= wanted
+        if not _underway[session]:
+            del _underway[session]
+
+
+def _held(session: str) -> int:
+    manager = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    if not isinstance(manager, MemoryUploadedFileManager):
+        return 0
+    return sum(len(record.data) for record in list(manager.file_storage.get(session, {}).values()))

@@ -14,7 +14,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from pages.parts import door, upload
+from pages.parts import middleware
 from tests.app.conftest import App
 from vpp.settings import Environment
 
@@ -44,33 +44,27 @@ def opens(app: App, *, origin: str | None, host: str = "127.0.0.1") -> bool:
         return error.response.status_code != 403
 
 
-@pytest.mark.parametrize("path", ["/", "/watch", "/_stcore/health", "/app/static/fonts/none.woff2", "/static/none.js"])
-def test_every_answer_carries_the_headers(app: App, path: str) -> None:
-    answered = said(app, path)
-    assert {name: answered.getheader(name) for name in door.HEADERS} == door.HEADERS
-
-
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"])
-@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
-def test_nobody_is_given_the_servers_counts(app: App, path: str, method: str) -> None:
-    assert said(app, path, method=method).status == 404
+def test_every_answer_carries_the_headers_and_counts_are_given_to_nobody(app: App) -> None:
+    for path in ("/", "/watch", "/_stcore/health", "/app/static/fonts/none.woff2", "/static/none.js"):
+        answered = said(app, path)
+        assert {name: answered.getheader(name) for name in middleware.HEADERS} == middleware.HEADERS, path
+    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"):
+        for method in ("GET", "OPTIONS", "POST"):
+            assert said(app, path, method=method).status == 404, (method, path)
 
 
 def test_the_policy_names_no_host_and_no_eval() -> None:
-    assert "http" not in door.POLICY
-    assert "eval" not in door.POLICY
-    scripts = next(part for part in door.POLICY.split("; ") if part.startswith("script-src"))
+    assert "http" not in middleware.POLICY
+    assert "eval" not in middleware.POLICY
+    scripts = next(part for part in middleware.POLICY.split("; ") if part.startswith("script-src"))
     assert "unsafe" not in scripts
     assert "'sha256-" in scripts
 
 
-def test_the_app_opens_for_its_own_page(app: App) -> None:
+def test_a_websocket_opens_for_the_apps_own_page_alone(app: App) -> None:
     assert opens(app, origin=app.url)
-
-
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "http://localhost:1", "null", ""])
-def test_a_page_of_another_origin_opens_no_websocket(app: App, origin: str) -> None:
-    assert not opens(app, origin=origin)
+    for origin in ("https://evil.example", "http://127.0.0.1:1", "http://localhost:1", "null", ""):
+        assert not opens(app, origin=origin), origin
 
 
 def test_a_name_pointed_at_loopback_opens_nothing(app: App) -> None:
@@ -79,7 +73,7 @@ def test_a_name_pointed_at_loopback_opens_nothing(app: App) -> None:
     answered = said(app, "/", Host=f"evil.example:{port}")
     assert answered.status == 403
     assert b"server.allowedHosts" in answered.body  # type: ignore[attr-defined]
-    assert answered.getheader("content-security-policy") == door.POLICY
+    assert answered.getheader("content-security-policy") == middleware.POLICY
 
 
 def test_an_upload_from_another_origin_is_refused(app: App) -> None:
@@ -105,42 +99,33 @@ def test_programs_do_not_drive_the_app(app: App) -> None:
     assert said(app, "/_stcore/agent/interact", method="POST").status in (403, 404)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost", "LOCALHOST.:80", "[::1]:8501"])
-def test_hosts_of_this_machine_are_served(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "127.0.0.1", "localhost", "::1")
-    assert door.is_served(host)
-
-
-@pytest.mark.parametrize("host", [None, "", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"])
-def test_other_hosts_are_not(host: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_of_this_machine_and_named_ones_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "127.0.0.1", "localhost", "::1", "*.own.example")
-    assert not door.is_served(host)
-
-
-def test_a_named_host_is_served_with_what_ends_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "*.own.example")
-    assert door.is_served("vpp.own.example")
-    assert not door.is_served("own.example.evil.example")
+    for host in ("127.0.0.1:8501", "localhost", "LOCALHOST.:80", "[::1]:8501", "vpp.own.example"):
+        assert middleware.is_served(host), host
+    for other in (None, "", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"):
+        assert not middleware.is_served(other), other
+    assert not middleware.is_served("own.example.evil.example")
 
 
 def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     options = {"server.allowedHosts": list(hosts), "server.corsAllowedOrigins": [], "server.maxUploadSize": 50}
-    monkeypatch.setattr(door.config, "get_option", options.__getitem__)
+    monkeypatch.setattr(middleware.config, "get_option", options.__getitem__)
 
 
-@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://]"])
-def test_an_origin_that_is_none_is_refused_in_one_line(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_origin_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
-    assert "takes nothing from pages of" in str(door.refused(scope("PUT", "/", origin=origin)))
+    for origin in ("http://[", "http://[::1", "https://]"):
+        assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin))), origin
 
 
 def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
-    assert door.refused(scope("PUT", "/", origin="http://own.example")) is None
-    assert door.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
+    assert middleware.refused(scope("PUT", "/", origin="http://own.example")) is None
+    assert middleware.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
     for known in ({"scheme": "https"}, {"x_forwarded_proto": "https"}):
-        assert door.refused(scope("PUT", "/", origin="https://own.example", **known)) is None
-        assert door.refused(scope("PUT", "/", origin="http://own.example", **known)) is not None
+        assert middleware.refused(scope("PUT", "/", origin="https://own.example", **known)) is None
+        assert middleware.refused(scope("PUT", "/", origin="http://own.example", **known)) is not None
 
 
 # Uploads
@@ -149,32 +134,29 @@ def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.M
 UPLOAD = "/_stcore/upload_file/a-session/a-file"
 
 
-@pytest.mark.parametrize(
-    ("claims", "origin", "status"),
-    [
+def test_with_a_login_only_a_user_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    _asks_for_login(monkeypatch)
+    user = {"is_logged_in": True, "iss": "https://id", "sub": "ann"}
+    for claims, origin, status in (
         (None, "https://own.example", 403),
         ({"is_logged_in": False}, "https://own.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "eve"}, "https://own.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://other.example", 403),
-        ({"is_logged_in": True, "iss": "https://id", "sub": "ann"}, "https://own.example", 204),
-    ],
-)
-@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
-def test_where_a_login_is_asked_for_only_a_user_uploads(
-    method: str, claims: dict[str, object] | None, origin: str, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _asks_for_login(monkeypatch)
-    cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
-    assert answer(scope(method, UPLOAD, origin="https://own.example", cookie=cookie)) == status
+        ({**user, "sub": "eve"}, "https://own.example", 403),
+        (user, "https://other.example", 403),
+        (user, "https://own.example", 204),
+    ):
+        cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
+        for method in ("PUT", "POST", "DELETE"):
+            asked = scope(method, UPLOAD, origin="https://own.example", cookie=cookie)
+            assert answer(asked) == status, (method, claims, origin)
 
 
 def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
-    monkeypatch.setattr(upload.person, "environment", lambda: Environment.of({}))
-    monkeypatch.setattr(upload, "_held", {"a-session": 150 * 2**20, "other": 0}.__getitem__)
+    monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({}))
+    monkeypatch.setattr(middleware, "_held", {"a-session": 150 * 2**20, "other": 0}.__getitem__)
     size, other = str(50 * 2**20), UPLOAD.replace("a-session", "other")
     assert answer(scope("PUT", UPLOAD, content_length=size)) == 204
-    with upload.on_its_way("a-session", 1):
+    with middleware.on_its_way("a-session", 1):
         assert answer(scope("PUT", UPLOAD, content_length=size)) == 413
         assert answer(scope("PUT", UPLOAD, content_length="1", transfer_encoding="chunked")) == 413
         assert answer(scope("PUT", UPLOAD, content_length="1")) == 204
@@ -186,17 +168,17 @@ def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.Mo
 def test_what_a_session_holds_is_read_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
     manager.add_file("a-session", UploadedFileRec(file_id="1", name="a.csv", type="text/csv", data=b"12345"))
-    monkeypatch.setattr(upload.runtime, "exists", lambda: True)
-    monkeypatch.setattr(upload.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
-    assert (upload._held("a-session"), upload._held("other")) == (5, 0)
+    monkeypatch.setattr(middleware.runtime, "exists", lambda: True)
+    monkeypatch.setattr(middleware.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    assert (middleware._held("a-session"), middleware._held("other")) == (5, 0)
 
 
 def _asks_for_login(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
     env = Environment.of({"VPP_LOGIN": "1", "VPP_ALLOWED_USERS": "ann"})
-    monkeypatch.setattr(upload.person, "environment", lambda: env)
-    monkeypatch.setattr(upload.person, "_providers", lambda: [None])
-    monkeypatch.setattr(upload.signed, "get_cookie_secret", lambda: "secret")
+    monkeypatch.setattr(middleware.person, "environment", lambda: env)
+    monkeypatch.setattr(middleware.person, "_providers", lambda: [None])
+    monkeypatch.setattr(middleware.signed, "get_cookie_secret", lambda: "secret")
 
 
 def signed_cookie(claims: dict[str, object]) -> str:
@@ -204,25 +186,25 @@ def signed_cookie(claims: dict[str, object]) -> str:
     return f"_streamlit_user={value}"
 
 
-def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> door.Scope:
+def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> middleware.Scope:
     """A request for own.example, as the server gives it to the door."""
     told = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
     encoded = [(name.encode(), value.encode()) for name, value in told.items()]
     return {"type": "http", "method": method, "path": path, "scheme": scheme, "headers": encoded}
 
 
-def answer(asked: door.Scope) -> int:
+def answer(asked: middleware.Scope) -> int:
     """The status, where the server behind the door says 204 to all."""
-    sent: list[door.Message] = []
+    sent: list[middleware.Message] = []
 
-    async def server(_scope: door.Scope, _receive: door.Receive, send: door.Send) -> None:
+    async def server(_scope: middleware.Scope, _receive: middleware.Receive, send: middleware.Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": []})
 
-    async def receive() -> door.Message:
+    async def receive() -> middleware.Message:
         return {"type": "http.request"}
 
-    async def send(message: door.Message) -> None:
+    async def send(message: middleware.Message) -> None:
         sent.append(message)
 
-    asyncio.run(door.Door(server)(asked, receive, send))
+    asyncio.run(middleware.Guard(server)(asked, receive, send))
     return int(sent[0]["status"])

@@ -57,7 +57,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
     ]
 
 
-def test_a_word_that_is_not_obeyed_in_time_says_what_happens(
+def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("vpp.cli.control.OBEYED_WITHIN_S", 0.0)
@@ -73,38 +73,38 @@ def test_a_word_that_is_not_obeyed_in_time_says_what_happens(
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_first_hypotheses_that_are_held_back_tell_why(made: Made, is_terminal: bool) -> None:
+def test_progress_names_the_faults_that_hold_up_the_first_hypotheses(made: Made, is_terminal: bool) -> None:
     stream, snapshot = StringIO(), made(label_events()[0]).refresh()
     stream.isatty = lambda: is_terminal  # type: ignore[method-assign]
     progress = Progress(stream, snapshot.spec)
     for count in (36, 37):
         progress.beat(snapshot.view, Usage(faults={"HTTP 503": count}))
-    *_, told = stream.getvalue().replace("\r\x1b[K", "\n").strip().splitlines()
-    assert told.startswith("first hypotheses, 0 so far, 0 calls, ")
-    assert told.endswith(f", failed or odd: HTTP 503 ({37 if is_terminal else 36})")
+    *_, text = stream.getvalue().replace("\r\x1b[K", "\n").strip().splitlines()
+    assert text.startswith("first hypotheses, 0 so far, 0 calls, ")
+    assert text.endswith(f", failed or odd: HTTP 503 ({37 if is_terminal else 36})")
 
 
 def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
     gone = EndpointUnreachable("m: no connection")
-    told = "m: no connection; the run waited for 12 s (--max-wait) and gave up: resume it once the endpoint answers"
-    assert given_up(gone, 12.0) == told
+    text = "m: no connection; the run waited for 12 s (--max-wait) and gave up: resume it once the endpoint answers"
+    assert given_up(gone, 12.0) == text
     assert given_up(gone, 0) == "m: no connection"
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "text"),
     [
         (RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): x"), " (reads OPENAI_API_KEY again)"),
         (RunFailed(reason="endpoint", detail="m: unknown model"), ""),
     ],
 )
-def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, told: str) -> None:
+def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, text: str) -> None:
     reader = made(*label_events()[:-3], failure)
     said = summary(reader.directory, reader.refresh().view).splitlines()
-    assert f"continue with: python -m vpp resume {reader.directory.path}{told}" in said
+    assert f"continue with: python -m vpp resume {reader.directory.path}{text}" in said
 
 
-def test_what_answers_is_not_told_where_nothing_was_asked(made: Made) -> None:
+def test_the_summary_names_the_model_only_if_it_was_asked(made: Made) -> None:
     reader = made(*label_events()[:-3], RunFailed(reason="error", detail="x"))
     view = reader.refresh().view
     assert "answered by the built-in demo model" in summary(reader.directory, view)
@@ -124,7 +124,7 @@ def test_a_full_disk_names_the_cache_that_is_on_it(made: Made, tmp_path: Path) -
     assert cache_mend(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""
 
 
-def test_the_sentences_of_a_dead_process_were_in_play(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_headline_of_a_dead_process_uses_the_past_tense(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = made(*label_events()[:-3]).refresh()
     for state, be in (("interrupted", "were"), ("running", "are")):
         now = SimpleNamespace(view=snapshot.view, spec=snapshot.spec, state=state)

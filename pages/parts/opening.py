@@ -1,0 +1,224 @@
+"""Opening runs and starting them: the run in the address, the shipped examples, new runs and resumed ones."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import streamlit as st
+
+from pages.parts import person
+from vpp.errors import VppError
+from vpp.runs.directory import RunDirectory, State
+from vpp.runs.launch import launch
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.shipped import EXAMPLE, unpack
+from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import RunStore
+from vpp.settings import Config
+from vpp.wording import markup
+
+if TYPE_CHECKING:
+    from vpp.data.dataset import Dataset
+    from vpp.runs.preparation import Preparation
+
+ASSETS = Path(__file__).parents[2] / "assets"
+EXAMPLES = ASSETS / "examples"
+LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
+DELETED = "frame.deleted"
+"""Session key: id of the run that was just deleted, until a page has said so."""
+MOST_READ = 24
+"""Runs held in memory, besides those that somebody watches: a large one takes some 100 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """The run that a page shows."""
+
+    directory: RunDirectory
+    reader: RunReader
+    snapshot: Snapshot
+
+    @property
+    def key(self) -> str:
+        """Name of the run in component keys. A folder's name would not do: Streamlit refuses `__`."""
+        return sha256(os.fsencode(self.directory.id)).hexdigest()[:12]
+
+
+def store() -> RunStore:
+    """Return the visitor's runs."""
+    return person.store()
+
+
+@st.cache_resource(max_entries=MOST_READ, show_spinner=False)
+def reader(path: str) -> RunReader:
+    """Return the incremental reader of a run, shared by all its watchers."""
+    return RunReader(RunDirectory(path))
+
+
+def open_in(run: str, page: str) -> None:
+    """Open a run on a page."""
+    st.session_state["run"] = run
+    st.switch_page(page, query_params={"run": run})
+
+
+def open_run(page: str, shows: str) -> OpenRun:
+    """Return the run named in the address, or opened before; without one, end with an empty page that says what to do.
+
+    page: its title. shows: what it does with a run, as the rest of a sentence that begins with the title.
+    """
+    name = st.query_params.get("run") or st.session_state.get("run")
+    if not name:
+        _nothing_open(page, f"{page} {shows}")
+    directory = next((directory for directory in store().runs() if directory.id == name), None)
+    if directory is None:
+        st.session_state.pop("run", None)
+        empty(page, "This run cannot be opened", *_gone(str(name)), failed=True)
+    try:
+        opened = reader(str(directory.path))
+        snapshot = opened.refresh()
+        opened.dataset()
+    except VppError as error:
+        st.session_state.pop("run", None)
+        empty(page, "This run cannot be opened", str(error), failed=True)
+    st.session_state["run"] = directory.id
+    st.query_params["run"] = directory.id
+    return OpenRun(directory, opened, snapshot)
+
+
+def fresh(run: OpenRun) -> Snapshot:
+    """Return the open run's present state. If it can no longer be read, rerun the page: `open_run` then says why."""
+    try:
+        return run.reader.refresh()
+    except VppError:
+        st.rerun()
+
+
+def _gone(name: str) -> tuple[str, str]:
+    return (
+        f"There is no run {name} among the runs of this app: it may have been deleted, or the link was made elsewhere.",
+        "Pick one of the list of runs, or begin here.",
+    )
+
+
+def _nothing_open(page: str, purpose: str) -> NoReturn:
+    deleted = st.session_state.pop(DELETED, None)
+    about = (f"Deleted run {deleted}.",) if deleted else (purpose,)
+    if store().runs():
+        empty(page, "No run is open", *about, "Pick one of the list of runs, or begin here.")
+    empty(page, "No runs yet", *about, "Begin with an example, or with a table of your own.")
+
+
+def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
+    """End the page with a box: why there is no run to show, and the ways to begin."""
+    st.html(markup.block(markup.title(page)))
+    with st.container(key="empty"):
+        st.html(markup.block(markup.state(head, *words, failed=failed)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Look at a finished example", type="primary", key="frame.finished"):
+                open_example()
+            if st.button("Use my own CSV", key="frame.own"):
+                st.switch_page("pages/new_run.py")
+            if failed:
+                st.page_link("pages/new_run.py", label="Back to New run")
+    st.stop()
+
+
+def not_yet(run: OpenRun, head: str, *words: str) -> None:
+    """Say that the run has nothing to show here yet, and offer to watch it."""
+    with st.container(key="empty"):
+        st.html(markup.block(markup.state(head, *words)))
+        if st.button("Watch the run", key="frame.watch"):
+            open_in(run.directory.id, "pages/watch.py")
+
+
+def open_example(name: str = EXAMPLE) -> None:
+    """Open a finished run that is shipped; nothing is started."""
+    try:
+        directory = unpack(EXAMPLES / name, store().folder)
+    except VppError as error:
+        st.html(markup.block(markup.state("The example cannot be opened", str(error), failed=True)))
+        st.stop()
+    open_in(directory.id, "pages/watch.py")
+
+
+# Starting
+
+
+def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
+    """Resume a run, or raise its cap, with a new worker; then show it on Watch."""
+    with refusals():
+        with person.starting(directory):
+            _launch(directory, from_before_damage=from_before_damage)
+        open_in(directory.id, "pages/watch.py")
+
+
+def start_new(prepared: "Preparation") -> None:
+    """Write a new run, start its worker, and show it on Watch. Nothing is written where a cap is reached."""
+    with refusals("The run cannot start"):
+        person.check_keys(person.keys_of(prepared.endpoint))
+        with person.starting():
+            directory = prepared.create(store().folder)
+            _launch(directory)
+        open_in(directory.id, "pages/watch.py")
+
+
+def _launch(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
+    keys = person.check_keys(person.keys_of(directory.spec().endpoint))
+    launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
+
+
+@contextmanager
+def refusals(head: str = "That could not be done") -> Iterator[None]:
+    """Show in a box what a cap, a run's folder or its disk refuses; the page goes on."""
+    try:
+        yield
+    except VppError as error:
+        st.html(markup.block(markup.state(head, str(error), failed=True)))
+
+
+# The penguins, explained by the demo model: live, and the finished run that is shipped
+
+READABLE_MS = 450
+"""Latency of the demo speed `readable`, at which a person can read along."""
+SHIPPED = EXAMPLES / EXAMPLE
+"""The folder of the finished run."""
+_COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
+
+
+def start_example() -> None:
+    """Start the example, at a pace that a person can follow."""
+    start_new(prepare_live())
+
+
+def prepare_live() -> "Preparation":
+    """Prepare SMC on the penguins, without the cache: a second run would end before it could be read."""
+    return _prepare(Config(), command=_COMMAND, latency_ms=READABLE_MS)
+
+
+def prepare_shipped() -> "Preparation":
+    """Prepare SMC with one pass over the rows, and a seed whose sentences end up distinct and divided."""
+    words = ("--no-cache", "--epochs", "1", "--seed", "1")
+    return _prepare(Config(epochs=1, seed=1), command=(*_COMMAND, *words))
+
+
+def _prepare(config: Config, *, command: tuple[str, ...], latency_ms: int = 0) -> "Preparation":
+    # Late: only a start needs pandas, and the first paint should not wait for it.
+    from vpp.runs.preparation import Preparation
+
+    endpoint = EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
+    dataset = _penguins(config.seed)
+    return Preparation(dataset=dataset, config=config, endpoint=endpoint, name="Penguins", command=command)
+
+
+def _penguins(seed: int) -> "Dataset":
+    from vpp.data.build import build_dataset
+    from vpp.data.split import SplitPlan
+    from vpp.data.table import Table
+
+    path = EXAMPLES / "penguins.csv"
+    table = Table.read(path.read_bytes(), name=path.name)
+    return build_dataset(table, target="species", split=SplitPlan(seed=seed))

@@ -1,0 +1,254 @@
+"""Pieces of a page: header, decks, charts, and parts that survive or skip refreshes."""
+
+import json
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.parts.opening import ASSETS, OpenRun
+from vpp.drawing.cache import DrawingCache
+from vpp.drawing.chart import Chart
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView
+from vpp.settings import METHOD_NAMES
+from vpp.wording import markup
+from vpp.wording.counts import sizes_text
+from vpp.wording.options import changed_words
+from vpp.wording.theme import Mode
+from vpp.wording.words import counted
+
+if TYPE_CHECKING:
+    from vpp.drawing.figures import Figure
+
+MOST_CELLS = 400
+"""Cells of a chart's table that are drawn unasked; a larger one is drawn on request."""
+
+
+def component(name: str) -> Any:
+    """Register the component whose script is assets/<name>.js."""
+    script = (ASSETS / f"{name}.js").read_text()
+    return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)
+
+
+# The header
+
+
+def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
+    """Draw the page's title over the run's name and settings, under a banner if the demo model answers.
+
+    tells_damage: whether a damaged journal is reported here.
+    """
+    spec = run.snapshot.spec
+    parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
+    st.html(markup.block(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name)))
+    if tells_damage and run.snapshot.damage:
+        st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
+
+
+def meta(run: OpenRun) -> str:
+    """Return the run's settings in one line."""
+    spec = run.snapshot.spec
+    model = "demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    return " · ".join(
+        (
+            METHOD_NAMES[spec.config.method],
+            f"K = {sizes_text(run.snapshot.view, spec.config)}",
+            counted(spec.dataset["n_train"], "training row"),
+            counted(spec.dataset["n_test"], "test row"),
+            model,
+            f"seed {spec.config.seed}",
+            *changed_words(spec.config, spec.dataset["task"]),
+            *([f"goes on from {spec.started_from}"] if spec.is_continued else []),
+            f"run {run.directory.id}",
+        )
+    )
+
+
+# Decks of cards
+
+_DECK = component("deck")
+
+
+def deck(html: str, *, deck_id: str, key: str, head: str = "", foot: str = "", steady: bool = False) -> None:
+    """Draw cards that keep a reader's place; a deck with another `deck_id` is sorted immediately.
+
+    head, foot: HTML above and below the cards. steady: keep the greatest height so far, so that nothing below moves up.
+    """
+    _DECK(data=_deck_bytes(html, deck_id, head, foot, steady), key=key, on_wanted_change=lambda: None)
+
+
+def wanted(key: str, *, most: int) -> tuple[int, ...]:
+    """Return the slots below `most` whose prompts are open in a deck, as the browser reports them."""
+    reported = st.session_state.get(key, {}).get("wanted")
+    asked = {slot for slot in reported if type(slot) is int} if isinstance(reported, list) else set()
+    return tuple(slot for slot in range(most) if slot in asked)
+
+
+@lru_cache(maxsize=16)
+def _deck_bytes(html: str, deck_id: str, head: str, foot: str, steady: bool) -> bytes:
+    """Return a deck as bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart."""
+    header = json.dumps({"deck": deck_id, "steady": steady, "head": head, "foot": foot})
+    return f"{header}\n{html}".encode(errors="replace")
+
+
+# Charts
+
+
+def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:
+    """Draw a chart with its title, its finding in words, and its numbers as a table.
+
+    most_rows: rows that the table may grow to while it is looked at; a table folded at first stays so.
+    """
+    # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
+    import_module("pandas")
+    # Late: the first page has no chart.
+    from vpp.drawing.figures import CONFIG
+
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    shown = make(mode)
+    st.html(markup.block(markup.heading(title, caption)))
+    st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
+    finding = markup.caption(shown.alt + ".")
+    if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
+        folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
+        st.html(markup.block(finding, folded))
+        return
+    st.html(markup.block(finding))
+    if st.toggle("Show as table", key=f"{key}.table"):
+        st.html(markup.block(numbers(shown)))
+
+
+def numbers(figure: "Figure") -> str:
+    """Return the chart's numbers as a table."""
+    return _table(figure.head, figure.rows)
+
+
+@lru_cache(maxsize=64)
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    return markup.table(head, rows, right=range(1, len(head)))
+
+
+# Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
+
+_ZOOM = component("zoom")
+
+
+def listen(key: str) -> None:
+    """Draw, once beside the charts, the component that reports how far they are zoomed."""
+    _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
+
+
+def zoomed(chart: Chart, name: str, key: str) -> Chart:
+    """Return the chart with the zoom that the reader chose for the one whose key is `name`, if any."""
+    ranges, chosen = _ranges(key).get(f"st-key-{name.replace('.', '-')}"), {}
+    for axis in ("xaxis", "yaxis") if ranges else ():
+        low, high = ranges.get(f"{axis}.range[0]"), ranges.get(f"{axis}.range[1]")
+        if low is not None and high is not None:
+            chosen[axis] = [float(low), float(high)]
+    return chart.within(chosen) if chosen else chart
+
+
+def _ranges(key: str) -> dict[str, Any]:
+    ranges: dict[str, Any] = st.session_state.get(key, {}).get("ranges") or {}
+    return ranges
+
+
+# HTML that is patched in place: what a reader has focused, selected or scrolled stays over a refresh
+
+_STEADY = component("steady")
+
+
+def steady(html: str, *, key: str) -> None:
+    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view."""
+    _STEADY(data={"html": html}, key=key, on_row_change=lambda: None)
+
+
+def rows_to_open(html: str, *, key: str, on_open: Callable[[int], None]) -> None:
+    """Draw a table whose rows can be opened; `on_open` gets the row's id before the page is drawn again."""
+
+    def open_row() -> None:
+        row = st.session_state[key].get("row")
+        if row is not None:
+            on_open(int(row))
+
+    _STEADY(data={"html": html}, key=key, on_row_change=open_row)
+
+
+# A costly part of a refreshing page, drawn again only when what it shows is new
+
+_PULSE, _BELL = component("pulse"), component("bell")
+
+
+class Part:
+    """A fragment beside the refreshing one, which tells the browser when to ask for this one.
+
+    The browser asks by an event: a callback of the refreshing fragment would replace a click made at that moment.
+
+    draw: draws the part and returns what it was made from. key: unique on its page.
+    """
+
+    def __init__(self, draw: Callable[[], Hashable], *, key: str) -> None:
+        self._draw = draw
+        self._key = key
+        self._drawn: Hashable = None
+
+    def draw(self) -> None:
+        """Draw the part at this place of the page; a refresh elsewhere leaves it as it is."""
+
+        @st.fragment
+        def part() -> None:
+            self._drawn = self._draw()
+            _BELL(data={"part": self._key}, key=f"{self._key}.bell", on_due_change=lambda: None)
+
+        part()
+
+    def refresh(self, made_from: Hashable) -> None:
+        """Ask for the part if it was made from something else. Call it last in the refreshing fragment."""
+        if self._drawn not in (None, made_from):
+            _PULSE(data={"part": self._key, "due": f"{hash(made_from):x}"}, key=f"{self._key}.pulse")
+
+
+# Drawings of a run, made once for all who look at it
+
+MOST_BYTES = 32 * 2**20
+"""Memory for the drawings of all runs; a run of 50 particles takes about 0.5 MB a step."""
+_KEPT = DrawingCache(MOST_BYTES)
+
+
+def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:
+    """Return the HTML of a part of the run, made once for a snapshot and `of`, whose equals must print alike.
+
+    The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
+    """
+    made_from = (str(run.directory.path), snapshot.edition, part, *map(repr, of))
+    return _KEPT.get(made_from, make, size=sys.getsizeof)
+
+
+def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
+    """Return a chart of the run, made once for `of`, all that it is made from."""
+
+    return _KEPT.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
+
+
+class Prompts:
+    """The optimizer's prompts, each rebuilt once."""
+
+    def __init__(self, run: OpenRun, snapshot: Snapshot) -> None:
+        self._run = run
+        self._maker = PromptMaker(snapshot.spec, run.reader.dataset(), answers=run.reader.read_answers)
+
+    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
+        """Return the prompt of a slot's proposal at a step; None while it is unknown."""
+        proposed = hash(view.steps[step].proposed.get(slot))
+        made_from = (str(self._run.directory.path), "prompt", view.began_at, step, slot, proposed)
+        return _KEPT.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
+
+
+def _bytes(made: "Figure") -> int:
+    """Estimate a chart's size: its numbers are held in the chart, in its JSON, and as text in its table."""
+    return 100 * len(made.rows) * len(made.head) * 3

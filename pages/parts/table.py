@@ -1,0 +1,358 @@
+"""The data part of the form: where the table comes from, how it is read, the kinds of its columns, and the split."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import streamlit as st
+
+from pages.parts.front import FILE
+from pages.parts.opening import EXAMPLES
+from vpp.data.build import split_hints
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule
+from vpp.data.grid import shown_name
+from vpp.data.split import SplitPlan
+from vpp.data.table import Reading, Table, with_kinds
+from vpp.data.tasks import TASKS, describe, generate
+from vpp.data.text import ENCODING_NAMES, encoding_name
+from vpp.errors import DataError
+from vpp.wording import markup
+from vpp.wording.counts import rows_sentence, unlabelled_sentence
+from vpp.wording.words import counted
+
+AS_FOUND = "as found"
+REPLACING = "new.replacing"
+"""Session key: whether another upload is asked for."""
+TEST_FILE = "new.test_file"
+"""Session key: the upload whose rows test, as (name, bytes)."""
+
+UPLOAD, EXAMPLE, TASK = "Upload a CSV", "An example", "A paper task"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table, with the notes and prior that come with it."""
+
+    table: Table
+    notes: tuple[str, ...] = ()
+    prior: str = ""
+    is_task: bool = False
+
+
+def choose() -> Source | None:
+    """Ask for a table; return None until there is one. Raises DataError."""
+    kind = st.segmented_control(
+        "Where the table comes from",
+        (UPLOAD, EXAMPLE, TASK),
+        default=UPLOAD,
+        key="new.source",
+        required=True,
+        persist_state="session",
+    )
+    if kind == EXAMPLE:
+        return _example()
+    if kind == TASK:
+        return _task()
+    return _upload()
+
+
+def _upload() -> Source | None:
+    """Show the file in use, which stays so until another is chosen, or ask for the first."""
+    file: tuple[str, bytes] | None = st.session_state.get(FILE)
+    if file is None:
+        _ask_file()
+        return None
+    if st.session_state.get(REPLACING):
+        _ask_file()
+        st.button("Keep the table in use", key="new.keep", type="tertiary", on_click=_replace, args=(False,))
+    with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
+        st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
+        if not st.session_state.get(REPLACING):
+            st.button("Replace", key="new.replace", type="tertiary", on_click=_replace, args=(True,))
+    return Source(read_upload(file[1], file[0]))
+
+
+def _ask_file() -> None:
+    label = "A CSV, Excel or Parquet file with one row an example and a column to predict"
+    st.file_uploader(label, type=None, key="new.upload", on_change=_take_table)
+
+
+def _take_table() -> None:
+    """Remember the upload in the browser session: the field forgets it when the page is left."""
+    file = st.session_state["new.upload"]
+    if file is not None:
+        st.session_state[FILE] = (file.name, file.getvalue())
+        _replace(False)
+
+
+def _replace(wanted: bool) -> None:
+    st.session_state[REPLACING] = wanted
+
+
+def _example() -> Source:
+    paths = sorted(EXAMPLES.glob("*.csv"))
+    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, key="new.example", persist_state="session")
+    return Source(read(path.read_bytes(), path.name))
+
+
+def _task() -> Source:
+    name = st.selectbox("Task", list(TASKS), key="new.task", persist_state="session")
+    st.caption(TASKS[name].description)
+    table = read(generate(name, seed=0), f"{name}.csv")
+    return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
+
+
+# How it was read: every decision as it was found, and a field that changes it
+
+MARKS = {".": "point", ",": "comma"}
+HEADERS = {True: "first line", False: "none"}
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def read(content: bytes, name: str, read_as: ReadAs = DETECT) -> Table:
+    """Return the table in a file. Raises DataError."""
+    return Table.read(content, name=name, read_as=read_as)
+
+
+def read_upload(content: bytes, name: str) -> Table:
+    """Return the table, read as detected or as the fields here say. Raises DataError after drawing the fields."""
+    detected = _detected(content, name)
+    with st.expander("How this was read", expanded=detected is None):
+        read_as = _fields(detected, f"new.read.{name}.{len(content)}")
+    return read(content, name, read_as)
+
+
+def _detected(content: bytes, name: str) -> Reading | None:
+    """Return how the file is read by detection; None if detection fails and a person must say."""
+    try:
+        return read(content, name).reading
+    except DataError:
+        return None
+
+
+def _fields(detected: Reading | None, key: str) -> ReadAs:
+    """Ask for the decisions that the file's format has."""
+    if detected and detected.format == "parquet":
+        st.html(
+            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing had to be detected."))
+        )
+        return DETECT
+    one, two, three = st.columns(3)
+    read_as: dict[str, Any] = {}
+    if detected and detected.format == "excel":
+        read_as["sheet"] = _pick(one, "Sheet", detected.sheets, detected.sheet, f"{key}.sheet")
+    else:
+        encodings = {name: called for name, called in ENCODING_NAMES.items() if name != "utf-8-sig"}
+        was = detected and encoding_name(detected.encoding)
+        read_as["encoding"] = _pick(one, "Encoding", encodings, was, f"{key}.encoding")
+        was = detected and DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none")
+        read_as["delimiter"] = _pick(two, "Delimiter", DELIMITER_NAMES, was, f"{key}.delimiter")
+    read_as["header"] = _pick(three, "Header", HEADERS, detected and HEADERS[detected.header], f"{key}.header")
+    read_as["skip_lines"] = one.number_input(
+        "Lines above the table",
+        min_value=0,
+        value=None,
+        placeholder=f"{detected.skipped_lines}, as found" if detected else "as found",
+        key=f"{key}.skip",
+        persist_state="session",
+    )
+    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, detected and "by column", f"{key}.decimal")
+    return ReadAs(**read_as)
+
+
+def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
+    """Ask for one of the options; None means as detected. Options may have names."""
+    named = options if isinstance(options, dict) else {}
+    as_found = f"{was}, as found" if was else "as found"
+    return place.selectbox(
+        label,
+        (None, *options),
+        format_func=lambda option: as_found if option is None else named.get(option, option),
+        key=key,
+        persist_state="session",
+    )
+
+
+# The kinds of its columns: as found, or as a person chooses
+
+
+def choose_kinds(table: Table) -> Table:
+    """Return the table with the kinds chosen here. Raises DataError if a cell does not fit its column's kind."""
+    chosen = _chosen_kinds(table)
+    with st.expander("Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else "")):
+        left, right = st.columns(2)
+        name = left.selectbox("Column", table.names, key=f"new.kind.column.{table.sha256}", persist_state="session")
+        key = f"new.kind.of.{table.sha256}.{table.names.index(name)}"
+        st.session_state[key] = chosen.get(name, AS_FOUND)
+        right.selectbox(
+            "Kind",
+            (AS_FOUND, *get_args(Kind)),
+            key=key,
+            format_func=lambda kind: f"{kind} ({table.column(name).kind})" if kind == AS_FOUND else kind,
+            on_change=_keep_kind,
+            args=(table, name, key),
+        )
+        about = "A category or text is taken as it is written; a number needs every cell to be one."
+        st.html(markup.block(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items())))
+    return _with_chosen(table, chosen)
+
+
+def kind_words(column: Column) -> str:
+    """Describe a column's kind, as in `number in €`."""
+    return f"number in {column.notation.unit}" if column.notation and column.notation.unit else column.kind
+
+
+def _chosen_kinds(table: Table) -> dict[str, Kind]:
+    """Return the chosen kinds by column, remembered in the browser session for each file."""
+    kept: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
+    return {name: kind for name, kind in kept.items() if name in table.names}
+
+
+def _keep_kind(table: Table, name: str, key: str) -> None:
+    kept = st.session_state[f"new.kinds.{table.sha256}"]
+    kind = st.session_state[key]
+    if kind == AS_FOUND:
+        kept.pop(name, None)
+    else:
+        kept[name] = kind
+
+
+def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
+    """Return the table with the chosen kinds, read again only if the file or a choice is new."""
+    if not chosen:
+        return table
+    made_from = (table.sha256, table.read_as, tuple(chosen.items()))
+    kept = st.session_state.get("new.kinds.table")
+    if kept is None or kept[0] != made_from:
+        st.session_state["new.kinds.table"] = kept = (made_from, with_kinds(table, chosen))
+    read: Table = kept[1]
+    return read
+
+
+# The split: by chance, by group, by time, or a test file; how many rows
+
+CHANCE, GROUP, TIME, SECOND_FILE = "By chance", "By group", "By time", "A test file"
+KEPT = "new.split_kept"
+"""Session key: the split chosen last. It names the fold before the field inside is drawn."""
+RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
+ABOUT = {
+    CHANCE: "Rows are drawn by seed, labels in their proportions.",
+    GROUP: "No group has rows in both parts: use it if predictions are for new patients, shops or authors.",
+    TIME: "The latest rows test, and earlier ones train: use it to predict the future from the past.",
+    SECOND_FILE: "The rows of a second file test, and those of the first train. It needs the same columns.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splitting:
+    """How to split the rows."""
+
+    rule: SplitRule
+    test_table: Table | None
+    sizes: dict[str, Any]
+    hints: tuple[str, ...] = ()
+    """Why the columns suggest another split than by chance, a sentence each."""
+
+    def plan(self, seed: int) -> SplitPlan:
+        """Return the split for `build_dataset`."""
+        return SplitPlan(rule=self.rule, seed=seed, **self.sizes)
+
+
+def choose_split(table: Table, target: str) -> Splitting:
+    """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
+    so_far = str(st.session_state.get("new.split") or st.session_state.get(KEPT) or CHANCE)
+    with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
+        kind = st.segmented_control(
+            "How to split training and test rows",
+            (CHANCE, GROUP, TIME, SECOND_FILE),
+            default=CHANCE,
+            key="new.split",
+            required=True,
+            persist_state="session",
+        )
+        kind = st.session_state[KEPT] = kind or CHANCE
+        st.html(markup.block(markup.caption(ABOUT[kind])))
+        rule = _rule(table, target, kind) if kind in RULES else RANDOM
+        test_table = _test_file() if kind == SECOND_FILE else None
+        sizes = _sizes()
+    hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
+    if hints:
+        st.html(markup.block(*map(markup.caption, hints)))
+    return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
+
+
+def _rule(table: Table, target: str, kind: str) -> SplitRule:
+    names = parting_columns(table, target, RULES[kind])
+    if not names:
+        what = "groups" if kind == GROUP else "dates or numbers"
+        st.html(markup.block(markup.caption(f"No column holds {what}: rows are drawn by chance.")))
+        return RANDOM
+    column = st.selectbox(
+        "Column of the groups" if kind == GROUP else "Column of the time",
+        names,
+        format_func=shown_name,
+        key=f"new.split_by.{RULES[kind]}.{table.sha256}.{target}",
+        persist_state="session",
+    )
+    return SplitRule(kind=RULES[kind], column=str(column))
+
+
+def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
+    """Return the columns that can split the rows, likeliest first: repeated values for groups, dates before numbers."""
+    others = [column for column in table.columns if column.name != target and column.n_distinct > 1]
+    if kind == "time":
+        able = [column for column in others if column.kind in ("date", "number")]
+        return [column.name for column in sorted(able, key=lambda column: column.kind != "date")]
+    able = sorted(others, key=lambda column: (2 * column.n_distinct > table.n_rows, column.kind == "number"))
+    return [column.name for column in able]
+
+
+def _test_file() -> Table | None:
+    """Show the test file in use, or ask for one; return None until there is one."""
+    file: tuple[str, bytes] | None = st.session_state.get(TEST_FILE)
+    if file is None:
+        label = "A file of test rows, with the same columns"
+        st.file_uploader(label, type=None, key="new.test_upload", on_change=_take_test_file)
+        st.html(markup.block(markup.caption("Until there is one, rows are drawn by chance.")))
+        return None
+    with st.container(horizontal=True, vertical_alignment="center", key="new_test_file"):
+        st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
+        st.button("Take another test file", key="new.test_replace", type="tertiary", on_click=_forget_test_file)
+    return read(file[1], file[0])
+
+
+def _take_test_file() -> None:
+    """Remember the upload in the browser session: the field forgets it when the page is left."""
+    file = st.session_state["new.test_upload"]
+    if file is not None:
+        st.session_state[TEST_FILE] = (file.name, file.getvalue())
+
+
+def _forget_test_file() -> None:
+    st.session_state.pop(TEST_FILE, None)
+
+
+def _sizes() -> dict[str, Any]:
+    """Ask how many rows train and test."""
+    one, two, three = st.columns(3)
+    return {
+        "train_size": int(
+            one.number_input("Training rows at most", 1, 10_000, 100, key="new.train", persist_state="session")
+        ),
+        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, key="new.test", persist_state="session")),
+        "test_fraction": float(
+            three.number_input(
+                "Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction", persist_state="session"
+            )
+        ),
+    }
+
+
+def split_words(dataset: Dataset) -> list[str]:
+    """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
+    if dataset.task == "classification":
+        task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
+    else:
+        task = f"{dataset.target} is a number, so this is regression."
+    sentences = [task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes]
+    return [sentence for sentence in sentences if sentence]

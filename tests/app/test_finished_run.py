@@ -1,0 +1,310 @@
+"""A finished run in a browser: film, prompts under cards, copied texts, thresholds, the matrix and the genealogy."""
+
+import os
+import re
+import signal
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from pages.parts import pieces
+from tests import inspected
+from tests.app.conftest import App, Visit, placed
+from vpp.runs.prompts import PromptMaker
+
+WITHIN_MS = 60_000
+BEYOND_MS = 700
+"""Longer than a film at full speed stays at a step."""
+AT_REST = """() => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished run of two steps in the app, written by hand."""
+
+    app: App
+    run: str
+    prompts: tuple[str | None, ...]
+    """What the optimizer was asked for particle 0, by step."""
+
+    def open(self, visit: Visit, page: str) -> Page:
+        visit.page.set_default_timeout(WITHIN_MS)
+        visit.page.goto(f"{self.app.url}/{page}?run={self.run}")
+        return visit.page
+
+
+@pytest.fixture(scope="module")
+def finished(app: App) -> Finished:
+    reader = inspected.labels(app.runs / "made")
+    snapshot = reader.refresh()
+    maker = PromptMaker(snapshot.spec, reader.dataset())
+    prompts = tuple(maker.proposal(snapshot.view, step, 0) for step in (0, 1))
+    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
+
+
+# The film
+
+NOTE_PLACES = """() => {
+    window.places = ['the end']
+    window.drawn = 0
+    const follow = document.querySelector('.scrubber .follow span')
+    new MutationObserver(() => drawn++).observe(follow, { childList: true })
+    const note = () => {
+        const place = document.querySelector('.slide output').textContent
+        if (places.at(-1) !== place) places.push(place)
+    }
+    new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })
+}"""
+"""Note every place that is shown from now on, in order, and how often the slider is drawn."""
+
+
+def film_of(finished: Finished, visit: Visit) -> Page:
+    page = finished.open(visit, "watch")
+    page.get_by_text("Hypotheses at the end").wait_for()
+    page.get_by_role("button", name="Play the film").wait_for()
+    page.evaluate(NOTE_PLACES)
+    return page
+
+
+@pytest.mark.browser
+def test_a_film_shows_every_step_and_a_move_by_hand_stops_it(finished: Finished, visit: Visit) -> None:
+    page = film_of(finished, visit)
+    slider, play = page.get_by_role("slider", name="Step shown"), page.get_by_role("button", name="Play the film")
+    page.get_by_label("Speed").select_option("4")
+    slider.press(" ")
+    page.get_by_role("button", name="Pause the film").wait_for()
+    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
+    play.wait_for()
+    assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
+    page.get_by_text("The last texts were weighed once more").wait_for()
+    page.get_by_label("Speed").select_option("0.5")
+    play.click()
+    page.get_by_text("Hypotheses at step 0").wait_for()
+    slider.press("ArrowRight")
+    play.wait_for()
+    page.get_by_text("Hypotheses at step 1").wait_for()
+    # Tiles, sentence and cards tell of one step.
+    slider.press("Home")
+    page.get_by_text("Hypotheses at step 0").wait_for()
+    expect(page.locator(".happened")).to_contain_text("Step 0: ESS came to 3.2 of 4")
+    expect(page.locator(".say")).to_contain_text("At step 0:")
+    expect(page.locator('article.card[data-key="0"] .wt')).to_have_text("0.375")
+    expect(page.locator('article.card[data-key="0"] .moved')).to_have_text("up from 0.250")
+
+
+@pytest.mark.browser
+def test_a_film_waits_for_a_server_that_is_held(finished: Finished, visit: Visit) -> None:
+    """Another theme draws the slider again from the server's last words, which do not say that the step is drawn."""
+    page = film_of(finished, visit)
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("slider", name="Step shown").press(" ")
+    page.wait_for_function("() => places.includes('step 0')")
+    os.kill(finished.app.pid, signal.SIGSTOP)
+    try:
+        for scheme in ("dark", "light"):
+            drawn = page.evaluate("drawn")
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function("() => drawn > " + str(drawn))
+            page.wait_for_timeout(BEYOND_MS)
+        assert "the end" not in page.evaluate("places.slice(1)")
+    finally:
+        os.kill(finished.app.pid, signal.SIGCONT)
+    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
+    assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
+
+
+# What the optimizer was asked, under a card: it comes when it is opened
+
+SHOWS = """(words) => document.querySelector('details[data-wanted="0"][open] pre')?.innerText === words"""
+
+
+def test_a_browser_gets_prompts_of_slots_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked, slots in (
+        ([2, 0], (0, 2)),
+        ([2, 3, -1, 10**9], (2,)),
+        ([True, "1", 1.0, None, [1]], ()),
+        (1, ()),
+        ({"1": 1}, ()),
+        (None, ()),
+    ):
+        monkeypatch.setattr(pieces.st, "session_state", {"deck": {"wanted": asked}})
+        assert pieces.wanted("deck", most=3) == slots, asked
+
+
+def first_card(finished: Finished, visit: Visit) -> Locator:
+    """Open particle 0's card at step 0."""
+    page = finished.open(visit, "watch")
+    to_step(page, "Home", "step 0")
+    return page.locator('article.card[data-key="0"]')
+
+
+def to_step(page: Page, key: str, place: str) -> None:
+    page.get_by_role("slider", name="Step shown").focus()
+    page.keyboard.press(key)
+    page.get_by_role("heading", name=f"Hypotheses at {place}").wait_for()
+
+
+@pytest.mark.browser
+def test_a_prompt_comes_when_it_is_opened_and_only_where_there_is_one(finished: Finished, visit: Visit) -> None:
+    card, page = first_card(finished, visit), visit.page
+    fold = card.locator('details[data-fold="next"]')
+    fold.locator("summary").first.click()
+    assert fold.locator("details[data-wanted]").count() == 1
+    told = card.locator('details[data-wanted="0"]')
+    assert told.locator("pre").count() == 0
+    told.locator("summary").click()
+    told.locator("pre").wait_for()
+    assert told.locator("pre").inner_text() == finished.prompts[0]
+    assert page.locator("details[data-wanted] pre").count() == 1
+    assert page.locator("article.card").count() > 1
+    for key, step in (("ArrowRight", 1), ("Home", 0)):
+        to_step(page, key, f"step {step}")
+        page.wait_for_function(SHOWS, arg=finished.prompts[step])
+    # At the end a card has no such fold: an open one stays, without a prompt that can no longer come.
+    to_step(page, "End", "the end")
+    card.locator('details[data-before="true"]').wait_for()
+    assert card.locator("details[data-wanted]").count() == 0
+    assert page.get_by_text("One moment.").count() == 0
+
+
+@pytest.mark.browser
+def test_a_prompt_that_comes_while_words_are_selected_is_there_when_they_are_not(
+    finished: Finished, visit: Visit
+) -> None:
+    """A card with a selection is left alone, and the run has ended: nothing is sent again."""
+    with visit.page.expect_websocket() as line:
+        card = first_card(finished, visit)
+    page = visit.page
+    fold = card.locator('details[data-fold="next"]')
+    fold.locator("summary").first.click()
+    page.evaluate(
+        """() => document.getSelection().selectAllChildren(document.querySelector('article.card[data-key="0"] .hyp'))"""
+    )
+    fold.locator("details[data-wanted] > summary").focus()
+    prompt = (finished.prompts[0] or "").splitlines()[0].encode()
+    with line.value.expect_event("framereceived", lambda frame: isinstance(frame, bytes) and prompt in frame):
+        page.keyboard.press("Enter")
+    page.wait_for_function(AT_REST)
+    assert card.get_by_text("One moment.").count() == 1
+    page.evaluate("document.getSelection().removeAllRanges()")
+    fold.locator("details[data-wanted] pre").wait_for()
+
+
+# A hypothesis on the clipboard
+
+
+@pytest.mark.browser
+def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, visit: Visit) -> None:
+    """Also where the browser refuses its clipboard to scripts: then by way of a field."""
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = finished.open(visit, "posterior")
+    button, copied = page.locator("button.copy").first, page.locator("button.copy", has_text="Copied")
+    button.wait_for()
+    page.evaluate("navigator.read = navigator.clipboard")
+    for refuses in (False, True):
+        page.evaluate("navigator.clipboard.writeText('nothing')")
+        if refuses:
+            refusing = "{value: {writeText: () => Promise.reject()}}"
+            page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {refusing})")
+        button.click()
+        copied.wait_for()
+        assert page.evaluate("navigator.read.readText()") == inspected.EVEN
+        copied.wait_for(state="detached")
+
+
+# Thresholds, from page to page
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.locator(f".st-key-thresholds-{name} input")
+
+
+@pytest.mark.browser
+def test_thresholds_are_set_one_after_another_and_keep_their_values_on_another_page(
+    finished: Finished, visit: Visit
+) -> None:
+    page = finished.open(visit, "watch")
+    page.get_by_text("Interpretation thresholds").click()
+    field(page, "well_backed").fill("90")
+    page.keyboard.press("Tab")
+    page.get_by_text("1 threshold moved.").wait_for()
+    assert page.evaluate("document.activeElement !== document.body")
+    field(page, "few_rows").fill("77")
+    page.keyboard.press("Enter")
+    page.get_by_text("2 thresholds moved.").wait_for()
+    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
+    page.get_by_role("link", name="Disagreement").click()
+    page.get_by_role("heading", name="Most informative labels to collect").wait_for()
+    page.get_by_text("Interpretation thresholds").click()
+    field(page, "well_backed").wait_for()
+    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
+
+
+# The matrix
+
+
+@pytest.mark.browser
+def test_a_row_is_opened_by_keys_or_by_a_press_and_a_wide_matrix_says_so(finished: Finished, visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 900})
+    page = finished.open(visit, "disagreement")
+    rows = page.locator(".mx button.row")
+    rows.first.wait_for()
+    assert re.fullmatch(r"[1-7] of 8 columns in view: scroll sideways\.", page.locator(".cue").first.inner_text())
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".mx tr.under h2", has_text="Row 7").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "7"
+    page.locator('.mx tr[data-row="9"] td.in').click()
+    page.locator(".mx tr.under h2", has_text="Row 9").wait_for()
+    page.locator('.mx tr[data-row="9"] td.in').click()
+    page.locator(".mx tr.under").wait_for(state="detached")
+
+
+# The genealogy
+
+TREE = ".vpp.tree"
+PLACE = """async ([i, k]) => {
+    const tree = document.querySelector('.vpp.tree')
+    const frame = () => new Promise(requestAnimationFrame)
+    const box = () => tree.lines.getBoundingClientRect()
+    for (let frames = 0, since = performance.now(), top; frames < 20 || performance.now() - since < 300; frames += 1) {
+        if (top !== box().top) [frames, since, top] = [0, performance.now(), box().top]
+        await frame()
+    }
+    return [box().left + 16 + tree.layout.dx * i, box().top + 24 + tree.layout.dy * k]
+}"""
+"""Where a particle is, once the page has come to rest: an opened particle is scrolled into view."""
+
+
+def open_tree(page: Page) -> None:
+    page.locator(f"{TREE} .lines .node").wait_for(state="attached")
+    page.wait_for_function(AT_REST)
+    page.locator(TREE).scroll_into_view_if_needed()
+    page.evaluate(PLACE, [0, 0])
+
+
+@pytest.mark.browser
+def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished: Finished, visit: Visit) -> None:
+    """The last population is EVEN, BIG, PAIR, ODD; PAIR, in slot 2, came from slot 1."""
+    page = finished.open(visit, "posterior")
+    open_tree(page)
+    told = page.locator(f"{TREE} .told")
+    page.locator(f"{TREE} .astable summary").click()
+    page.keyboard.press("Shift+Tab")
+    assert "Particle 0 after step 1" in told.inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert "Particle 2 after step 1 · weight 0.200 · copied from particle 1" in told.inner_text()
+    assert "Say yes if a can be halved, else no." in told.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert "Particle 1 after step 0 · weight 0.100 · rewritten, accepted" in told.inner_text()
+    page.keyboard.press("Enter")
+    page.get_by_text("Particle 1 after step 0, and which step brought in each sentence").wait_for()
+    page.get_by_text("Particle 2 of step 1 descends from it.").wait_for()
+    assert page.locator(f"{TREE} .astable").evaluate("(fold) => fold.open")
+    page.mouse.click(*page.evaluate(PLACE, [2, 1]))
+    page.get_by_text("Particle 1 after step 1, and which step brought in each sentence").wait_for()
+    page.mouse.click(*page.evaluate(PLACE, [1, 3]))
+    page.get_by_text("No particle of step 1 descends from it: its line ended at step 1.").wait_for()
