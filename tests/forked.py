@@ -4,10 +4,13 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
+import types
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from vpp.cli import main
@@ -17,6 +20,9 @@ FORKS.set_forkserver_preload(
     ["tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.exports"]
 )
 
+NO_MAIN = types.ModuleType("__main__")
+STARTING = threading.Lock()
+
 
 class Forked:
     """`python -m vpp WORDS` with the part of `subprocess.Popen` that tests use."""
@@ -24,7 +30,7 @@ class Forked:
     def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         (out, child_out), (err, child_err) = FORKS.Pipe(duplex=False), FORKS.Pipe(duplex=False)
         self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), child_out, child_err))
-        self._process.start()
+        _start(self._process)
         self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end in (out, err))
         for end in (out, err, child_out, child_err):
             end.close()
@@ -69,12 +75,23 @@ class Forked:
         os.kill(self.pid, number)
 
 
+def _start(process: BaseProcess) -> None:
+    """Start a fork without this process's main module: Streamlit's AppTest leaves a page's script in its place."""
+    with STARTING:
+        main_module, sys.modules["__main__"] = sys.modules["__main__"], NO_MAIN
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = main_module
+
+
 def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Connection, err: Connection) -> None:
     """Become the command: a session, a folder, an environment and streams of its own."""
     os.setsid()
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    sys.path[:0] = env.get("PYTHONPATH", "").split(os.pathsep)  # an interpreter would read it as it starts
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(out.fileno(), 1)
     os.dup2(err.fileno(), 2)

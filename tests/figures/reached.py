@@ -11,6 +11,7 @@ from tests.performance.demo import TARGETS, table_bytes
 from tests.performance.in_process import Known, run
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import TASKS
 from vpp.settings import Config, Method, preset
@@ -21,7 +22,7 @@ SEEDS = range(3)
 def dataset(name: str, seed: int) -> Dataset:
     """Rows of a task or a table, split by the seed."""
     target = TARGETS.get(name) or TASKS[name].target
-    return build_dataset(Table.read(table_bytes(name, seed), name=name), target=target, seed=seed)
+    return build_dataset(Table.read(table_bytes(name, seed), name=name), target=target, split=SplitPlan(seed=seed))
 
 
 def reached(name: str, method: Method) -> list[float]:

@@ -19,6 +19,7 @@ from vpp.events import Evaluated, ParticleDrawn, Proposed, StepFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
+from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
@@ -106,7 +107,7 @@ class DemoOptimizer(LlmOptimizer):
         prompts = OptimizerPrompts(
             dataset=dataset, refining=shipped("optimizer"), drawing=shipped("prior"), seed_text=seed_text
         )
-        super().__init__(DemoChat(), prompts, max_tokens=MAX_TOKENS, counters=self._counts)
+        super().__init__(DemoChat(), prompts, ModelLimits(max_tokens=MAX_TOKENS), counters=self._counts)
 
     async def propose(
         self,

@@ -313,7 +313,7 @@ def role_of(body: bytes) -> Role:
 
 def reply(body: bytes, role: Role, number: int) -> bytes:
     """The whole response; labels go from the request into it as they are, escaped as JSON."""
-    text = rule(number, _labels(body)) if role == "optimizer" else outputs(body, number)
+    text = rule(number, labels_of(body)) if role == "optimizer" else outputs(body, number)
     return _framed(
         200,
         b'{"id":"stub","object":"chat.completion","created":0,"model":"stub","choices":[{"index":0,'
@@ -334,7 +334,7 @@ def rule(number: int, labels: Sequence[bytes]) -> bytes:
 
 def outputs(body: bytes, number: int) -> bytes:
     """`Output: label`, or a line `Output [n]: label` an input of a pack; a number where no label is named."""
-    labels = _labels(body)
+    labels = labels_of(body)
     count = _pack_size(body)
     if count == 1:
         return b"Explanation: as the rule says.\\nOutput: %b" % labels[number % len(labels)]
@@ -342,7 +342,7 @@ def outputs(body: bytes, number: int) -> bytes:
     return b"\\n".join(b"Output [%d]: %b" % (n, given.choice(labels)) for n in range(1, count + 1))
 
 
-def _labels(body: bytes) -> list[bytes]:
+def labels_of(body: bytes) -> list[bytes]:
     """Those that the prompt names, as they stand in its JSON."""
     began = body.find(LABELS)
     if began < 0:
