@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = {
     "cancellation": 0,
     "collecting": 0,
+    "environment": 1,
     "errors": 0,
     "files": 0,
     "gguf": 1,

@@ -47,7 +47,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticleDrawn:
-    """An initial particle: the optimizer's answer to the seed sentence and the first batch (choice 9)."""
+    """An initial particle: the optimizer's answer to the seed sentence and the first batch."""
 
     type: Literal["particle_drawn"] = "particle_drawn"
     particle: int

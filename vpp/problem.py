@@ -1,4 +1,4 @@
-"""What a sampler is given: the data in batches, and the two roles a model plays.
+"""A sampler's input: the data in batches, and the two roles that a model plays.
 
 The protocols here are all that inference/ and llm/ share.
 """
@@ -16,27 +16,27 @@ from vpp.settings import Config, ErrorMass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What f(x; theta) gave for one row."""
+    """f(x; theta) for one row."""
 
     row: int
-    """The row's id."""
+    """Id of the row."""
     value: Value | None
     """A label or a finite number; None is an abstention: no answer could be read, after every re-ask."""
     explanation: str = ""
     raw: str | None = None
-    """The raw answer, kept where it could not be read."""
+    """The whole answer, if it could not be read."""
     reason: str | None = None
     """Why it could not be read."""
     thoughts: str = ""
-    """What a thinking model thought first: its first 1,000 characters, or 20,000 where its answer could not be read."""
+    """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What the optimizer wrote for one particle."""
+    """The optimizer's answer for one particle."""
 
     text: str | None
-    """The whole hypothesis, seed sentence included; None where no answer could be read, after every re-ask."""
+    """The whole hypothesis, seed sentence included; None if no answer could be read, after every re-ask."""
     raw: str
     """The last raw answer."""
     temperature: float
@@ -44,33 +44,33 @@ class Proposal:
     reason: str | None = None
     """Why it could not be read, or was refused."""
     refused: bool = False
-    """Whether it could be read, but is no rule for this table."""
+    """True if it could be read, but is no rule for this table."""
     shown: int | None = None
-    """Rows of the batch that were shown, its first, and no earlier exchange, where there was no room for all."""
+    """Number of the batch's first rows that were shown, without earlier exchanges; None: everything had room."""
     thoughts: str = ""
-    """The first 2,000 characters of what a thinking model thought."""
+    """The first 2,000 characters of a thinking model's thoughts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What the optimizer was asked about a particle before, and what it answered."""
+    """An earlier question to the optimizer about a particle, with its answer."""
 
     step: int
     slot: int
-    """Of the proposal."""
+    """Slot of the proposal."""
     hypothesis: str
     """The text it was shown."""
     rows: tuple[Row, ...]
     predictions: tuple[Prediction, ...]
     raw: str
-    """Its whole answer."""
+    """The optimizer's whole answer."""
 
 
 class Learner(Protocol):
     """f(x; theta), memoised by (hypothesis, row): the same question is asked once."""
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        """One prediction a row, in the order of `rows`. Raises EndpointError."""
+        """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
         ...
 
 
@@ -87,11 +87,11 @@ class Optimizer(Protocol):
         seed: int,
         history: Sequence[Exchange] = (),
     ) -> Proposal:
-        """A revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError."""
+        """Return a revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError."""
         ...
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        """A hypothesis from the seed sentence and the columns alone, no row shown: a draw from the prior.
+        """Return a hypothesis from the seed sentence and the columns alone, no row shown: a draw from the prior.
 
         Raises EndpointError.
         """
@@ -99,14 +99,14 @@ class Optimizer(Protocol):
 
 
 def batch_length(step: int, *, n_train: int, batch_size: int) -> int:
-    """Rows of a step's batch: the last of an epoch may be short (choice 11)."""
+    """Number of rows in a step's batch: the last of an epoch may be short."""
     index = step % -(-n_train // batch_size)
     return min(batch_size, n_train - index * batch_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What a sampler is given: rows, roles, and the order in which rows come."""
+    """A sampler's input: rows, roles, and the order in which rows come."""
 
     dataset: Dataset
     learner: Learner
@@ -120,18 +120,18 @@ class Problem:
     deduplicate_buffer: bool = False
     error_mass: ErrorMass = "whole"
     start_texts: tuple[str, ...] = ()
-    """(K,) hypotheses of an earlier run that the first population takes over; empty where they are asked for."""
+    """(K,) hypotheses of an earlier run that the first population takes over; empty if the optimizer draws them."""
     has_room: Callable[[], bool] = lambda: True
-    """Whether the learner may be asked now what may turn out not to be needed; it changes no result."""
+    """True while the learner has room for calls that may turn out not to be needed. It changes no result."""
 
     @property
     def steps_per_epoch(self) -> int:
-        """Batches in one pass; a last short batch counts (choice 11)."""
+        """Batches in one pass; a last short batch counts."""
         return -(-len(self.dataset.train) // self.batch_size)
 
     @property
     def steps(self) -> int:
-        """T, the number of steps of the whole run (choice 1)."""
+        """T, the number of steps of the whole run: the paper's algorithms call a step an epoch."""
         return self.epochs * self.steps_per_epoch
 
     def batch(self, step: int) -> tuple[Row, ...]:
@@ -142,7 +142,7 @@ class Problem:
         return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
-        """The last `size` rows seen up to and including the step's batch (choice 8).
+        """The last `size` rows seen up to and including the step's batch.
 
         Repeats of a later epoch stay, unless the buffer keeps each row once, where it was seen last.
         """
@@ -163,7 +163,7 @@ class Problem:
         return self.buffer(step, size=config.buffer_size) if config.scored_on == "buffer" else self.batch(step)
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
-        """Rows on which the texts of the last step are scored for the final weights (choice 3)."""
+        """Rows on which the texts of the last step are scored for the final weights."""
         on_train = config.final_weights == "train"
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
 

@@ -23,5 +23,5 @@ def call_seed(seed: int, purpose: Purpose, *path: int) -> int:
 
 
 def tie_draw(seed: int, row: int, *, ties: str) -> float:
-    """The number in [0, 1) that decides a row's tied vote: drawn by seed, or 0 for the lowest label (choice 14)."""
+    """Return the number in [0, 1) that decides a row's tied vote: drawn by seed, or 0 for the lowest label."""
     return float(rng(seed, "ties", row).random()) if ties == "seeded" else 0.0

@@ -1,12 +1,9 @@
-"""What can be set: the method's options, and where a machine keeps things."""
+"""Options of the method, and the two presets."""
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from vpp.errors import InputError
@@ -122,12 +119,12 @@ class Config:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether particles have weights of their own."""
+        """True if particles have weights of their own."""
         return self.method == "smc"
 
     @property
     def is_telescoping(self) -> bool:
-        """Whether smc's weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
+        """True if smc's weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
         return self.method == "smc" and self.tempering != "paper"
 
     @property
@@ -139,39 +136,42 @@ class Config:
 
     @property
     def is_on_fixed_rows(self) -> bool:
-        """Whether every step scores particles on all training rows."""
+        """True if every step scores particles on all training rows."""
         return self.scored_on == "train"
 
     @property
     def is_filtered(self) -> bool:
-        """Whether an accept step decides on proposals."""
+        """True if an accept step decides on proposals."""
         return self.method == "mh" or (self.method == "smc" and self.mutate == "filtered") or self.is_telescoping
 
     @property
     def may_run_ahead(self) -> bool:
-        """Whether a particle may be ahead of the others.
+        """True if a particle may be ahead of the others.
 
-        False if K changes between steps, or if rows share requests: which rows do would depend on timing.
+        K must not change between steps, and rows must not share requests: which rows do would depend on timing.
         """
         return not self.particles_max and self.points_per_call == 1
 
     @property
     def is_rescored(self) -> bool:
-        """Whether smc weighs its last texts once more (choice 3); carried weights stand for them already."""
+        """True if smc weighs its last texts once more: the paper's last weights are of the texts before them.
+
+        Carried weights already belong to the last texts.
+        """
         return self.method == "smc" and not self.is_telescoping and self.final_weights != "paper"
 
     @property
     def draws_initial(self) -> bool:
-        """Whether first hypotheses are asked for; vml begins with the seed sentence."""
+        """True if first hypotheses are asked for; vml begins with the seed sentence."""
         return self.method not in CHAINS_OF_VML
 
     @property
     def fixed_tau(self) -> float | None:
-        """tau where it was given, None where it comes from the data."""
+        """tau if it was given; None if it comes from the data."""
         return None if self.tau == "auto" else float(self.tau)
 
     def beta(self, step: int, *, steps: int) -> float:
-        """Tempering divisor of a step: linear from `beta_start` to `beta_end` over steps 0..T-1 (choice 2)."""
+        """Tempering divisor of a step: linear from `beta_start` to `beta_end` over steps 0 to T - 1."""
         if steps == 1:
             return self.beta_end
         return self.beta_start + (self.beta_end - self.beta_start) * step / (steps - 1)
@@ -231,7 +231,7 @@ def _check_numbers(config: Config) -> None:
 
 
 def _check_together(config: Config) -> None:
-    """What goes with what."""
+    """Refuse options that contradict each other. Raises InputError."""
     if config.early_rejection and config.is_filtered and config.points_per_call > 1:
         raise InputError(
             f"early_rejection asks about rows one by one, and points_per_call is {config.points_per_call}: "
@@ -273,138 +273,5 @@ def preset(name: Preset) -> Config:
 
 
 def option_docs() -> dict[str, str]:
-    """What each option means, by name."""
+    """Return the meaning of each option, by name."""
     return {f.name: f.metadata["doc"] for f in fields(Config)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """Where this machine keeps runs, which endpoint it uses unless told otherwise, and what others may do on it."""
-
-    runs_dir: Path
-    cache_dir: Path
-    base_url: str | None
-    model: str | None
-    api_key: str | None = field(repr=False)
-    max_running: int
-    optimizer_base_url: str | None = None
-    """Of another model that writes the hypotheses."""
-    optimizer_model: str | None = None
-    allowed_endpoints: tuple[str, ...] = ()
-    """VPP_ALLOWED_ENDPOINTS: only these are asked; empty: any that the gate lets through."""
-    endpoint_fixed: bool = False
-    """VPP_ENDPOINT_FIXED: the endpoint and model named here are asked, and no other."""
-    login: bool = False
-    """VPP_LOGIN: nobody sees anything before they have logged in."""
-    allowed_users: tuple[str, ...] = ()
-    """VPP_ALLOWED_USERS: who may, by verified e-mail address, *@domain, or subject; empty: whoever can log in."""
-    shared: bool = False
-    """VPP_SHARED: others than the owner are meant to reach the app, also without login."""
-    allow_model_files: bool = False
-    """VPP_ALLOW_MODEL_FILES: model files of this machine may be used where others reach the app."""
-    max_runs_per_user: int = 0
-    """Runs of one user that go on at once; 0: no cap."""
-    max_calls_per_user: int = 0
-    """Calls that one user sends in a day (UTC); 0: no cap."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether others than the owner reach the app, as far as variables tell."""
-        return self.shared or self.login or self.endpoint_fixed or bool(self.allowed_endpoints)
-
-    @property
-    def may_use_model_files(self) -> bool:
-        """Whether runs may start a server for a model file of this machine."""
-        return self.allow_model_files or not self.is_shared
-
-    @classmethod
-    def read(cls, dotenv: Mapping[str, str] | None = None) -> "Environment":
-        """From the process's environment, then `dotenv`, then defaults."""
-        return cls.of({**(dotenv or {}), **os.environ})
-
-    @classmethod
-    def of(cls, values: Mapping[str, str]) -> "Environment":
-        """From variables. Raises InputError."""
-        _check_names(values)
-        runs_dir = Path(values.get("VPP_RUNS_DIR") or "runs")
-        found = cls(
-            runs_dir=runs_dir,
-            cache_dir=Path(values.get("VPP_CACHE_DIR") or runs_dir / ".cache"),
-            base_url=values.get("OPENAI_BASE_URL") or None,
-            model=values.get("VPP_MODEL") or None,
-            api_key=values.get("OPENAI_API_KEY") or None,
-            max_running=_whole(values, "VPP_MAX_RUNNING", default=2),
-            optimizer_base_url=values.get("VPP_OPTIMIZER_BASE_URL") or None,
-            optimizer_model=values.get("VPP_OPTIMIZER_MODEL") or None,
-            allowed_endpoints=_listed(values, "VPP_ALLOWED_ENDPOINTS"),
-            endpoint_fixed=_switch(values, "VPP_ENDPOINT_FIXED"),
-            login=_switch(values, "VPP_LOGIN"),
-            allowed_users=_listed(values, "VPP_ALLOWED_USERS"),
-            shared=_switch(values, "VPP_SHARED"),
-            allow_model_files=_switch(values, "VPP_ALLOW_MODEL_FILES"),
-            max_runs_per_user=_whole(values, "VPP_MAX_RUNS_PER_USER", default=0),
-            max_calls_per_user=_whole(values, "VPP_MAX_CALLS_PER_USER", default=0),
-        )
-        if found.endpoint_fixed and not (found.base_url and found.model):
-            raise InputError("VPP_ENDPOINT_FIXED is on, and no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL")
-        if found.allowed_users and not found.login:
-            raise InputError("VPP_ALLOWED_USERS is set, and nobody is asked to log in: set VPP_LOGIN=1 too")
-        return found
-
-
-NAMES = (
-    "VPP_RUNS_DIR",
-    "VPP_CACHE_DIR",
-    "VPP_CALLS_FILE",
-    "VPP_MODEL",
-    "VPP_MAX_RUNNING",
-    "VPP_OPTIMIZER_BASE_URL",
-    "VPP_OPTIMIZER_MODEL",
-    "VPP_OPTIMIZER_API_KEY",
-    "VPP_ALLOWED_ENDPOINTS",
-    "VPP_ENDPOINT_FIXED",
-    "VPP_LOGIN",
-    "VPP_ALLOWED_USERS",
-    "VPP_SHARED",
-    "VPP_ALLOW_MODEL_FILES",
-    "VPP_MAX_RUNS_PER_USER",
-    "VPP_MAX_CALLS_PER_USER",
-    "VPP_BROWSER",
-    "VPP_PICTURES",
-)
-"""Every variable that begins so: the last two are of the tests."""
-
-
-def _check_names(values: Mapping[str, str]) -> None:
-    """A misspelt name would leave a rule unset."""
-    for name in sorted(values):
-        if name.startswith("VPP_") and name not in NAMES:
-            near = get_close_matches(name, NAMES, n=1, cutoff=0)
-            raise InputError(f"{name[:80]} is no variable of this app: {near[0]} is the nearest; rename or unset it")
-
-
-def _whole(values: Mapping[str, str], name: str, *, default: int) -> int:
-    """A whole number of at least 1, and the default where there is none."""
-    text = values.get(name) or ""
-    if not text:
-        return default
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"{name} is {text!r}: it must be a whole number of at least 1")
-    return int(text)
-
-
-def _switch(values: Mapping[str, str], name: str) -> bool:
-    """Anything but a clear yes or no is refused: a switch of who may do what is never guessed."""
-    text = (values.get(name) or "").strip().lower()
-    if text not in ("", "0", "1", "false", "true", "no", "yes", "off", "on"):
-        raise InputError(f"{name} is {text[:80]!r}: write 1 or 0")
-    return text in ("1", "true", "yes", "on")
-
-
-def _listed(values: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """What stands between commas. A list that holds nothing is refused: it would allow everything."""
-    text = values.get(name) or ""
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    if text and not found:
-        raise InputError(f"{name} is {text!r}, a list of nothing: name one at least, or leave it out")
-    return found

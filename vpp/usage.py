@@ -1,4 +1,4 @@
-"""What a run has asked of its models so far, and when what was asked ahead of its turn begins to count."""
+"""Counts of a run's calls, and the deferred counting of calls made ahead of their step."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Narrowing = Literal["", "files", "full", "pace"]
-"""Why a server is sent fewer calls at a time than may be: this process may open no more files, the server refused some
+"""Reason for fewer calls in flight than allowed.
 
-of late or left them without an answer, or its answers take longer with more.
+files: this process may open no more; full: the server refused calls or left them unanswered; pace: answers slow down.
 """
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import person
+from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address, is_loopback
@@ -20,7 +21,6 @@ from vpp.runs.checking import Checked, checking
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
-from vpp.settings import Environment
 from vpp.wording import markup
 from vpp.wording.servers import Verdict, checks_html, verdict, verdict_html
 from vpp.wording.status import model_file_words, wait_words, window_words

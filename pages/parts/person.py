@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
 from vpp.cli import system
+from vpp.environment import Environment
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
 from vpp.llm.budget import Allowance
@@ -22,7 +23,6 @@ from vpp.runs.session import MODEL_FILES, Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.runs.users import OPENAI, User, check_runs, keys_for, origin
-from vpp.settings import Environment
 from vpp.wording import markup
 
 TYPED = "frame.keys"

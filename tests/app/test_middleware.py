@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 from pages.parts import middleware
 from tests.app.conftest import App
-from vpp.settings import Environment
+from vpp.environment import Environment
 
 STREAM = "/_stcore/stream"
 

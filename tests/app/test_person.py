@@ -7,10 +7,10 @@ import pytest
 
 from pages.parts import person
 from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.environment import Environment
 from vpp.errors import InputError, RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import EndpointSpec
-from vpp.settings import Environment
 
 SWEEP = SweepSpec(endpoint=EndpointSpec(demo=True, model="demo"), tasks=("two-blobs",), methods=("vml",), seeds=1)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError
 from vpp.llm.address import checked_address, literal
 from vpp.llm.endpoint import Completion, Server
 from vpp.llm.gate import Gate, Kind, kind_of, named
 from vpp.llm.gauges import page_beside
-from vpp.settings import Environment
 
 from .stub import Reply, Stub, chat, endpoint_at, script, serving
 

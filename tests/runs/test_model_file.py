@@ -11,6 +11,7 @@ import pytest
 from tests.gguf.built import MODEL, U32, gguf, model_file
 from tests.processes import WITHIN_S
 from vpp.cli import main
+from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.gguf.folder import CHUNK_BYTES, Listening, ServerFolder, content_hash
 from vpp.library.fitting import _endpoint
@@ -19,7 +20,6 @@ from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for, model_se
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.users import keys_for
-from vpp.settings import Environment
 from vpp.wording.status import model_file_words
 
 GB = 10**9

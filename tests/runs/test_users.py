@@ -10,6 +10,7 @@ import pytest
 
 from tests.llm.stub import Stub, chat, endpoint_at, script, serving
 from tests.processes import Desk, Model, wait_until
+from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError, RunError
 from vpp.llm.budget import BLOCK, Allowance, Budget
 from vpp.llm.counters import Counters
@@ -18,7 +19,6 @@ from vpp.runs.launch import launch
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.users import User, check_runs, is_at, keys_for
-from vpp.settings import Environment
 
 ANN = {"iss": "https://id.lab.org", "sub": "1", "email": "Ann@Lab.org", "email_verified": True}
 OWN = Keys(learner="sk-owner", optimizer="sk-owner-2")

@@ -9,12 +9,12 @@ from pathlib import Path
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.table import MAX_BYTES, Reading, Table
 from vpp.data.text import encoding_name
+from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
 from vpp.runs.session import Keys
 from vpp.runs.store import FILES, RunStore, is_sound
-from vpp.settings import Environment
 
 
 def dotenv(path: Path = Path(".env")) -> dict[str, str]:

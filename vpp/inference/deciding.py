@@ -14,7 +14,7 @@ from vpp.randomness import rng
 async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float = 1.0) -> Outcome:
     """theta <- theta~ with probability alpha, else theta.
 
-    rows: those on which the parent was scored, else the ratio compares two data sets (choice 7). exponent: power of
+    rows: those on which the parent was scored, else the ratio compares two data sets. exponent: power of
     the likelihood, 1 in the paper; tempered SMC accepts on its tempered posterior.
     """
     chain = candidate.chain

@@ -23,7 +23,7 @@ PRIOR_DRAWS = 8
 async def first_population(
     problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Yielded, None]:
-    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature (choice 9). Yield events, then them.
+    """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature. Yield events, then the particles.
 
     VML begins with theta_init itself. A run that continues an earlier one begins with its hypotheses.
     """
@@ -105,7 +105,7 @@ async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Propos
 
 
 async def _tau(problem: Problem, config: Config, particles: tuple[Particle, ...]) -> float | None:
-    """tau of Eq. 5, given or from the errors of the best initial particle on the first batch (choice 16)."""
+    """tau of Eq. 5: given, or from the errors of the best initial particle on the first batch."""
     if problem.dataset.task == "classification":
         return None
     if config.fixed_tau is not None:

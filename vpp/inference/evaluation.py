@@ -1,4 +1,4 @@
-"""Evaluation: final weights (choice 3), and the averaged predictions on a split (Eq. 7 and 8; "Predict")."""
+"""Evaluation: final weights of the last texts, and the averaged predictions on a split (Eq. 7 and 8; "Predict")."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import aclosing

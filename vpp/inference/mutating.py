@@ -51,6 +51,6 @@ def _copies(ancestors: Sequence[int] | None) -> set[int]:
 
 
 def _temperature(particle: Particle, median: float, config: Config) -> float:
-    """Cautious at or above the median of the log-likelihoods, bold below (choice 6)."""
+    """Cautious at or above the median of the log-likelihoods, bold below (Section 3.3, "Mutate")."""
     at_least = particle.log_likelihood is not None and particle.log_likelihood >= median
     return config.cautious_temperature if at_least else config.bold_temperature

@@ -94,7 +94,7 @@ def log_likelihood(likelihood: Likelihood, predictions: tuple[Prediction, ...], 
     """log p(rows | theta), the sum of one term a row (Eq. 5 or 6).
 
     Equal terms in another order give the same bits, so that hypotheses that explain the rows equally well tie at the
-    median and in a ratio (choices 6 and 18). predictions, rows: (M,) in one order.
+    median and in a ratio. predictions, rows: (M,) in one order.
     """
     return _summed(likelihood.terms([p.value for p in predictions], [row.target for row in rows]))
 

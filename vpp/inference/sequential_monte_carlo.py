@@ -63,7 +63,7 @@ def resample(
 ) -> tuple[Resampled, tuple[Particle, ...]]:
     """Systematic resampling. Return the event, and (K,) particles with log-weight 0.
 
-    A copy takes its ancestor's text, predictions and log-likelihood (choice 5). weights: (K,) normalised.
+    A copy takes its ancestor's text, predictions and log-likelihood, which go together. weights: (K,) normalised.
     """
     u = float(rng(config.seed, "resample", step, 0).random())
     ancestors = systematic_resample(weights, u=u)

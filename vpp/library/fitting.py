@@ -12,6 +12,7 @@ from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
+from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.library.frames import table_of
 from vpp.library.posterior import Posterior
@@ -24,7 +25,7 @@ from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
-from vpp.settings import Config, Environment, Preset, option_docs, preset
+from vpp.settings import Config, Preset, option_docs, preset
 
 if TYPE_CHECKING:
     import pandas as pd

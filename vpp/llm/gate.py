@@ -19,9 +19,9 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.llm.address import Address, is_loopback, literal, plain_host
-from vpp.settings import Environment
 
 Kind = Literal["barred", "loopback", "private", "public"]
 METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})

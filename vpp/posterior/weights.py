@@ -41,7 +41,7 @@ def normalise(log_weights: npt.ArrayLike) -> Floats:
 def ess(weights: npt.ArrayLike) -> float:
     """Effective sample size 1 / sum_k w_k^2 (Section 3.3), between 1 and K. weights: (K,) summing to 1.
 
-    M equal weights beside zeros give exactly M, so that an ESS of K/2 is not below K/2 (choice 23).
+    M equal weights beside zeros give exactly M, so that an ESS of K/2 is not below K/2.
     """
     w = np.asarray(weights, dtype=np.float64)
     w = w / w.max()

@@ -16,6 +16,7 @@ from vpp import __version__
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.demo import VERSION as DEMO_VERSION
+from vpp.environment import Environment
 from vpp.errors import EndpointError, EndpointUnreachable, InputError, RunError
 from vpp.events import RunStarted
 from vpp.gguf.server import LIBRARY
@@ -37,7 +38,6 @@ from vpp.runs.model_file import OnLoading, model_server
 from vpp.runs.prefetching import room_for_guesses
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.structuring import answers_of, with_carrier
-from vpp.settings import Environment
 
 DEMO_READY_S = 20.0
 MODEL_FILES = "model-servers"

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vpp.environment import Environment
 from vpp.errors import RunError
 from vpp.llm.address import plain_host
 from vpp.llm.gate import named
@@ -14,7 +15,6 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
-from vpp.settings import Environment
 
 OPENAI = "https://api.openai.com/v1"
 """Whose OPENAI_API_KEY is where no address is set."""
