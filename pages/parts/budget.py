@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import opening
+from pages.parts import blocks, opening
 from pages.parts.endpoint import at_first
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
@@ -22,7 +22,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
     """Ask for the cap and the prices, folded away."""
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
-        st.html(markup.block(markup.caption(words)))
+        blocks.captions(words)
         left, right = st.columns(2)
         price = _price(left, right, "", "")
         optimizer = None
@@ -61,15 +61,13 @@ def fill(spec: RunSpec) -> None:
 def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
     """Draw the plan, before it costs anything."""
     expected, pace = estimate(spec, dataset), pace_of(spec.endpoint)
-    st.html(
-        markup.block(
-            '<div class="plan">',
-            markup.heading("What it will take"),
-            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
-            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
-            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
-            "</div>",
-        )
+    blocks.draw(
+        '<div class="plan">',
+        markup.heading("What it will take"),
+        markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+        markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+        *map(markup.caption, plan_words(expected, spec, dataset, pace)),
+        "</div>",
     )
 
 

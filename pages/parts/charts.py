@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import opening, pieces
+from pages.parts import blocks, opening, pieces
 from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
@@ -19,7 +19,6 @@ from vpp.drawing.figures import (
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
 from vpp.wording.happening import final_rows
 from vpp.wording.progress import batch_errors, shown_step
@@ -92,7 +91,7 @@ def draw(run: opening.OpenRun, view: RunView) -> Hashable:
                 make, most = kept(run, view, chart), view.total_steps
                 pieces.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
     with columns[1] if len(charts) % 2 else st.container():
-        st.html(markup.block(*map(markup.caption, notes(run, view))))
+        blocks.captions(*notes(run, view))
         pieces.listen(zoom_key(run))
     return made_from(view)
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import person
+from pages.parts import blocks, person
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address, is_loopback
@@ -68,7 +68,7 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
         st.session_state["new.who"] = DEMO
     kind = st.segmented_control("Who answers", choices, key="new.who", persist_state="session", required=True)
     if kind == DEMO:
-        st.html(markup.block(markup.DEMO_BANNER))
+        blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control(
             "Demo speed", SPEEDS, key=at_first("new.speed", SPEEDS[0]), persist_state="session", required=True
         )
@@ -98,8 +98,21 @@ def _model_file() -> EndpointSpec:
 def server() -> EndpointSpec:
     """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
-    if env.endpoint_fixed:
-        return _fixed(env)
+    named = _owners(env) if env.endpoint_fixed else _asked_for(env)
+    endpoint = replace(_asking(), **named)
+    person.ask_keys(endpoint)
+    addresses = (endpoint.base_url, endpoint.optimizer_base_url)
+    if not env.endpoint_fixed and not _are_addresses(*addresses):
+        endpoint = replace(endpoint, base_url="")
+        _test(endpoint)
+        return endpoint
+    _test(endpoint)
+    _ask_consent(*addresses)
+    return endpoint
+
+
+def _asked_for(env: Environment) -> dict[str, str]:
+    """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
@@ -113,35 +126,26 @@ def server() -> EndpointSpec:
             four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
         )
         _offer_models(four, optimizer_url or url, "optimizer_model")
-    endpoint = replace(
-        _asking(), base_url=url, model=model, optimizer_base_url=optimizer_url, optimizer_model=optimizer_model
-    )
-    person.ask_keys(endpoint)
-    if not _are_addresses(url, optimizer_url):
-        nowhere = replace(endpoint, base_url="")
-        _test(nowhere)
-        return nowhere
-    _test(endpoint)
-    _ask_consent(url, optimizer_url)
-    return endpoint
+    return {
+        "base_url": url,
+        "model": model,
+        "optimizer_base_url": optimizer_url,
+        "optimizer_model": optimizer_model,
+    }
 
 
-def _fixed(env: Environment) -> EndpointSpec:
+def _owners(env: Environment) -> dict[str, str]:
     """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
     asked = [("Address", env.base_url), ("Model", env.model)]
     asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
-    st.html(markup.block(*(markup.caption(f"{name}: {value}") for name, value in asked if value)))
-    st.html(markup.block(markup.caption("Set by this app’s owner, with the key where one is needed.")))
-    endpoint = replace(
-        _asking(),
-        base_url=env.base_url or "",
-        model=env.model or "",
-        optimizer_base_url=env.optimizer_base_url or "",
-        optimizer_model=env.optimizer_model or "",
-    )
-    _test(endpoint)
-    _ask_consent(endpoint.base_url, endpoint.optimizer_base_url)
-    return endpoint
+    blocks.draw(*(markup.caption(f"{name}: {value}") for name, value in asked if value))
+    blocks.captions("Set by this app’s owner, with the key where one is needed.")
+    return {
+        "base_url": env.base_url or "",
+        "model": env.model or "",
+        "optimizer_base_url": env.optimizer_base_url or "",
+        "optimizer_model": env.optimizer_model or "",
+    }
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
@@ -171,14 +175,14 @@ def _asking() -> EndpointSpec:
         effort = three.selectbox(
             "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
         )
-        st.html(markup.block(markup.caption(STRUCTURED_WORDS[structured])))
+        blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
         optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
         prefetch = six.selectbox(
             "Prefetch", PREFETCH, key=at_first("new.prefetch", PREFETCH[0]), persist_state="session"
         )
-        st.html(markup.block(markup.caption(TOKENS_WORDS), markup.caption(PREFETCH_WORDS[prefetch])))
+        blocks.captions(TOKENS_WORDS, PREFETCH_WORDS[prefetch])
         warm_prefix = st.toggle(
             "Warm prefixes", key=at_first("new.warm_prefix", False), persist_state="session", help=WARM_WORDS
         )
@@ -218,12 +222,12 @@ def _are_addresses(*urls: str) -> bool:
         try:
             checked = checked_address(url)
         except InputError as error:
-            st.html(markup.block(markup.state("This is no whole address", str(error), failed=True)))
+            blocks.failed("This is no whole address", str(error))
             return False
         try:
             person.gate().check(checked)
         except InputError as error:
-            st.html(markup.block(markup.state("This server may not be asked", str(error), failed=True)))
+            blocks.failed("This server may not be asked", str(error))
             return False
     return True
 
@@ -294,7 +298,7 @@ def _ask_consent(*urls: str) -> None:
     if not away:
         st.session_state["new.sent_ok"] = True
         return
-    st.html(markup.block(markup.caption(f"Not this machine: {', '.join(away)}")))
+    blocks.captions(f"Not this machine: {', '.join(away)}")
     st.session_state["new.sent_ok"] = st.checkbox(
         "Rows of this table may be sent to the address above",
         key=f"new.consent.{'|'.join(away)}",

@@ -1,11 +1,10 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import budget, method, opening
+from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, choose_endpoint, doubt_html, lacking
 from pages.parts.front import FROM
@@ -149,7 +148,7 @@ def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) ->
     )
     check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
-    st.html(markup.block(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known)))
+    blocks.draw(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known))
     return dataset
 
 
@@ -157,7 +156,7 @@ def draw() -> None:
     """Draw data, method and model in their order, with the plan beside them."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
-        st.html(markup.block(markup.heading("1\u2002Data")))
+        blocks.draw(markup.heading("1\u2002Data"))
         asked = prepare_again(again) if (again := started_from()) else prepare()
     with side.container(key="new_plan"):
         budget.draw_plan(asked.spec, asked.dataset)
@@ -169,7 +168,7 @@ def prepare() -> Asked:
     try:
         source = table_part.choose()
     except VppError as error:
-        refuse("This table cannot be read", error)
+        blocks.refuse("This table cannot be read", error)
     if source is None:
         st.stop()
     data_part = st.container()
@@ -181,7 +180,7 @@ def prepare() -> Asked:
         try:
             dataset = chosen_dataset(source, choice, config)
         except VppError as error:
-            refuse("This table cannot be used as chosen", error)
+            blocks.refuse("This table cannot be used as chosen", error)
     with below:
         about_tau(config, dataset)
     endpoint = model()
@@ -197,7 +196,7 @@ def prepare_again(again: "Again") -> Asked:
     try:
         check_size(again.dataset, config)
     except VppError as error:
-        refuse("These rows cannot be used as chosen", error)
+        blocks.refuse("These rows cannot be used as chosen", error)
     endpoint = again.completed(model())
     templates = choose_templates(
         again.dataset,
@@ -220,19 +219,19 @@ def prepare_again(again: "Again") -> Asked:
 
 def method_part(*, prior: str, is_task: bool, task: Task) -> Config:
     """Draw the second part."""
-    st.html(markup.block(markup.heading("2\u2002Method")))
+    blocks.draw(markup.heading("2\u2002Method"))
     return method.choose_config(prior=prior, is_task=is_task, task=task)
 
 
 def about_tau(config: Config, dataset: Dataset) -> None:
     """Say whether the target's scale suits the likelihood."""
     if words := tau_words(config, dataset):
-        st.html(markup.block(markup.caption(words)))
+        blocks.captions(words)
 
 
 def model() -> EndpointSpec:
     """Draw the third part."""
-    st.html(markup.block(markup.heading("3\u2002Model")))
+    blocks.draw(markup.heading("3\u2002Model"))
     return choose_endpoint(opening.READABLE_MS)
 
 
@@ -243,7 +242,7 @@ def choose(source: table_part.Source) -> Choice:
         choice = choose_columns(table_part.choose_kinds(source.table))
     except VppError as error:
         shown.html(preview(source, None))
-        refuse("This table cannot be used as chosen", error)
+        blocks.refuse("This table cannot be used as chosen", error)
     shown.html(preview(source, choice))
     return choice
 
@@ -256,7 +255,7 @@ def offer_start(asked: Asked) -> None:
     if st.button("Start the run", type="primary", width="stretch", disabled=bool(lack), key="new.start"):
         begin(asked)
     words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
-    st.html(markup.block(markup.caption(lack or words)))
+    blocks.captions(lack or words)
 
 
 def begin(asked: Asked) -> None:
@@ -274,12 +273,6 @@ def begin(asked: Asked) -> None:
             cap=asked.cap,
         )
     )
-
-
-def refuse(head: str, error: VppError) -> NoReturn:
-    """Show an error, and end the page."""
-    st.html(markup.block(markup.state(head, str(error), failed=True)))
-    st.stop()
 
 
 # Starting a run again with changes: the form filled with its settings, on its rows
@@ -340,12 +333,12 @@ def started_from() -> Again | None:
     if run is None:
         return None
     try:
-        directory = opening.store().get(run)
+        directory = person.store().get(run)
         reader = opening.reader(str(directory.path))
         again = Again(reader.refresh().spec, reader.dataset())
     except VppError as error:
         leave()
-        st.html(markup.block(markup.state("That run cannot be started again", str(error), failed=True)))
+        blocks.failed("That run cannot be started again", str(error))
         return None
     with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
         st.html(
@@ -355,7 +348,7 @@ def started_from() -> Again | None:
             width="content",
         )
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
-    st.html(markup.block(markup.caption("Its training and test rows and its target stay, so that the two compare.")))
+    blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return again
 
 

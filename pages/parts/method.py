@@ -7,6 +7,7 @@ from typing import Any, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
 from vpp.errors import InputError
@@ -46,8 +47,7 @@ def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
     try:
         return config_of(kept(), base(), task)
     except InputError as error:
-        st.html(markup.block(markup.state("This option cannot be", str(error), failed=True)))
-        st.stop()
+        blocks.refuse("This option cannot be", error)
 
 
 def kept() -> dict[str, Any]:
@@ -122,7 +122,7 @@ def common_options(deciding: Config) -> None:
         name_of("prior"), key=key_of("prior"), height=80, placeholder="Petal size matters more than sepal size."
     ).strip()
     if is_demo():
-        st.html(markup.block(markup.caption(DEMO_PRIOR)))
+        blocks.captions(DEMO_PRIOR)
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
@@ -138,12 +138,12 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
     for title, names in groups().items():
         shown = [name for name in names if has_effect(name, deciding, task)]
         if shown:
-            st.html(markup.block(markup.group(title)))
+            blocks.draw(markup.group(title))
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
             in_rows(some, beside)
     idle = idle_words(deciding, task)
     if idle:
-        st.html(markup.block(markup.group("Not used as things are chosen"), *map(markup.caption, idle)))
+        blocks.draw(markup.group("Not used as things are chosen"), *map(markup.caption, idle))
 
 
 def in_rows(names: list[str], beside: int) -> None:

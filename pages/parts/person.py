@@ -12,6 +12,7 @@ from threading import Lock
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
+from pages.parts import blocks
 from vpp.cli import system
 from vpp.errors import RunError, VppError
 from vpp.llm.address import is_loopback
@@ -103,7 +104,7 @@ def _offer_login() -> None:
 
 
 def _outside(head: str, words: str, *, failed: bool = False) -> None:
-    st.html(markup.block(markup.state(head, words, failed=failed, alone=True)))
+    blocks.draw(markup.state(head, words, failed=failed, alone=True))
 
 
 def _providers() -> list[str | None]:
@@ -129,7 +130,7 @@ def sign_out() -> None:
 
 def _offer_sign_out() -> None:
     name = st.user.get("name") or st.user.get("email") or "you"
-    st.html(markup.block(markup.caption(f"Logged in: {name}")))
+    blocks.captions(f"Logged in: {name}")
     if st.button("Log out", key="person.logout", type="tertiary"):
         st.session_state.clear()
         st.logout()
@@ -232,16 +233,6 @@ def _allowance(env: Environment) -> Allowance | None:
     return Allowance(file=folder / ".calls", per_day=most)
 
 
-def typed_key(url: str) -> str:
-    """Return the key typed for a server in this browser session; empty if none."""
-    return str(st.session_state.get(TYPED, {}).get(origin(url), ""))
-
-
-def keep_key(url: str, key: str) -> None:
-    """Remember a typed key in this browser session, for this server alone."""
-    st.session_state[TYPED] = {**st.session_state.get(TYPED, {}), origin(url): key}
-
-
 def ask_keys(endpoint: EndpointSpec) -> None:
     """Ask for the keys of an endpoint's servers, one field a server."""
     env = environment()
@@ -257,7 +248,9 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
     own = f" The environment’s key is for {environment().base_url or OPENAI} alone." if has_own else ""
     about = f"Kept in this browser session only, never written to disk, and sent to this server alone.{own}"
     name = f"frame.key.{sha256(origin(url).encode()).hexdigest()[:12]}"
-    keep_key(url, st.text_input(label, typed_key(url), type="password", help=about, key=name))
+    typed = st.session_state.get(TYPED, {})
+    key = st.text_input(label, str(typed.get(origin(url), "")), type="password", help=about, key=name)
+    st.session_state[TYPED] = {**typed, origin(url): key}
 
 
 @contextmanager

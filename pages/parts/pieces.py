@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from pages.parts import blocks
 from pages.parts.opening import ASSETS, OpenRun
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
@@ -25,6 +26,7 @@ from vpp.wording.words import counted
 if TYPE_CHECKING:
     from vpp.drawing.figures import Figure
 
+T = TypeVar("T")
 MOST_CELLS = 400
 """Cells of a chart's table that are drawn unasked; a larger one is drawn on request."""
 
@@ -33,6 +35,15 @@ def component(name: str) -> Any:
     """Register the component whose script is assets/<name>.js."""
     script = (ASSETS / f"{name}.js").read_text()
     return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)
+
+
+def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
+    """Return a value of this browser session, made again only if `made_from` is not what it was."""
+    held = st.session_state.get(key)
+    if held is None or held[0] != made_from:
+        st.session_state[key] = held = (made_from, make())
+    value: T = held[1]
+    return value
 
 
 # The header
@@ -45,9 +56,9 @@ def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
     """
     spec = run.snapshot.spec
     parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
-    st.html(markup.block(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name)))
+    blocks.draw(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name))
     if tells_damage and run.snapshot.damage:
-        st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
+        blocks.failed("The journal is damaged", run.snapshot.damage)
 
 
 def meta(run: OpenRun) -> str:
@@ -111,16 +122,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
 
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
     shown = make(mode)
-    st.html(markup.block(markup.heading(title, caption)))
+    blocks.draw(markup.heading(title, caption))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
         folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
-        st.html(markup.block(finding, folded))
+        blocks.draw(finding, folded)
         return
-    st.html(markup.block(finding))
+    blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        st.html(markup.block(numbers(shown)))
+        blocks.draw(numbers(shown))
 
 
 def numbers(figure: "Figure") -> str:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
+from pages.parts import blocks, pieces
 from pages.parts.front import FILE
 from pages.parts.opening import EXAMPLES
 from vpp.data.build import split_hints
@@ -133,9 +134,7 @@ def _detected(content: bytes, name: str) -> Reading | None:
 def _fields(detected: Reading | None, key: str) -> ReadAs:
     """Ask for the decisions that the file's format has."""
     if detected and detected.format == "parquet":
-        st.html(
-            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing had to be detected."))
-        )
+        blocks.captions("A Parquet file holds names and kinds itself: nothing had to be detected.")
         return DETECT
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}
@@ -193,7 +192,7 @@ def choose_kinds(table: Table) -> Table:
             args=(table, name, key),
         )
         about = "A category or text is taken as it is written; a number needs every cell to be one."
-        st.html(markup.block(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items())))
+        blocks.draw(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items()))
     return _with_chosen(table, chosen)
 
 
@@ -222,11 +221,7 @@ def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
     if not chosen:
         return table
     made_from = (table.sha256, table.read_as, tuple(chosen.items()))
-    kept = st.session_state.get("new.kinds.table")
-    if kept is None or kept[0] != made_from:
-        st.session_state["new.kinds.table"] = kept = (made_from, with_kinds(table, chosen))
-    read: Table = kept[1]
-    return read
+    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, chosen))
 
 
 # The split: by chance, by group, by time, or a test file; how many rows
@@ -271,13 +266,13 @@ def choose_split(table: Table, target: str) -> Splitting:
             persist_state="session",
         )
         kind = st.session_state[KEPT] = kind or CHANCE
-        st.html(markup.block(markup.caption(ABOUT[kind])))
+        blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
         sizes = _sizes()
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     if hints:
-        st.html(markup.block(*map(markup.caption, hints)))
+        blocks.captions(*hints)
     return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
 
 
@@ -285,7 +280,7 @@ def _rule(table: Table, target: str, kind: str) -> SplitRule:
     names = parting_columns(table, target, RULES[kind])
     if not names:
         what = "groups" if kind == GROUP else "dates or numbers"
-        st.html(markup.block(markup.caption(f"No column holds {what}: rows are drawn by chance.")))
+        blocks.captions(f"No column holds {what}: rows are drawn by chance.")
         return RANDOM
     column = st.selectbox(
         "Column of the groups" if kind == GROUP else "Column of the time",
@@ -313,7 +308,7 @@ def _test_file() -> Table | None:
     if file is None:
         label = "A file of test rows, with the same columns"
         st.file_uploader(label, type=None, key="new.test_upload", on_change=_take_test_file)
-        st.html(markup.block(markup.caption("Until there is one, rows are drawn by chance.")))
+        blocks.captions("Until there is one, rows are drawn by chance.")
         return None
     with st.container(horizontal=True, vertical_alignment="center", key="new_test_file"):
         st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import opening, person
+from pages.parts import blocks, opening, person
 from vpp.errors import VppError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -67,7 +67,7 @@ def delete(run: opening.OpenRun) -> None:
 def confirm(run: opening.OpenRun) -> None:
     """Ask for confirmation, and name what would be lost."""
     name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
-    st.html(markup.block(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back.")))
+    blocks.draw(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back."))
     with st.container(horizontal=True):
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
             attempt("The run was not deleted", lambda: forget(run))
@@ -111,6 +111,6 @@ def attempt(head: str, work: Callable[[], None]) -> None:
     try:
         work()
     except VppError as error:
-        st.html(markup.block(markup.state(head, str(error), failed=True)))
+        blocks.failed(head, str(error))
         return
     st.rerun()

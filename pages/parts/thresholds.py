@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts import blocks
 from vpp.wording import markup
 from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
 from vpp.wording.words import counted
@@ -47,13 +48,13 @@ def fold() -> None:
             if opened.open:
                 _fields(at, moved=moved)
         if moved:
-            st.html(markup.block(markup.caption(f"{counted(moved, 'threshold')} moved.")))
+            blocks.captions(f"{counted(moved, 'threshold')} moved.")
 
     part()
 
 
 def _fields(at: Thresholds, *, moved: int) -> None:
-    st.html(markup.block(markup.quiet(ABOUT)))
+    blocks.draw(markup.quiet(ABOUT))
     for first in range(0, len(MOVABLE), 2):
         for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
             with column:
@@ -66,7 +67,7 @@ def _field(movable: Movable, at: Thresholds) -> None:
     least, most, now, step = (_typed(movable, value) for value in numbers)
     key = f"thresholds.{movable.name}"
     st.number_input(movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,))
-    st.html(markup.block(markup.caption(f"Default {movable.default}: {movable.why}")))
+    blocks.captions(f"Default {movable.default}: {movable.why}")
 
 
 def _typed(movable: Movable, value: float) -> float | int:

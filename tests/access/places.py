@@ -134,7 +134,6 @@ PLACES = {
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare"),
     "paper": Place("/paper", ".vpp h1", title="Paper"),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report"),
-    "gallery": Place("/gallery", ".vpp h1", title="Gallery"),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
     "no run open": Place("/posterior", ".state", title="Posterior"),
 }

@@ -60,7 +60,7 @@ ends = Event()
 ends.set()
 frame.warm(ends)
 print(*sys.modules)
-frame.warm(Event())
+frame.warm(Event(), rest_s=0)
 print(*sys.modules)
 """
     lines = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
