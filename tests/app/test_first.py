@@ -10,11 +10,13 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import opening
 from pages.parts.opening import SHIPPED
 from tests.app.conftest import ROOT, Visit, serving
 from tests.app.drawn import app_over, opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
+from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.shipped import REAL_EXAMPLE, unpack
 
@@ -56,6 +58,7 @@ def test_the_first_paint_waits_for_little_and_a_server_gets_the_rest_ready_unles
 import sys
 from threading import Event
 from pages.parts import frame, front
+frame.COMPARE = ()
 ends = Event()
 ends.set()
 frame.warm(ends)
@@ -81,6 +84,15 @@ def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: P
         "Look at a finished run of a real language model",
     ]
     assert "What this does" not in str([fold.label for fold in app.expander])
+
+
+def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[RunDirectory] = []
+    monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
+    press(app.run(), "Run the example")
+    (directory,) = started
+    assert directory.spec().endpoint.demo_latency_ms == opening.READABLE_MS
+    assert f"run {directory.id}" in shown(app)
 
 
 def test_who_has_runs_finds_the_same_folded(app: AppTest, runs: Path) -> None:
