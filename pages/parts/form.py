@@ -153,7 +153,7 @@ def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) ->
 
 
 def draw() -> None:
-    """Draw data, method and model in their order, with the plan beside them."""
+    """Draw data, method and model, and the plan at their right."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
         blocks.draw(markup.heading("1\u2002Data"))

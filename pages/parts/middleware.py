@@ -228,7 +228,7 @@ def largest() -> int:
 
 
 def has_room(session: str, wanted: int) -> bool:
-    """Whether the session may hold so many bytes more, beside what it holds and is receiving."""
+    """Whether the session may hold so many bytes more, counting those it holds and is receiving."""
     return _held(session) + _underway[session] + wanted <= FILES * largest()
 
 

@@ -108,7 +108,7 @@ def _outside(head: str, words: str, *, failed: bool = False) -> None:
 
 
 def _providers() -> list[str | None]:
-    """Return the login providers by name; None stands for the one that [auth] itself describes."""
+    """Return the login providers by name; None is the one that [auth] itself describes."""
     named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
     return [*([None] if "client_id" in _auth() else []), *named]
 
@@ -117,7 +117,7 @@ def _log_in(provider: str | None) -> None:
     try:
         st.login(provider)
     except StreamlitError as error:
-        words = f"The login cannot begin ({type(error).__name__}): its owner must mend [auth] in secrets.toml, and "
+        words = f"The login cannot begin ({type(error).__name__}): its owner must correct [auth] in secrets.toml, and "
         _outside("Nobody can log in yet", f"{words}install what requirements-login.txt names.", failed=True)
         print(f"vpp: the login cannot begin: {error}", file=sys.stderr)
 

@@ -150,7 +150,7 @@ _ZOOM = component("zoom")
 
 
 def listen(key: str) -> None:
-    """Draw, once beside the charts, the component that reports how far they are zoomed."""
+    """Draw the component that reports how far the charts are zoomed; once a page."""
     _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
 
 
@@ -196,7 +196,7 @@ _PULSE, _BELL = component("pulse"), component("bell")
 
 
 class Part:
-    """A fragment beside the refreshing one, which tells the browser when to ask for this one.
+    """A fragment that is drawn again only when the refreshing fragment asks the browser for it.
 
     The browser asks by an event: a callback of the refreshing fragment would replace a click made at that moment.
 

@@ -34,7 +34,7 @@ def choose_templates(
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> Texts:
-    """Ask for the text of each role's template; None stands for the set `paper`.
+    """Ask for the text of each role's template; None is the set `paper`.
 
     held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """

@@ -240,7 +240,7 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splitting:
-    """How to split the rows."""
+    """The chosen split of the rows."""
 
     rule: SplitRule
     test_table: Table | None

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Listed(NamedTuple):
-    """A rule of axe-core that an element breaks by itself."""
+    """A rule of axe-core that a Streamlit element breaks."""
 
     rule: str
     testid: str

@@ -35,8 +35,8 @@ def shown(app: AppTest) -> str:
     steady = [
         str(json.loads(element.proto.json)["html"]) for element in app.get("bidi_component") if _is_steady(element)
     ]
-    told = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
-    return told.replace("\N{NO-BREAK SPACE}", " ")
+    html = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
+    return html.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _is_steady(element: Any) -> bool:

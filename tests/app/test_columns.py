@@ -27,7 +27,7 @@ def kind(app: AppTest, name: str, value: str) -> None:
     assert not app.exception
 
 
-def test_a_notation_and_a_guess_are_told(app: AppTest) -> None:
+def test_a_notation_and_a_guess_are_shown(app: AppTest) -> None:
     assert "number in €" in shown(app)
     assert "is read as" in shown(app)
     assert "the target &#x27;kauf&#x27; is a guess" in shown(app)

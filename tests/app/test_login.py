@@ -104,9 +104,9 @@ def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
     assert len(found) == 2
     assert all(re.fullmatch(r"user-[0-9a-f]{24}", folder.name) for folder in found)
     assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in found)
-    told = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
-    assert (told["ann@lab.org"] / shared.run / "run.json").is_file()
-    assert [path.name for path in told["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
+    html = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
+    assert (html["ann@lab.org"] / shared.run / "run.json").is_file()
+    assert [path.name for path in html["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
 
 
 def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:

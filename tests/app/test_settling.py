@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from tests import inspected
+from tests.app.drawn import shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row
@@ -50,10 +51,6 @@ def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -
     return builders.run(folder, *EVENTS[name](), data=replace(DATA[name], unlabelled=rows), config=CONFIGS[name])
 
 
-def shown(app: AppTest) -> str:
-    return "".join(str(element.proto.body) for element in app.get("html"))
-
-
 def ask(app: AppTest) -> AppTest:
     """Presses the button, and waits for the demo model."""
     app.button(key=ASK).click().run()
@@ -88,10 +85,10 @@ def test_labels_are_asked_answered_and_gone_on_from(
     monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
     app = ask(section(asked_about(tmp_path, "labels")))
-    told = shown(app)
-    assert "The true answer to the first of these would tell" in told
-    assert "of the weight is contradicted" in told
-    assert "Indicative only" in told
+    html = shown(app)
+    assert "The true answer to the first of these would tell" in html
+    assert "of the weight is contradicted" in html
+    assert "Indicative only" in html
     field = truths(app)[0]
     assert field.options == ["no", "yes"]
     field.set_value("yes").run()

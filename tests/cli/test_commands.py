@@ -28,7 +28,7 @@ def vpp(
     desk: Desk, undisturbed: dict[str, Outcome], shared_desk: Desk, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Vpp:  # fmt: skip
-    """A command that succeeds, in this process, beside a finished run `vml` whose journal is whole."""
+    """Run a command that succeeds in this process, where a finished run `vml` exists."""
     shutil.copytree(shared_desk.folder / "vml", desk.runs / "vml")
     monkeypatch.chdir(desk.folder)
     for name in ("VPP_RUNS_DIR", "VPP_CACHE_DIR", "PYTHONPATH"):
