@@ -75,7 +75,7 @@ def job_of(run: opening.OpenRun, what: str) -> Background | None:
 
 
 def is_running(run: opening.OpenRun, what: str) -> bool:
-    """Whether answers are still coming in."""
+    """Return whether answers are still coming in."""
     job = job_of(run, what)
     return job is not None and job.is_running
 

@@ -1,4 +1,4 @@
-"""What most pages draw: blocks of HTML in the app's style, captions, and errors."""
+"""Blocks of HTML in the app's style, captions and errors, which most pages draw."""
 
 from typing import NoReturn
 

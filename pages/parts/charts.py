@@ -64,7 +64,7 @@ def error_chart(run: opening.OpenRun, view: RunView, mode: Mode) -> Figure:
 
 
 def is_odd(config: Config) -> bool:
-    """Whether the other charts are odd in number, and leave a place empty."""
+    """Return whether the other charts are odd in number, and leave a place empty."""
     return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
 
 

@@ -56,7 +56,7 @@ def at_first(key: str, value: object) -> str:
 
 
 def is_demo() -> bool:
-    """Whether the demo model is chosen, also before its field is drawn."""
+    """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
@@ -217,7 +217,7 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 
 
 def _are_addresses(*urls: str) -> bool:
-    """Whether each is a complete, allowed address; say what is wrong with the first that is not."""
+    """Return whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
             checked = checked_address(url)

@@ -59,5 +59,5 @@ def introduce() -> None:
 
 
 def is_begun() -> bool:
-    """Whether a person has brought a table, or a run, to the form."""
+    """Return whether a person has brought a table, or a run, to the form."""
     return FILE in st.session_state or FROM in st.session_state

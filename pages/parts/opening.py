@@ -21,7 +21,6 @@ from vpp.settings import Config
 from vpp.wording import markup
 
 if TYPE_CHECKING:
-    from vpp.data.dataset import Dataset
     from vpp.runs.preparation import Preparation
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -196,39 +195,31 @@ READABLE_MS = 450
 """Latency of the demo speed `readable`, at which a person can read along."""
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
-_COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
+COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
 
 
 def start_example() -> None:
     """Start the example, at a pace that a person can follow."""
-    start_new(prepare_live())
+    start_new(prepare_example(Config(), latency_ms=READABLE_MS))
 
 
-def prepare_live() -> "Preparation":
-    """Prepare SMC on the penguins, without the cache: a second run would end before it could be read."""
-    return _prepare(Config(), command=_COMMAND, latency_ms=READABLE_MS)
+def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms: int = 0) -> "Preparation":
+    """Prepare a run on the penguins, without the cache: a second run would end before it could be read.
 
-
-def prepare_shipped() -> "Preparation":
-    """Prepare SMC with one pass over the rows, and a seed whose sentences end up distinct and divided."""
-    words = ("--no-cache", "--epochs", "1", "--seed", "1")
-    return _prepare(Config(epochs=1, seed=1), command=(*_COMMAND, *words))
-
-
-def _prepare(config: Config, *, command: tuple[str, ...], latency_ms: int = 0) -> "Preparation":
+    options: command-line options that give this `config`.
+    """
     # Late: only a start needs pandas, and the first paint should not wait for it.
-    from vpp.runs.preparation import Preparation
-
-    endpoint = EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
-    dataset = _penguins(config.seed)
-    return Preparation(dataset=dataset, config=config, endpoint=endpoint, name="Penguins", command=command)
-
-
-def _penguins(seed: int) -> "Dataset":
     from vpp.data.build import build_dataset
     from vpp.data.split import SplitPlan
     from vpp.data.table import Table
+    from vpp.runs.preparation import Preparation
 
     path = EXAMPLES / "penguins.csv"
     table = Table.read(path.read_bytes(), name=path.name)
-    return build_dataset(table, target="species", split=SplitPlan(seed=seed))
+    return Preparation(
+        dataset=build_dataset(table, target="species", split=SplitPlan(seed=config.seed)),
+        config=config,
+        endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
+        name="Penguins",
+        command=(*COMMAND, *options),
+    )

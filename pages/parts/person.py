@@ -63,7 +63,7 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    """Whether the visitor may see the pages."""
+    """Return whether the visitor may see the pages."""
     try:
         return not environment().login or user() is not None
     except VppError:
@@ -178,7 +178,7 @@ def cache_dir() -> Path:
 
 
 def is_reached_by_others() -> bool:
-    """Whether the server listens beyond this machine, or this page was asked for by another machine's name."""
+    """Return whether the server listens beyond this machine, or this page was asked for by another machine's name."""
     address = str(st.get_option("server.address") or "")
     headers = st.context.headers
     host = str(headers.get("Host") or "localhost")

@@ -170,7 +170,7 @@ def test_the_load_of_a_server_is_shown_while_the_run_is_at_work(
     assert of("running", EndpointSpec(base_url="http://other/v1", model="m")) == ""
 
 
-def test_a_server_that_is_sent_fewer_calls_than_may_be_is_shown_of(tmp_path: Path) -> None:
+def test_a_server_that_is_sent_fewer_calls_than_may_be_is_named_with_why(tmp_path: Path) -> None:
     snapshot = labels(tmp_path).refresh()
 
     def html(window: int, why: str) -> str:

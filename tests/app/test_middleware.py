@@ -91,7 +91,7 @@ def test_the_upload_tokens_cookie_is_for_this_site_alone(app: App) -> None:
     assert "SameSite=Strict" in cookie
 
 
-def test_no_page_of_another_origin_is_shown_what_the_server_says(app: App) -> None:
+def test_no_page_of_another_origin_reads_what_the_server_says(app: App) -> None:
     assert said(app, "/_stcore/health", Origin="https://evil.example").getheader("access-control-allow-origin") is None
 
 

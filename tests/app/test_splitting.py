@@ -65,7 +65,7 @@ def test_a_split_by_time_offers_dates_first(form: AppTest) -> None:
     assert "test rows are the latest, 60 rows from" in shown(form)
 
 
-def test_a_test_file_is_uploaded_kept_and_shown_of(form: AppTest) -> None:
+def test_a_test_file_is_uploaded_kept_and_described(form: AppTest) -> None:
     choose(form, "A test file")
     assert "Until there is one, rows are drawn by chance." in shown(form)
     form.file_uploader(key="new.test_upload").set_value(("more.csv", MORE.encode(), "text/csv"))
