@@ -129,11 +129,9 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = []
-        for first in range(0, len(fields), ACROSS):
-            columns = st.columns(ACROSS)
-            for place, (column, field) in enumerate(zip(columns, fields[first:], strict=False), start=first):
-                with column:
-                    cells.append(cell_of(field, _key(run, f"cell.{place}")))
+        for place, (column, field) in enumerate(blocks.in_columns(fields, ACROSS)):
+            with column:
+                cells.append(cell_of(field, _key(run, f"cell.{place}")))
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -152,17 +150,16 @@ def cell_of(field: Field, key: str) -> str | None:
             label,
             field.values,
             index=None,
-            key=key,
+            **blocks.lasting(key),
             accept_new_options=True,
             placeholder="missing",
-            persist_state="session",
         )
         return chosen
     seen = None
     if field.low is not None and field.high is not None:
         seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
     example = f"e.g. {field.written(field.example)}" if field.example else ""
-    return st.text_input(label, key=key, placeholder=example, help=seen, persist_state="session")
+    return st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen)
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
@@ -185,11 +182,10 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
         "Begin with a row of the data",
         sorted(by_id),
         index=None,
-        key=key,
+        **blocks.lasting(key),
         format_func=lambda row: f"row {row} ({part_of[row]})",
         placeholder="row number",
         on_change=fill,
-        persist_state="session",
     )
 
 
@@ -336,6 +332,5 @@ def consent(run: opening.OpenRun, what: str) -> bool:
     blocks.captions(f"Not this machine: {host}")
     return st.checkbox(
         "What I ask about may be sent to the address above",
-        key=f"posterior.ask.consent.{what}.{host}",
-        persist_state="session",
+        **blocks.lasting(f"posterior.ask.consent.{what}.{host}"),
     )

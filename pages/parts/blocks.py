@@ -1,11 +1,15 @@
-"""Blocks of HTML in the app's style, captions and errors, which most pages draw."""
+"""Blocks of HTML in the app's style, captions, errors, and fields in columns, which most pages draw."""
 
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NoReturn, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from vpp.errors import VppError
 from vpp.wording import markup
+
+T = TypeVar("T")
 
 
 def draw(*parts: str, label: str = "") -> None:
@@ -27,3 +31,16 @@ def refuse(head: str, error: VppError) -> NoReturn:
     """Draw an error box, and end the page."""
     failed(head, str(error))
     st.stop()
+
+
+def lasting(key: str) -> dict[str, Any]:
+    """Return keywords of a field with this key that keeps its value while other pages are open."""
+    return {"key": key, "persist_state": "session"}
+
+
+def in_columns(
+    items: Sequence[T], across: int, gap: Literal["small", "large"] = "small"
+) -> Iterator[tuple[DeltaGenerator, T]]:
+    """Yield each item with its place, so many places in a row."""
+    for first in range(0, len(items), across):
+        yield from zip(st.columns(across, gap=gap), items[first : first + across], strict=False)

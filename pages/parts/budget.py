@@ -29,10 +29,10 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
         key = at_first("new.currency", "")
-        currency = left.text_input("Currency, as you call it", key=key, max_chars=12, persist_state="session")
+        currency = left.text_input("Currency, as you call it", **blocks.lasting(key), max_chars=12)
         prices = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
         key = at_first("new.max_calls", 0)
-        calls = right.number_input("Calls at most", 0, key=key, persist_state="session")
+        calls = right.number_input("Calls at most", 0, **blocks.lasting(key))
         cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
     return prices, Cap(calls=int(calls), cost=cost)
 
@@ -45,7 +45,7 @@ def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> P
 
 def _amount(place: DeltaGenerator, label: str, name: str) -> float:
     key = at_first(f"new.{name}", 0.0)
-    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", key=key, persist_state="session"))
+    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.lasting(key)))
 
 
 def fill(spec: RunSpec) -> None:

@@ -66,11 +66,11 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
-    kind = st.segmented_control("Who answers", choices, key="new.who", persist_state="session", required=True)
+    kind = st.segmented_control("Who answers", choices, **blocks.lasting("new.who"), required=True)
     if kind == DEMO:
         blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control(
-            "Demo speed", SPEEDS, key=at_first("new.speed", SPEEDS[0]), persist_state="session", required=True
+            "Demo speed", SPEEDS, **blocks.lasting(at_first("new.speed", SPEEDS[0])), required=True
         )
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
@@ -151,7 +151,7 @@ def _owners(env: Environment) -> dict[str, str]:
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     """Ask for a line of text, which may be filled from elsewhere."""
     key = at_first(f"new.{name}", value)
-    return place.text_input(label, key=key, persist_state="session", placeholder=hint).strip()
+    return place.text_input(label, **blocks.lasting(key), placeholder=hint).strip()
 
 
 def _asking() -> EndpointSpec:
@@ -164,28 +164,23 @@ def _asking() -> EndpointSpec:
             1,
             MOST_AT_ONCE,
             value=None,
-            key=at_first("new.concurrency", usual.concurrency or None),
-            persist_state="session",
+            **blocks.lasting(at_first("new.concurrency", usual.concurrency or None)),
             placeholder="as a round needs",
             help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
         )
         structured = two.selectbox(
-            "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"
+            "Structured answers", STRUCTURED, **blocks.lasting(at_first("new.structured", STRUCTURED[0]))
         )
         effort = three.selectbox(
-            "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
+            "Thinking effort", (OWN_WAY, *EFFORTS), **blocks.lasting(at_first("new.effort", OWN_WAY))
         )
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
         optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
-        prefetch = six.selectbox(
-            "Prefetch", PREFETCH, key=at_first("new.prefetch", PREFETCH[0]), persist_state="session"
-        )
+        prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.lasting(at_first("new.prefetch", PREFETCH[0])))
         blocks.captions(TOKENS_WORDS, PREFETCH_WORDS[prefetch])
-        warm_prefix = st.toggle(
-            "Warm prefixes", key=at_first("new.warm_prefix", False), persist_state="session", help=WARM_WORDS
-        )
+        warm_prefix = st.toggle("Warm prefixes", **blocks.lasting(at_first("new.warm_prefix", False)), help=WARM_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
@@ -200,7 +195,7 @@ def _asking() -> EndpointSpec:
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     """Ask for the most tokens of one answer."""
     key = at_first(f"new.{name}", value)
-    return int(place.number_input(label, 1, 1_000_000, step=256, key=key, persist_state="session"))
+    return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.lasting(key)))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -301,8 +296,7 @@ def _ask_consent(*urls: str) -> None:
     blocks.captions(f"Not this machine: {', '.join(away)}")
     st.session_state["new.sent_ok"] = st.checkbox(
         "Rows of this table may be sent to the address above",
-        key=f"new.consent.{'|'.join(away)}",
-        persist_state="session",
+        **blocks.lasting(f"new.consent.{'|'.join(away)}"),
     )
 
 

@@ -107,11 +107,10 @@ def choose_columns(table: Table) -> Choice:
         "Target, the column to explain",
         names,
         index=names.index(guess) if guess else 0,
-        key="new.target",
-        persist_state="session",
+        **blocks.lasting("new.target"),
     )
     task = middle.selectbox(
-        "Task", (table_part.AS_FOUND, "classification", "regression"), key="new.kind_of_task", persist_state="session"
+        "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
     others = [name for name in names if name != target]
     place = st.container()
@@ -121,8 +120,7 @@ def choose_columns(table: Table) -> Choice:
         "Inputs",
         others,
         default=list(default),
-        key=f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}",
-        persist_state="session",
+        **blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}"),
     )
     guessed = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
     put_back = (f"{note}; put it back above if it matters" for note in left_out)

@@ -130,8 +130,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
     st.selectbox(
         "Preset",
         list(PRESETS),
-        key="new.preset",
-        persist_state="session",
+        **blocks.lasting("new.preset"),
         on_change=lambda: fill_from_preset(is_task=is_task),
         help="Fills every field below: as this product advises, or as in the paper.",
     )
@@ -140,17 +139,11 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
         if shown:
             blocks.draw(markup.group(title))
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
-            in_rows(some, beside)
+            for place, name in blocks.in_columns(some, beside):
+                ask(place, name)
     idle = idle_words(deciding, task)
     if idle:
         blocks.draw(markup.group("Not used as things are chosen"), *map(markup.caption, idle))
-
-
-def in_rows(names: list[str], beside: int) -> None:
-    """Draw the fields, so many in a row."""
-    for first in range(0, len(names), beside):
-        for column, name in zip(st.columns(beside), names[first : first + beside], strict=False):
-            ask(column, name)
 
 
 def ask(place: DeltaGenerator, name: str) -> None:

@@ -43,7 +43,7 @@ def choose_templates(
         first = (_shared_name(earlier) or KEPT) if earlier else AUTO
         if st.session_state.get(FIELD) not in offered:
             st.session_state[FIELD] = first
-        chosen = st.selectbox("Templates", offered, key=FIELD, persist_state="session")
+        chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
         try:
             preset = st.session_state.get("new.preset", "")
             named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)

@@ -92,7 +92,7 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
     """Ask for the inputs, and return them."""
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
-    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, key=_key(run, "n"), persist_state="session"))
+    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     kind: str | None = MADE_UP
     if dataset.unlabelled:
         key = _key(run, "source")
@@ -165,9 +165,9 @@ def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Seq
     label, key = f"True answer, {name}", _field_key(run, place)
     given: str | None
     if labels:
-        given = st.selectbox(label, labels, index=None, key=key, placeholder="not known", persist_state="session")
+        given = st.selectbox(label, labels, index=None, **blocks.lasting(key), placeholder="not known")
     else:
-        given = st.text_input(label, key=key, placeholder="not known", persist_state="session").strip()
+        given = st.text_input(label, **blocks.lasting(key), placeholder="not known").strip()
     if given:
         answered_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=given)
     else:

@@ -46,9 +46,8 @@ def choose() -> Source | None:
         "Where the table comes from",
         (UPLOAD, EXAMPLE, TASK),
         default=UPLOAD,
-        key="new.source",
+        **blocks.lasting("new.source"),
         required=True,
-        persist_state="session",
     )
     if kind == EXAMPLE:
         return _example()
@@ -92,12 +91,12 @@ def _replace(wanted: bool) -> None:
 
 def _example() -> Source:
     paths = sorted(EXAMPLES.glob("*.csv"))
-    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, key="new.example", persist_state="session")
+    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
     return Source(read(path.read_bytes(), path.name))
 
 
 def _task() -> Source:
-    name = st.selectbox("Task", list(TASKS), key="new.task", persist_state="session")
+    name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
     st.caption(TASKS[name].description)
     table = read(generate(name, seed=0), f"{name}.csv")
     return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
@@ -152,8 +151,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
         min_value=0,
         value=None,
         placeholder=f"{detected.skipped_lines}, as found" if detected else "as found",
-        key=f"{key}.skip",
-        persist_state="session",
+        **blocks.lasting(f"{key}.skip"),
     )
     read_as["decimal"] = _pick(two, "Decimal mark", MARKS, detected and "by column", f"{key}.decimal")
     return ReadAs(**read_as)
@@ -167,8 +165,7 @@ def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> An
         label,
         (None, *options),
         format_func=lambda option: as_found if option is None else named.get(option, option),
-        key=key,
-        persist_state="session",
+        **blocks.lasting(key),
     )
 
 
@@ -180,7 +177,7 @@ def choose_kinds(table: Table) -> Table:
     chosen = _chosen_kinds(table)
     with st.expander("Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else "")):
         left, right = st.columns(2)
-        name = left.selectbox("Column", table.names, key=f"new.kind.column.{table.sha256}", persist_state="session")
+        name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
         key = f"new.kind.of.{table.sha256}.{table.names.index(name)}"
         st.session_state[key] = chosen.get(name, AS_FOUND)
         right.selectbox(
@@ -261,9 +258,8 @@ def choose_split(table: Table, target: str) -> Splitting:
             "How to split training and test rows",
             (CHANCE, GROUP, TIME, SECOND_FILE),
             default=CHANCE,
-            key="new.split",
+            **blocks.lasting("new.split"),
             required=True,
-            persist_state="session",
         )
         kind = st.session_state[KEPT] = kind or CHANCE
         blocks.captions(ABOUT[kind])
@@ -286,8 +282,7 @@ def _rule(table: Table, target: str, kind: str) -> SplitRule:
         "Column of the groups" if kind == GROUP else "Column of the time",
         names,
         format_func=shown_name,
-        key=f"new.split_by.{RULES[kind]}.{table.sha256}.{target}",
-        persist_state="session",
+        **blocks.lasting(f"new.split_by.{RULES[kind]}.{table.sha256}.{target}"),
     )
     return SplitRule(kind=RULES[kind], column=str(column))
 
@@ -331,14 +326,10 @@ def _sizes() -> dict[str, Any]:
     """Ask how many rows train and test."""
     one, two, three = st.columns(3)
     return {
-        "train_size": int(
-            one.number_input("Training rows at most", 1, 10_000, 100, key="new.train", persist_state="session")
-        ),
-        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, key="new.test", persist_state="session")),
+        "train_size": int(one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train"))),
+        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test"))),
         "test_fraction": float(
-            three.number_input(
-                "Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction", persist_state="session"
-            )
+            three.number_input("Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction"))
         ),
     }
 

@@ -55,10 +55,9 @@ def fold() -> None:
 
 def _fields(at: Thresholds, *, moved: int) -> None:
     blocks.draw(markup.quiet(ABOUT))
-    for first in range(0, len(MOVABLE), 2):
-        for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
-            with column:
-                _field(movable, at)
+    for column, movable in blocks.in_columns(MOVABLE, 2, gap="large"):
+        with column:
+            _field(movable, at)
     st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
 
 
