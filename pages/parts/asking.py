@@ -159,7 +159,7 @@ def cell_of(field: Field, key: str) -> str | None:
     if field.low is not None and field.high is not None:
         seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
     example = f"e.g. {field.written(field.example)}" if field.example else ""
-    return st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen)
+    return str(st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen))
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:

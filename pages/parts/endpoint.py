@@ -111,7 +111,7 @@ def server() -> EndpointSpec:
     return endpoint
 
 
-def _asked_for(env: Environment) -> dict[str, str]:
+def _asked_for(env: Environment) -> dict[str, Any]:
     """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
@@ -134,7 +134,7 @@ def _asked_for(env: Environment) -> dict[str, str]:
     }
 
 
-def _owners(env: Environment) -> dict[str, str]:
+def _owners(env: Environment) -> dict[str, Any]:
     """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
     asked = [("Address", env.base_url), ("Model", env.model)]
     asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
@@ -151,7 +151,7 @@ def _owners(env: Environment) -> dict[str, str]:
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     """Ask for a line of text, which may be filled from elsewhere."""
     key = at_first(f"new.{name}", value)
-    return place.text_input(label, **blocks.lasting(key), placeholder=hint).strip()
+    return str(place.text_input(label, **blocks.lasting(key), placeholder=hint)).strip()
 
 
 def _asking() -> EndpointSpec:
