@@ -8,17 +8,16 @@ from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, choose_endpoint, doubt_html, lacking
 from pages.parts.front import FROM
-from pages.parts.prompts import Texts, choose_templates
+from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset, choose_split_inputs
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
 from vpp.data.roles import ColumnChoice, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
 from vpp.errors import VppError
-from vpp.llm.budget import Cap
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.runs.preparation import Preparation, check_size
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import tau_words
@@ -34,35 +33,6 @@ class Choice:
     task: Task
     inputs: tuple[str, ...]
     splitting: table_part.Splitting
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The filled form; its endpoint may still be incomplete."""
-
-    dataset: Dataset
-    config: Config
-    endpoint: EndpointSpec
-    templates: Texts
-    prices: Prices
-    cap: Cap
-    again: RunSpec | None = None
-    """Settings of the run that is started again."""
-
-    @property
-    def spec(self) -> RunSpec:
-        """The settings of the run, without its rows."""
-        return RunSpec(
-            name=self.again.name if self.again else "",
-            config=self.config,
-            endpoint=self.endpoint,
-            structured_as=_carrier(),
-            learner_template=self.templates["learner"],
-            optimizer_template=self.templates["optimizer"],
-            prior_template=self.templates["prior"],
-            prices=self.prices,
-            cap=self.cap,
-        )
 
 
 def _carrier() -> str:
@@ -155,14 +125,17 @@ def draw() -> None:
     main, side = st.columns([2.6, 1], gap="large")
     with main:
         blocks.draw(markup.heading("1\u2002Data"))
-        asked = prepare_again(again) if (again := started_from()) else prepare()
+        spec, dataset = prepare_again(again) if (again := started_from()) else prepare()
     with side.container(key="new_plan"):
-        budget.draw_plan(asked.spec, asked.dataset)
-        offer_start(asked)
+        budget.draw_plan(spec, dataset)
+        offer_start(spec, dataset)
 
 
-def prepare() -> Asked:
-    """Ask for everything, beginning with a table; end the page at a part that is missing or refused."""
+def prepare() -> tuple[RunSpec, Dataset]:
+    """Ask for everything, beginning with a table; end the page at a part that is missing or refused.
+
+    The endpoint of the result may still be incomplete.
+    """
     try:
         source = table_part.choose()
     except VppError as error:
@@ -181,13 +154,10 @@ def prepare() -> Asked:
             blocks.refuse("This table cannot be used as chosen", error)
     with below:
         about_tau(config, dataset)
-    endpoint = model()
-    templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo, held=_held(endpoint))
-    prices, cap = budget.choose_budget(endpoint)
-    return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
+    return completed(dataset, config, model()), dataset
 
 
-def prepare_again(again: "Again") -> Asked:
+def prepare_again(again: "Again") -> tuple[RunSpec, Dataset]:
     """Ask for everything but the rows, which are those of an earlier run."""
     config = method_part(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
     about_tau(config, again.dataset)
@@ -195,23 +165,32 @@ def prepare_again(again: "Again") -> Asked:
         check_size(again.dataset, config)
     except VppError as error:
         blocks.refuse("These rows cannot be used as chosen", error)
-    endpoint = again.completed(model())
+    return completed(again.dataset, config, again.completed(model()), again.spec), again.dataset
+
+
+def completed(dataset: Dataset, config: Config, endpoint: EndpointSpec, earlier: RunSpec | None = None) -> RunSpec:
+    """Ask for prompts, prices and a cap; return the settings of the run, without its rows.
+
+    earlier: those of the run that is started again.
+    """
     templates = choose_templates(
-        again.dataset,
+        dataset,
         prior=config.prior,
         is_demo=endpoint.is_demo,
         held=_held(endpoint),
-        earlier=again.spec.templates,
+        earlier=earlier.templates if earlier else None,
     )
     prices, cap = budget.choose_budget(endpoint)
-    return Asked(
-        dataset=again.dataset,
+    return RunSpec(
+        name=earlier.name if earlier else "",
         config=config,
         endpoint=endpoint,
-        templates=templates,
+        structured_as=_carrier(),
+        learner_template=templates["learner"],
+        optimizer_template=templates["optimizer"],
+        prior_template=templates["prior"],
         prices=prices,
         cap=cap,
-        again=again.spec,
     )
 
 
@@ -245,32 +224,32 @@ def choose(source: table_part.Source) -> Choice:
     return choice
 
 
-def offer_start(asked: Asked) -> None:
+def offer_start(spec: RunSpec, dataset: Dataset) -> None:
     """Draw the button, and say what it still needs or what it does."""
-    lack = lacking(asked.endpoint)
+    lack = lacking(spec.endpoint)
     if doubt := doubt_html():
         st.html(doubt)
     if st.button("Start the run", type="primary", width="stretch", disabled=bool(lack), key="new.start"):
-        begin(asked)
+        begin(spec, dataset)
     words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
     blocks.captions(lack or words)
 
 
-def begin(asked: Asked) -> None:
-    """Write the run and start its worker."""
-    opening.start_new(
-        Preparation(
-            dataset=asked.dataset,
-            config=asked.config,
-            endpoint=asked.endpoint,
-            name=asked.again.name if asked.again else "",
-            learner_template=asked.templates["learner"],
-            optimizer_template=asked.templates["optimizer"],
-            prior_template=asked.templates["prior"],
-            prices=asked.prices,
-            cap=asked.cap,
+def begin(spec: RunSpec, dataset: Dataset) -> None:
+    """Write the run and start its worker, or say why it cannot start."""
+    with opening.refusals("The run cannot start"):
+        prepared = Preparation(
+            dataset=dataset,
+            config=spec.config,
+            endpoint=spec.endpoint,
+            name=spec.name,
+            learner_template=spec.learner_template,
+            optimizer_template=spec.optimizer_template,
+            prior_template=spec.prior_template,
+            prices=spec.prices,
+            cap=spec.cap,
         )
-    )
+        opening.start_new(prepared)
 
 
 # Starting a run again with changes: the form filled with its settings, on its rows
