@@ -88,7 +88,7 @@ def draw(run: opening.OpenRun, view: RunView) -> Hashable:
         columns = st.columns(2, gap="large")
         for column, chart in zip(columns, charts[first : first + 2], strict=False):
             with column:
-                make, most = kept(run, view, chart), view.total_steps
+                make, most = shared(run, view, chart), view.total_steps
                 pieces.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
     with columns[1] if len(charts) % 2 else st.container():
         blocks.captions(*notes(run, view))
@@ -96,7 +96,7 @@ def draw(run: opening.OpenRun, view: RunView) -> Hashable:
     return made_from(view)
 
 
-def kept(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
+def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
     """Return a maker of the chart, which draws it once for all watchers and keeps each reader's zoom."""
 
     def make(mode: Mode) -> Figure:

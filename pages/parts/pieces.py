@@ -228,7 +228,7 @@ class Part:
 
 MOST_BYTES = 32 * 2**20
 """Memory for the drawings of all runs; a run of 50 particles takes about 0.5 MB a step."""
-_KEPT = DrawingCache(MOST_BYTES)
+_DRAWINGS = DrawingCache(MOST_BYTES)
 
 
 def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:
@@ -237,13 +237,13 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
     made_from = (str(run.directory.path), snapshot.edition, part, *map(repr, of))
-    return _KEPT.get(made_from, make, size=sys.getsizeof)
+    return _DRAWINGS.get(made_from, make, size=sys.getsizeof)
 
 
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    return _KEPT.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
+    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
 
 
 class Prompts:
@@ -257,7 +257,7 @@ class Prompts:
         """Return the prompt of a slot's proposal at a step; None while it is unknown."""
         proposed = hash(view.steps[step].proposed.get(slot))
         made_from = (str(self._run.directory.path), "prompt", view.began_at, step, slot, proposed)
-        return _KEPT.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
+        return _DRAWINGS.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
 
 
 def _bytes(made: "Figure") -> int:

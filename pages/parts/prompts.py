@@ -17,7 +17,7 @@ from vpp.wording import markup
 
 FIELD = "new.templates"
 OWN = "my own files"
-KEPT = "as that run had them"
+AS_BEFORE = "as that run had them"
 TITLES: dict[Role, str] = {
     "learner": "Learner",
     "optimizer": "Optimizer",
@@ -39,15 +39,15 @@ def choose_templates(
     held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
-        offered = [KEPT, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
-        first = (_shared_name(earlier) or KEPT) if earlier else AUTO
+        offered = [AS_BEFORE, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
+        first = (_shared_name(earlier) or AS_BEFORE) if earlier else AUTO
         if st.session_state.get(FIELD) not in offered:
             st.session_state[FIELD] = first
         chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
         try:
             preset = st.session_state.get("new.preset", "")
             named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
-            texts = dict(earlier or {}) if chosen == KEPT else _own(named) if chosen == OWN else set_texts(named)
+            texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
             warnings = check_templates(texts)
         except VppError as error:
             blocks.refuse("This template cannot be used", error)

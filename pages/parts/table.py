@@ -200,17 +200,17 @@ def kind_words(column: Column) -> str:
 
 def _chosen_kinds(table: Table) -> dict[str, Kind]:
     """Return the chosen kinds by column, remembered in the browser session for each file."""
-    kept: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
-    return {name: kind for name, kind in kept.items() if name in table.names}
+    chosen_kinds: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
+    return {name: kind for name, kind in chosen_kinds.items() if name in table.names}
 
 
 def _keep_kind(table: Table, name: str, key: str) -> None:
-    kept = st.session_state[f"new.kinds.{table.sha256}"]
+    chosen_kinds = st.session_state[f"new.kinds.{table.sha256}"]
     kind = st.session_state[key]
     if kind == AS_FOUND:
-        kept.pop(name, None)
+        chosen_kinds.pop(name, None)
     else:
-        kept[name] = kind
+        chosen_kinds[name] = kind
 
 
 def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
@@ -224,7 +224,7 @@ def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
 # The split: by chance, by group, by time, or a test file; how many rows
 
 CHANCE, GROUP, TIME, SECOND_FILE = "By chance", "By group", "By time", "A test file"
-KEPT = "new.split_kept"
+SPLIT_CHOSEN = "new.split_kept"
 """Session key: the split chosen last. It names the fold before the field inside is drawn."""
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
 ABOUT = {
@@ -252,7 +252,7 @@ class Splitting:
 
 def choose_split(table: Table, target: str) -> Splitting:
     """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
-    so_far = str(st.session_state.get("new.split") or st.session_state.get(KEPT) or CHANCE)
+    so_far = str(st.session_state.get("new.split") or st.session_state.get(SPLIT_CHOSEN) or CHANCE)
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
             "How to split training and test rows",
@@ -261,7 +261,7 @@ def choose_split(table: Table, target: str) -> Splitting:
             **blocks.lasting("new.split"),
             required=True,
         )
-        kind = st.session_state[KEPT] = kind or CHANCE
+        kind = st.session_state[SPLIT_CHOSEN] = kind or CHANCE
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None

@@ -7,7 +7,7 @@ from vpp.wording import markup
 from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
 from vpp.wording.words import counted
 
-KEPT, ADDRESS = "thresholds", "thresholds"
+IN_SESSION, ADDRESS = "thresholds", "thresholds"
 MOVED = "thresholds.moved"
 """Session key: whether a field was just moved, which changes words all over the page."""
 ABOUT = (
@@ -19,9 +19,9 @@ ABOUT = (
 
 def chosen() -> Thresholds:
     """Return the thresholds of this session, else of the address, which navigation empties: write them there again."""
-    if KEPT not in st.session_state:
-        st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
-    at: Thresholds = st.session_state[KEPT]
+    if IN_SESSION not in st.session_state:
+        st.session_state[IN_SESSION] = read(st.query_params.get(ADDRESS, ""))
+    at: Thresholds = st.session_state[IN_SESSION]
     _write(at)
     return at
 
@@ -75,7 +75,7 @@ def _typed(movable: Movable, value: float) -> float | int:
 
 
 def _move(movable: Movable) -> None:
-    at = st.session_state.get(KEPT, DEFAULTS)
+    at = st.session_state.get(IN_SESSION, DEFAULTS)
     _set(movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"])))
 
 
@@ -85,6 +85,6 @@ def _back() -> None:
 
 def _set(at: Thresholds) -> None:
     """Set the thresholds, and every field: a value is rounded to its step, and may move another."""
-    st.session_state[KEPT], st.session_state[MOVED] = at, True
+    st.session_state[IN_SESSION], st.session_state[MOVED] = at, True
     for movable in MOVABLE:
         st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

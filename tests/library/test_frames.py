@@ -1,4 +1,4 @@
-"""Frames at the library's door."""
+"""Frames that the library takes."""
 
 from pathlib import Path
 
