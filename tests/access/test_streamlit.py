@@ -25,7 +25,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield app
 
 
-def test_what_is_listed_is_streamlits_own(browser: Browser, bare: App) -> None:
+def test_each_listed_violation_is_streamlits_own(browser: Browser, bare: App) -> None:
     with opened(browser) as page:
         page.goto(bare.url)
         page.get_by_test_id("stCode").wait_for()

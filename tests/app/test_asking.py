@@ -64,7 +64,7 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
 
 
-def test_what_is_no_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
+def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served)
     app = opened(reader)
     for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
@@ -91,7 +91,7 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
 
-def test_rows_leave_this_machine_with_a_persons_word_only(opened: Opened, tmp_path: Path, served: Model) -> None:
+def test_rows_leave_this_machine_only_with_consent(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served, base_url="http://models.example/v1", model="large")
     app = opened(reader)
     assert "Not this machine: models.example" in shown(app)

@@ -97,7 +97,7 @@ def test_one_run_stands_beside_simple_models(app: AppTest, runs: Path) -> None:
     assert "No run is picked" in shown(app)
 
 
-def test_what_was_picked_is_still_there_on_the_way_back(app: AppTest, runs: Path) -> None:
+def test_the_picked_runs_stay_after_another_page(app: AppTest, runs: Path) -> None:
     opened(app, OLD)
     app.multiselect(key="compare.runs").set_value([OLD, FAR]).run()
     app.switch_page("pages/report.py").run()

@@ -106,7 +106,7 @@ def test_one_hypothesis_is_said_that_it_cannot_disagree(app: AppTest, tmp_path: 
     assert trust.NOT_ALONE in html
 
 
-def test_where_all_agree_on_errors_the_page_says_so(app: AppTest, tmp_path: Path) -> None:
+def test_agreement_on_wrong_answers_is_named(app: AppTest, tmp_path: Path) -> None:
     data, config = dataset(["yes", "no"], ["yes"] * 3 + ["no"] * 2), Config(particles=2)
     test = evaluated(data, {f"{SEED} a": ["yes"] * 5}, slots=(f"{SEED} a",) * 2, step=0)
     html = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]

@@ -77,7 +77,7 @@ def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field:
     assert "fails" not in html
 
 
-def test_what_a_server_says_stays_text_and_a_refusal_is_shown(field: AppTest) -> None:
+def test_a_servers_refusal_is_shown_as_text(field: AppTest) -> None:
     with model() as served:
         served.refusal = refusal(400, "<script>alert(1)</script>")
         field.text_input(key="new.url").set_value(served.base_url)
@@ -88,7 +88,7 @@ def test_what_a_server_says_stays_text_and_a_refusal_is_shown(field: AppTest) ->
     assert field.session_state["new.round_trip_s"] is None
 
 
-def test_what_was_found_of_another_endpoint_is_not_shown(field: AppTest) -> None:
+def test_findings_about_another_endpoint_are_not_shown(field: AppTest) -> None:
     field.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
     field.text_input(key="new.model").set_value("m").run()
     field.button(key="new.test_endpoint").click().run()
@@ -112,7 +112,7 @@ def test_a_key_typed_after_a_test_makes_that_test_old(field: AppTest) -> None:
     assert "key refused" not in shown(field)
 
 
-def test_what_is_no_whole_address_is_shown_and_cannot_be_tested(field: AppTest) -> None:
+def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> None:
     field.text_input(key="new.url").set_value("localhost:8000").run()
     assert "This is no whole address" in shown(field)
     assert "write it as http://localhost:8000/v1" in shown(field)

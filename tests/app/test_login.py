@@ -113,7 +113,7 @@ def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:
     expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible(timeout=WITHIN_MS)
 
 
-def test_who_is_not_on_the_owners_list_is_not_let_in_and_who_logs_out_is_out(shared: Shared, browser: Browser) -> None:
+def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:
     with entering(browser, shared.app) as page:
         log_in(page, "eve")
         expect(page.get_by_text("You cannot be let in")).to_be_visible(timeout=WITHIN_MS)

@@ -165,7 +165,7 @@ def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.Mo
     assert answer(scope("PUT", UPLOAD, content_length=size)) == 204, "what has come is counted no more"
 
 
-def test_what_a_session_holds_is_read_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sessions_bytes_are_counted_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
     manager.add_file("a-session", UploadedFileRec(file_id="1", name="a.csv", type="text/csv", data=b"12345"))
     monkeypatch.setattr(middleware.runtime, "exists", lambda: True)

@@ -34,7 +34,7 @@ def test_a_choice_reads_the_table_anew(app: AppTest) -> None:
     assert "größe</td>" in shown(app)
 
 
-def test_what_cannot_be_read_as_found_can_be_read_as_said(app: AppTest) -> None:
+def test_a_file_that_detection_cannot_read_is_read_as_chosen(app: AppTest) -> None:
     content = b"made;by hand\n" + ROWS.encode()
     begin(app, content)
     assert "This table cannot be read" in shown(app)
