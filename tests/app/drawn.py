@@ -20,6 +20,12 @@ def app_over(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=WITHIN_S)
 
 
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app on the test's folder; a test module imports this fixture."""
+    return app_over(tmp_path, monkeypatch)
+
+
 def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:
     """A page with this run open, drawn without a failure."""
     app.session_state["run"] = reader.directory.id

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from pages.parts.endpoint import SERVER
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
@@ -18,11 +19,6 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import Prices
 
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def uploaded(app: AppTest) -> AppTest:

@@ -4,21 +4,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing import trust
 from vpp.events import Evaluated, RunFinished
 from vpp.settings import Config
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def value(html: str, name: str) -> str:

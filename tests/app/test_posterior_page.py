@@ -7,17 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
+from tests.app.drawn import app as app
 from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, started
 from vpp.events import Event
 from vpp.settings import Config
 
 MH = Config(method="mh", particles=2)
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def deck(app: AppTest, key: str) -> str:

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, SERVER
-from tests.app.drawn import shown
-from tests.app.test_states import LABELS, app, upload
+from tests.app.drawn import app, shown
+from tests.app.test_states import LABELS, upload
 from vpp.llm.templates import shipped
 
 __all__ = ["app"]

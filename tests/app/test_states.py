@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import shown
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -20,11 +21,6 @@ from vpp.settings import Config, preset
 from vpp.wording.options import DEMO_PRIOR
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
