@@ -10,7 +10,6 @@ def draw() -> None:
     st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
     st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
     frame.stylesheet()
-    frame.warm_up()
     page = st.navigation(
         [
             st.Page("pages/new_run.py", title="New run", default=True),
@@ -20,7 +19,6 @@ def draw() -> None:
             st.Page("pages/compare.py", title="Compare"),
             st.Page("pages/paper.py", title="Paper"),
             st.Page("pages/report.py", title="Report"),
-            st.Page("pages/gallery.py", title="Gallery", visibility="hidden"),
         ],
         position="sidebar" if person.is_let_in() else "hidden",
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import frame, opening, pieces, thresholds
+from pages.parts import blocks, frame, opening, person, pieces, thresholds
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -96,7 +96,7 @@ def _rows(spec: RunSpec) -> object:
 
 def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
-    stored = {directory.id: directory for directory in opening.store().runs()}
+    stored = {directory.id: directory for directory in person.store().runs()}
     kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
     return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
 
@@ -115,13 +115,13 @@ def page() -> None:
     title_place = st.container()
     chosen = pick(runs, asked, opened.directory.id)
     if not chosen:
-        st.html(markup.block(markup.state("No run is picked", "Pick one above to set it beside simple models.")))
+        blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
     reference = pick_reference(runs, chosen, opened.directory.id)
     keep(chosen, reference)
     candidates, unread = read(runs, chosen)
     for run, why in unread:
-        st.html(markup.block(markup.state(f"{run} cannot be compared", why, failed=True)))
+        blocks.failed(f"{run} cannot be compared", why)
     with title_place:
         head(candidates)
     if not candidates:
@@ -158,7 +158,7 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
     unknown = [run for run in asked if run not in runs.directories]
     if unknown:
         words = f"The address names {counted(len(unknown), 'run')} that {_is_are(unknown)} not in the runs folder: "
-        st.html(markup.block(markup.caption(words + listed(unknown) + ".")))
+        blocks.captions(words + listed(unknown) + ".")
     return list(picked)
 
 
@@ -232,19 +232,18 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
 
 def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
     """Return the comparison, made again only if a run has changed."""
-    made_from = (tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), reference)
-    kept = st.session_state.get("compare.made")
-    if kept and kept[0] == made_from:
-        comparison: Comparison = kept[1]
-        return comparison
-    comparison = compare(candidates, reference=reference)
-    st.session_state["compare.made"] = (made_from, comparison)
-    return comparison
+    state = state_of(candidates, reference)
+    return pieces.remembered("compare.made", state, lambda: compare(candidates, reference=reference))
+
+
+def state_of(runs: Sequence[Candidate], reference: int) -> object:
+    """Return a key that changes when a run has changed, or another is the reference."""
+    return tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs), reference
 
 
 def alone() -> str:
     """Say how to compare a run that is shown alone."""
-    if len(opening.store().runs()) == 1:
+    if len(person.store().runs()) == 1:
         return "It is the only run: start it again with changes, at the foot of Watch, to compare the two here."
     return "Pick another run above to compare this one with."
 
@@ -252,7 +251,7 @@ def alone() -> str:
 def head(runs: Sequence[Candidate]) -> None:
     """Draw the title, under a banner if a demo model answered."""
     demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in runs) else []
-    st.html(markup.block(*demo, markup.title("Runs side by side")))
+    blocks.draw(*demo, markup.title("Runs side by side"))
 
 
 def lead(comparison: Comparison) -> None:
@@ -264,9 +263,7 @@ def lead(comparison: Comparison) -> None:
     notes += [f"The journal of {listed(damaged)} is damaged: what it has lost is not counted."] if damaged else []
     notes += [alone()] if len(runs) == 1 else []
     simple = fitted(comparison.base) if comparison.comparable else None
-    st.html(
-        markup.block(markup.saying(verdict(comparison, simple, at=thresholds.chosen())), *map(markup.caption, notes))
-    )
+    blocks.draw(markup.saying(verdict(comparison, simple, at=thresholds.chosen())), *map(markup.caption, notes))
 
 
 def draw_standings(comparison: Comparison) -> None:
@@ -283,13 +280,11 @@ def draw_standings(comparison: Comparison) -> None:
     if comparison.elsewhere:
         title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
         sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
-        st.html(markup.block(title, sentence, elsewhere_html(comparison, fitted)))
+        blocks.draw(title, sentence, elsewhere_html(comparison, fitted))
     if comparison.unanswered:
         letters = [f"{CODES[i]} ({state_words(comparison.runs[i])})" for i in comparison.unanswered]
         words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
-        st.html(
-            markup.block(legend_html({i: comparison.runs[i] for i in comparison.unanswered}), markup.caption(words))
-        )
+        blocks.draw(legend_html({i: comparison.runs[i] for i in comparison.unanswered}), markup.caption(words))
 
 
 def draw_spreads(comparison: Comparison) -> None:
@@ -299,10 +294,10 @@ def draw_spreads(comparison: Comparison) -> None:
     by_setting = spreads(comparison)
     title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
     if any(len(spread.by_seed) > 1 for spread in by_setting):
-        st.html(markup.block(title, spread_html(comparison, by_setting)))
+        blocks.draw(title, spread_html(comparison, by_setting))
     else:
         words = "No setting here has more than one seed: pick runs that differ in the seed alone to see the spread."
-        st.html(markup.block(title, markup.caption(words)))
+        blocks.draw(title, markup.caption(words))
 
 
 def draw_curves(comparison: Comparison) -> None:
@@ -323,7 +318,7 @@ def draw_curves(comparison: Comparison) -> None:
                 caption=caption,
                 key=f"compare.{make.__name__}",
             )
-    st.html(markup.block(legend_html(runs)))
+    blocks.draw(legend_html(runs))
 
 
 def draw_ideas(comparison: Comparison) -> None:
@@ -333,7 +328,7 @@ def draw_ideas(comparison: Comparison) -> None:
         return
     shared = ideas_of(comparison)
     rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
-    st.html(markup.block(markup.heading("Shared and unshared ideas", rows)))
+    blocks.draw(markup.heading("Shared and unshared ideas", rows))
     letters = [CODES[place] for place in places]
     everyone = "both" if len(places) == 2 else "all"
     draw_kind(f"In {everyone}", shared.held_by(*places), comparison, shared, f"No idea is in {everyone}.")
@@ -344,14 +339,10 @@ def draw_ideas(comparison: Comparison) -> None:
 
 
 def ideas_of(comparison: Comparison) -> SharedIdeas:
-    """Return the shared ideas, made again only with the comparison."""
-    kept = st.session_state.get("compare.ideas")
-    if kept and kept[0] is comparison:
-        shared: SharedIdeas = kept[1]
-        return shared
-    shared = shared_ideas({place: comparison.runs[place] for place in comparison.comparable})
-    st.session_state["compare.ideas"] = (comparison, shared)
-    return shared
+    """Return the shared ideas, made again only if a run has changed."""
+    runs = {place: comparison.runs[place] for place in comparison.comparable}
+    state = state_of(comparison.runs, comparison.reference)
+    return pieces.remembered("compare.ideas", state, lambda: shared_ideas(runs))
 
 
 def draw_kind(
@@ -361,10 +352,10 @@ def draw_kind(
     if not ideas and not nothing:
         return
     words = kind_sentence(ideas, shared) if ideas else nothing
-    st.html(markup.block(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>'))
+    blocks.draw(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>')
     more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
     if ideas:
-        st.html(markup.block(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs)))))
+        blocks.draw(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs))))
 
 
 def draw_points(comparison: Comparison) -> None:
@@ -376,11 +367,11 @@ def draw_points(comparison: Comparison) -> None:
     differing = differing_points(own)
     dataset = comparison.base.dataset
     words = points_sentence(len(differing), len(own[0].rows), is_label=dataset.task == "classification")
-    st.html(markup.block(markup.heading("Rows they differ on", "averaged predictions"), markup.caption(words)))
+    blocks.draw(markup.heading("Rows they differ on", "averaged predictions"), markup.caption(words))
     if not differing:
         return
     more = len(differing) > FEW_POINTS and st.toggle(f"Show all {len(differing)}", key="compare.points")
-    st.html(markup.block(points_html(differing if more else differing[:FEW_POINTS], places, dataset.target_decimals)))
+    blocks.draw(points_html(differing if more else differing[:FEW_POINTS], places, dataset.target_decimals))
 
 
 def draw_conditions(comparison: Comparison) -> None:
@@ -390,14 +381,14 @@ def draw_conditions(comparison: Comparison) -> None:
     words = conditions_sentence(facts) if several else "Of the one run."
     title = "Settings"
     bold = f"bold: not as in {CODES[comparison.reference]}" if several else ""
-    st.html(markup.block(markup.heading(title, bold), markup.caption(words)))
+    blocks.draw(markup.heading(title, bold), markup.caption(words))
     only = st.toggle("Changes only", value=several, key=f"compare.changes.{several}")
     shown = [each for each in facts if each.differs] if only else facts
     if not shown:
-        st.html(markup.block(markup.caption("Nothing differs: these are runs of the same conditions.")))
+        blocks.captions("Nothing differs: these are runs of the same conditions.")
         return
     places = range(len(comparison.runs))
-    st.html(markup.block(conditions_html(shown, places, reference=comparison.reference)))
+    blocks.draw(conditions_html(shown, places, reference=comparison.reference))
 
 
 frame.enter()

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, opening, pieces, settling, thresholds
+from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
@@ -30,17 +30,9 @@ JUDGED = "Does uncertainty mean error?"
 
 def page(run: opening.OpenRun) -> None:
     """Draw what refreshes while the run is live, then the section that asks the model."""
-    live = run.snapshot.state in opening.LIVE
     pieces.head(run, "Where the particles disagree")
-
-    @st.fragment(run_every=3.0 if live else None)
-    def now() -> None:
-        snapshot = opening.fresh(run)
-        draw(run, snapshot)
-        if snapshot.state != run.snapshot.state:
-            st.rerun()
-
-    now()
+    with st.container():
+        opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
     settling.draw(run)
 
 
@@ -54,7 +46,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     live = snapshot.state in opening.LIVE
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     summary = markup.saying(dissent.saying(test_points, test, at=at))
-    st.html(markup.block(unread_html(snapshot.view), summary, markup.caption(asked)))
+    blocks.draw(unread_html(snapshot.view), summary, markup.caption(asked))
     counts(run, snapshot, test, test_points, at)
     matrix(run, snapshot, test, test_points)
     particles(run, test)
@@ -79,14 +71,14 @@ def counts(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_point
         strip = dissent.number_strip(test_points, test, config, beyond=beyond, tau=tau, at=at)
     else:
         strip = dissent.vote_strip(test_points, test, config, at=at)
-    st.html(markup.block(markup.strip(strip)))
+    blocks.draw(markup.strip(strip))
     thresholds.fold()
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:
     """Draw the matrix of points and particles, some rows at a time."""
     size, numeric = len(test.weights), test.metric == "mse"
-    st.html(markup.block(markup.heading("Point by point", dissent.order_words(test))))
+    blocks.draw(markup.heading("Point by point", dissent.order_words(test)))
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in test_points if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
@@ -111,7 +103,7 @@ def draw_matrix(
 ) -> bool:
     """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
-        st.html(markup.block(markup.caption("The particles agree on every test point.")))
+        blocks.captions("The particles agree on every test point.")
         return False
     dataset, numeric, size = run.reader.dataset(), test.metric == "mse", len(test.weights)
     unit = usual_distance(test_points) if numeric else 0.0
@@ -124,10 +116,10 @@ def draw_matrix(
     )
     legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
-    st.html(markup.block(markup.caption(f"{legend} {merged}".strip())))
+    blocks.captions(f"{legend} {merged}".strip())
     pieces.rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
     words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
-    st.html(markup.block(markup.caption(words)))
+    blocks.captions(words)
     return chosen is not None
 
 
@@ -165,7 +157,7 @@ def opened(
     left, _ = st.columns([1, 2])
     chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
     if chosen is not None and not is_drawn:
-        st.html(markup.block(opened_html(run, snapshot, test, by_id[chosen])))
+        blocks.draw(opened_html(run, snapshot, test, by_id[chosen]))
 
 
 def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
@@ -193,7 +185,7 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: 
     """Draw uncertainty against error; no curve if all answers are equally sure."""
     why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(test_points), at=at)
     if why_not:
-        st.html(markup.block(markup.heading(JUDGED), markup.caption(why_not)))
+        blocks.draw(markup.heading(JUDGED), markup.caption(why_not))
         return
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
     if test.metric == "mse":
@@ -205,7 +197,7 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: 
         summary, curve = trust.vote_saying(vote), vote.curve
         numbers = trust.vote_metrics(vote, n_labels=len(run.reader.dataset().classes))
         equal = vote.is_equally_sure
-    st.html(markup.block(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers)))
+    blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
     if not equal:
         with first:

@@ -4,12 +4,11 @@ import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 import streamlit as st
 
+from pages.parts import blocks, frame, person, pieces
 from pages.parts import endpoint as model
-from pages.parts import frame, opening, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
@@ -47,8 +46,8 @@ def reader(path: str) -> SweepReader:
 
 def page() -> None:
     """Draw the chosen sweep with its tables, and the form to start or extend one."""
-    existing = {sweep.path.name: sweep for sweep in sweeps(opening.store().folder)}
-    st.html(markup.block(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s.")))
+    existing = {sweep.path.name: sweep for sweep in sweeps(person.store().folder)}
+    blocks.draw(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s."))
     chosen = NEW
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
@@ -61,22 +60,20 @@ def page() -> None:
     try:
         view = reader(str(existing[chosen].path)).refresh()
     except VppError as error:
-        refuse("This sweep cannot be read", error)
+        blocks.refuse("This sweep cannot be read", error)
     show(existing[chosen], view)
 
 
 def nothing_yet(*, is_first: bool) -> None:
     """Say what a sweep would show, and what it costs."""
     spec = whole(EndpointSpec(demo=True, model="demo"))
-    st.html(
-        markup.block(
-            markup.state(
-                "No sweep yet" if is_first else "A new sweep",
-                "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
-                f"The paper’s own, {cost(spec)}. On the demo model it took nine minutes on two cores and cost "
-                "nothing; that shows how the methods work, not what a language model reaches.",
-                "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
-            )
+    blocks.draw(
+        markup.state(
+            "No sweep yet" if is_first else "A new sweep",
+            "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
+            f"The paper’s own, {cost(spec)}. On the demo model it took nine minutes on two cores and cost "
+            "nothing; that shows how the methods work, not what a language model reaches.",
+            "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
         )
     )
 
@@ -95,7 +92,7 @@ def show(sweep: SweepDirectory, view: SweepView) -> None:
     """Draw the model, the progress, the form to extend, and the tables; only a live sweep refreshes."""
     live = sweep.is_held()
     if view.spec.endpoint.is_demo:
-        st.html(markup.block(markup.DEMO_BANNER))
+        blocks.draw(markup.DEMO_BANNER)
 
     @st.fragment(run_every=2.0 if live else None)
     def now() -> None:
@@ -122,29 +119,25 @@ def show(sweep: SweepDirectory, view: SweepView) -> None:
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
     """Draw the model, and the cells done, in flight and left."""
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
-    st.html(markup.block(f'<div class="about">{about}</div>'))
+    blocks.draw(f'<div class="about">{about}</div>')
     held, stopping = sweep.is_held(), sweep.is_stopping()
     words = counted(len(view.left), "cell") + " left." if view.left else "Everything asked for is done."
-    st.html(
-        markup.block(
-            markup.strip(
-                (
-                    markup.Metric(
-                        name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words
-                    ),
-                    in_flight(view.live, held=held, stopping=stopping),
-                    remaining(view, held=held, stopping=stopping),
-                    markup.Metric(name="Failed", value=str(len(view.failed)), words=failures(view.failed)),
-                )
+    blocks.draw(
+        markup.strip(
+            (
+                markup.Metric(name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words),
+                in_flight(view.live, held=held, stopping=stopping),
+                remaining(view, held=held, stopping=stopping),
+                markup.Metric(name="Failed", value=str(len(view.failed)), words=failures(view.failed)),
             )
         )
     )
     if not held and (why := last_complaint(sweep)):
-        st.html(markup.block(markup.state("The sweep ended early", why, "What is finished is kept.", failed=True)))
+        blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
         st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
         words_below = STOPPING if stopping else "Stop it to change what it covers."
-        st.html(markup.block(markup.caption(words_below)))
+        blocks.captions(words_below)
 
 
 def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
@@ -193,7 +186,7 @@ def last_complaint(sweep: SweepDirectory) -> str:
 def draw_tables(view: SweepView) -> None:
     """Draw the downloads, then every table, with the paper's numbers in quieter type."""
     if not view.outcomes:
-        st.html(markup.block(markup.caption("Tables appear with the first finished cell.")))
+        blocks.captions("Tables appear with the first finished cell.")
         return
     files = (
         ("results.csv", results_csv(view.outcomes), "text/csv"),
@@ -211,11 +204,11 @@ def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
     """Ask for a finished cell; show its result, its folder, and the command that reports it."""
     if not outcomes:
         return
-    st.html(markup.block(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished")))
+    blocks.draw(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished"))
     by_name = {Cell(task=o.task, method=o.method, seed=o.seed).name: o for o in outcomes}
     name = st.selectbox("Finished cell", list(by_name), key=f"paper.cell.{sweep.path.name}")
     outcome = by_name[name]
-    st.html(markup.block(markup.caption(headline(outcome))))
+    blocks.captions(headline(outcome))
     path = str(sweep.run_of(Cell(task=outcome.task, method=outcome.method, seed=outcome.seed)).path)
     st.code(f"{path}\n{shlex.join(('python', '-m', 'vpp', 'report', path))}", language=None, wrap_lines=True)
 
@@ -240,11 +233,11 @@ def drawn(table: Table) -> str:
 
 def choose_new() -> None:
     """Ask for a new sweep."""
-    st.html(markup.block(markup.heading("Start a sweep")))
+    blocks.draw(markup.heading("Start a sweep"))
     answering = choose_endpoint()
     ready = answering.demo or bool(answering.base_url and answering.model and st.session_state.get("new.sent_ok"))
     spec = choose_cells(whole(answering), key="new")
-    sweep = SweepDirectory(opening.store().folder / folder_name(answering))
+    sweep = SweepDirectory(person.store().folder / folder_name(answering))
     lead = f"This adds to {sweep.path.name}: " if sweep.exists else ""
     offer("Start the sweep", sweep, spec, ready=ready, lead=lead)
 
@@ -282,9 +275,9 @@ def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
         tasks = left.multiselect("Tasks", list(TASKS), default=list(spec.tasks), key=f"paper.tasks.{key}")
         methods = right.multiselect("Methods", list(VARIANTS), default=list(spec.methods), key=f"paper.methods.{key}")
         seeds = last.number_input("Seeds", 1, 100, spec.seeds, key=f"paper.seeds.{key}")
-        st.html(markup.block(*map(markup.caption, explained(methods))))
+        blocks.captions(*explained(methods))
     if not (tasks and methods):
-        st.html(markup.block(markup.caption("Name at least one task and one method.")))
+        blocks.captions("Name at least one task and one method.")
         st.stop()
     return replace(spec, tasks=tuple(tasks), methods=tuple(methods), seeds=int(seeds))
 
@@ -302,8 +295,8 @@ def offer(words: str, sweep: SweepDirectory, spec: SweepSpec, *, ready: bool, le
     try:
         takes, left = price(sweep, spec)
     except VppError as error:
-        refuse("This sweep cannot be", error)
-    st.html(markup.block(markup.caption(f"{lead}{takes}")))
+        blocks.refuse("This sweep cannot be", error)
+    blocks.captions(f"{lead}{takes}")
     if st.button(words, type="primary", key="paper.start", disabled=not (ready and left)):
         begin(sweep, spec)
 
@@ -332,7 +325,7 @@ def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
             launch(sweep, spec, keys=keys, environment=person.variables())
             wait_for(sweep)
     except VppError as error:
-        refuse("The sweep cannot start", error)
+        blocks.refuse("The sweep cannot start", error)
     st.rerun()
 
 
@@ -341,12 +334,6 @@ def wait_for(sweep: SweepDirectory) -> None:
     deadline = time.monotonic() + STARTING_S
     while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
         time.sleep(0.1)
-
-
-def refuse(head: str, error: VppError) -> NoReturn:
-    """Show an error, and end the page."""
-    st.html(markup.block(markup.state(head, str(error), failed=True)))
-    st.stop()
 
 
 frame.enter()

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, frame, genealogy, opening, pieces, ruled_out
+from pages.parts import asking, blocks, frame, genealogy, opening, pieces, ruled_out
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
@@ -12,7 +12,6 @@ from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.runs.reader import Snapshot
-from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
@@ -24,9 +23,8 @@ THRESHOLD = 95  # percent
 
 
 class Made(NamedTuple):
-    """The ideas at a state of the journal, made again when it grows."""
+    """The ideas at a state of the journal."""
 
-    of: tuple[str, float | None]
     ideas: Ideas | None
     near: Nearness | None
     support: str
@@ -34,74 +32,51 @@ class Made(NamedTuple):
 
 def page(run: opening.OpenRun) -> None:
     """Draw the ideas, their agreement, questions to them, their genealogy, and the ruled-out texts."""
-    live = run.snapshot.state in opening.LIVE
-    is_whole = bool(run.snapshot.view.population)
     pieces.head(run, "Posterior: hypotheses that survived")
-
-    @st.fragment(run_every=REFRESH_S if live else None)
-    def standing() -> None:
-        snapshot = opening.fresh(run)
-        if live and (snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole):
-            st.rerun()
-        draw_standing(run, snapshot)
-
-    @st.fragment(run_every=REFRESH_S if live else None)
-    def kinship() -> None:
-        draw_how_near(run)
-
-    @st.fragment(run_every=REFRESH_S if live else None)
-    def lineage() -> None:
-        genealogy.draw(run)
-
-    @st.fragment(run_every=REFRESH_S if live else None)
-    def gone() -> None:
-        ruled_out.draw(run)
-
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, near, asked, middle, late, below = (st.container() for _ in range(6))
     with above:
-        standing()
-    if not is_whole:
+        opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
+    if not run.snapshot.view.population:
         return
     # While a run goes on the matrix comes late and grows: it stands where it pushes nothing that is being read.
-    with late if live else near:
-        kinship()
+    with late if run.snapshot.state in opening.LIVE else near:
+        opening.follow(run, lambda snapshot: draw_how_near(run, snapshot), every_s=REFRESH_S)
     with asked:
         asking.draw(run)
     with middle:
-        lineage()
+        opening.follow(run, lambda snapshot: genealogy.draw(run, snapshot), every_s=REFRESH_S)
     with below:
-        gone()
+        opening.follow(run, lambda snapshot: ruled_out.draw(run, snapshot), every_s=REFRESH_S)
 
 
 def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
     """Return the ideas, made again only if the journal has grown."""
-    kept = st.session_state.get("posterior.made")
-    of = (run.directory.id, snapshot.view.last_at)
-    if kept and kept[0] == of:
-        return Made(*kept)
-    dataset = run.reader.dataset()
-    ideas = merge_ideas(snapshot.view, dataset)
-    near = nearness(ideas, dataset) if ideas else None
-    made_now = Made(of, ideas, near, support_sentence(snapshot.view, dataset, ideas))
-    st.session_state["posterior.made"] = made_now
-    return made_now
+
+    def make() -> Made:
+        dataset = run.reader.dataset()
+        ideas = merge_ideas(snapshot.view, dataset)
+        near = nearness(ideas, dataset) if ideas else None
+        return Made(ideas, near, support_sentence(snapshot.view, dataset, ideas))
+
+    return pieces.remembered("posterior.made", (run.directory.id, snapshot.view.last_at), make)
 
 
 def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the ideas after the last complete step."""
-    _, ideas, _, support = made(run, snapshot)
+    ideas, _, support = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    summary = f"{support} {shares_sentence(ideas, config)} {ruled_out_sentence(ruled_out.made(run).entries, config)}"
-    st.html(markup.block(unread_html(snapshot.view), markup.saying(summary.strip()), *at_a_glance(run, config)))
+    gone = ruled_out_sentence(ruled_out.made(run, snapshot).entries, config)
+    summary = f"{support} {shares_sentence(ideas, config)} {gone}".strip()
+    blocks.draw(unread_html(snapshot.view), markup.saying(summary), *at_a_glance(run, snapshot))
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
     head = markup.heading(
         "Hypotheses grouped by identical predictions", f"{compared_words(ideas)} · bar length = {bars}"
     )
-    st.html(markup.block(head, markup.caption(f"Weights: {weights_measure(snapshot).words}")))
+    blocks.draw(head, markup.caption(f"Weights: {weights_measure(snapshot).words}"))
     shown = choose_wording(ideas)
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
     live = snapshot.state in opening.LIVE
@@ -114,12 +89,11 @@ def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
     lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
     if lines:
         with st.expander("Label by label, on the test rows"):
-            st.html(markup.block(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)))
+            blocks.draw(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS))
 
 
-def draw_how_near(run: opening.OpenRun) -> None:
+def draw_how_near(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the agreement between the present ideas."""
-    snapshot = opening.fresh(run)
     current = made(run, snapshot)
     if current.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
         return
@@ -146,10 +120,10 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     title = "Agreement between hypotheses"
     if near is None:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
-        st.html(markup.block(markup.heading(title), markup.caption(words)))
+        blocks.draw(markup.heading(title), markup.caption(words))
         return
     if near.n == 1:
-        st.html(markup.block(markup.heading(title), markup.quiet(verdict(near, near.groups(1.0), 1.0))))
+        blocks.draw(markup.heading(title), markup.quiet(verdict(near, near.groups(1.0), 1.0)))
         return
     place, (left, _) = st.container(), st.columns([2, 3])
     with left:
@@ -169,10 +143,10 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     pieces.steady("".join(parts), key="posterior.nearness")
 
 
-def at_a_glance(run: opening.OpenRun, config: Config) -> list[str]:
+def at_a_glance(run: opening.OpenRun, snapshot: Snapshot) -> list[str]:
     """Return the numbers of the five-run ensemble, and the evidence of carried weights."""
-    snapshot = opening.fresh(run)
-    five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
+    is_ensemble = snapshot.spec.config.method == "vml5"
+    five = ensemble(snapshot.view, run.reader.dataset()) if is_ensemble else None
     parts = [markup.strip(ensemble_metrics(five))] if five else []
     return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import frame, opening, pieces
+from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import VppError
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.exports import ways
@@ -43,14 +43,13 @@ def page(run: opening.OpenRun) -> None:
     try:
         run.reader.dataset()
     except VppError as error:
-        st.html(markup.block(markup.state("The report cannot be written", str(error), failed=True)))
-        st.stop()
+        blocks.refuse("The report cannot be written", error)
     if unread := unread_html(view):
-        st.html(markup.block(unread))
+        blocks.draw(unread)
     offer(run)
     repeat(run)
     check(run)
-    st.html(markup.block(markup.heading("Preview", "report.md · report.html has live charts beside the text")))
+    blocks.draw(markup.heading("Preview", "report.md · report.html has live charts beside the text"))
     preview(run)
 
 
@@ -61,7 +60,7 @@ def preview(run: opening.OpenRun) -> None:
     report = written(key, run.reader)
     if st.toggle("Show the markdown itself, to copy", key="report.source"):
         st.code(report, language=None, height=SOURCE_HEIGHT)
-    st.html(markup.block(f'<div class="report">{report_body(report, under=2)}</div>'))
+    blocks.draw(f'<div class="report">{report_body(report, under=2)}</div>')
 
 
 @st.cache_data(max_entries=16, show_spinner="Writing the report")
@@ -89,7 +88,7 @@ def offer(run: opening.OpenRun) -> None:
         notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
     if run.snapshot.state in opening.LIVE:
         notes.append("The run goes on: the preview is how things stood when the page was drawn.")
-    st.html(markup.block(*map(markup.caption, notes)))
+    blocks.captions(*notes)
 
 
 def downloads(run: opening.OpenRun) -> list[Download]:
@@ -110,10 +109,10 @@ def downloads(run: opening.OpenRun) -> list[Download]:
 def repeat(run: opening.OpenRun) -> None:
     """Show the command, with a button that copies it."""
     command = repeat_command(run.snapshot.spec)
-    st.html(markup.block(markup.heading("The same run from a terminal")))
+    blocks.draw(markup.heading("The same run from a terminal"))
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
-        st.html(markup.block(*map(markup.caption, command.notes)))
+        blocks.captions(*command.notes)
 
 
 def check(run: opening.OpenRun) -> None:
@@ -127,7 +126,7 @@ def check(run: opening.OpenRun) -> None:
         with st.spinner("Checking the journal"):
             verified = verify(run.directory, ways(run.directory))
     except (VppError, OSError) as error:
-        st.html(markup.block(markup.state("The journal cannot be checked", str(error), failed=True)))
+        blocks.failed("The journal cannot be checked", str(error))
         return
     st.html(verification_html(verified, run=run.directory.id))
 

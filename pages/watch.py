@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Iterator
-from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -75,11 +74,7 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
 def kept_steps(run: opening.OpenRun, snapshot: Snapshot) -> int | None:
     """Return the complete steps before the damage; None if nothing can be set aside. Read once for each damage."""
     made_from = (run.directory.id, snapshot.view.last_at, snapshot.damage)
-    known = st.session_state.get("watch.kept")
-    if not known or known[0] != made_from:
-        known = (made_from, steps_before_damage(run.directory))
-        st.session_state["watch.kept"] = known
-    return cast(int | None, known[1])
+    return pieces.remembered("watch.kept", made_from, lambda: steps_before_damage(run.directory))
 
 
 def say(directory: RunDirectory, command: Command) -> None:

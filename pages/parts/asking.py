@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.parts import opening, person
+from pages.parts import blocks, opening, person
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.roles import other_columns, unlabelled_rows
@@ -32,10 +32,10 @@ AT_ONCE_S = 1.0
 
 def draw(run: opening.OpenRun) -> None:
     """Draw the section, outside any fragment that has a timer."""
-    st.html(markup.block(markup.heading("Ask the posterior", "every particle answers, weights decide")))
+    blocks.draw(markup.heading("Ask the posterior", "every particle answers, weights decide"))
     snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
+        blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
     one, many = st.tabs(["One row", "A CSV of rows"])
 
@@ -75,7 +75,7 @@ def job_of(run: opening.OpenRun, what: str) -> Background | None:
 
 
 def is_running(run: opening.OpenRun, what: str) -> bool:
-    """Whether answers are still coming in."""
+    """Return whether answers are still coming in."""
     job = job_of(run, what)
     return job is not None and job.is_running
 
@@ -114,7 +114,7 @@ def ask_row(run: opening.OpenRun) -> None:
         try:
             begin(run, "row", [typed_row(fields, cells)])
         except VppError as error:
-            st.html(markup.block(markup.state("This row cannot be asked about", str(error), failed=True)))
+            blocks.failed("This row cannot be asked about", str(error))
             return
         job = job_of(run, "row")
     if job and job.is_running:
@@ -129,11 +129,9 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = []
-        for first in range(0, len(fields), ACROSS):
-            columns = st.columns(ACROSS)
-            for place, (column, field) in enumerate(zip(columns, fields[first:], strict=False), start=first):
-                with column:
-                    cells.append(cell_of(field, _key(run, f"cell.{place}")))
+        for place, (column, field) in enumerate(blocks.in_columns(fields, ACROSS)):
+            with column:
+                cells.append(cell_of(field, _key(run, f"cell.{place}")))
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -152,17 +150,16 @@ def cell_of(field: Field, key: str) -> str | None:
             label,
             field.values,
             index=None,
-            key=key,
+            **blocks.lasting(key),
             accept_new_options=True,
             placeholder="missing",
-            persist_state="session",
         )
         return chosen
     seen = None
     if field.low is not None and field.high is not None:
         seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
     example = f"e.g. {field.written(field.example)}" if field.example else ""
-    return st.text_input(label, key=key, placeholder=example, help=seen, persist_state="session")
+    return str(st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen))
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
@@ -185,11 +182,10 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
         "Begin with a row of the data",
         sorted(by_id),
         index=None,
-        key=key,
+        **blocks.lasting(key),
         format_func=lambda row: f"row {row} ({part_of[row]})",
         placeholder="row number",
         on_change=fill,
-        persist_state="session",
     )
 
 
@@ -207,24 +203,22 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
         n_classes=len(dataset.classes),
     )  # fmt: skip
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-    st.html(
-        markup.block(
-            vote_words,
-            outside_html(fields, vote),
-            *([markup.caption(known_words(known))] if known else []),
-            markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
-            answers_html(vote, answers.texts, seed_text=seed_text),
-            label="what the particles say",
-        )
+    blocks.draw(
+        vote_words,
+        outside_html(fields, vote),
+        *([markup.caption(known_words(known))] if known else []),
+        markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
+        answers_html(vote, answers.texts, seed_text=seed_text),
+        label="what the particles say",
     )
 
 
 def unanswered(job: Background) -> None:
     """Say why no row has all its answers."""
     if job.outcome == "stopped":
-        st.html(markup.block(markup.state("Stopped", "Not every particle had answered. Ask again to go on.")))
+        blocks.draw(markup.state("Stopped", "Not every particle had answered. Ask again to go on."))
     else:
-        st.html(markup.block(markup.state("The particles could not be asked", job.failure, failed=True)))
+        blocks.failed("The particles could not be asked", job.failure)
 
 
 # A table
@@ -247,7 +241,7 @@ def ask_table(run: opening.OpenRun) -> None:
         came_of(run, job)
     elif file is None:
         names = ", ".join(run.snapshot.spec.dataset["inputs"])
-        st.html(markup.block(markup.caption(f"It needs these columns: {names}. Others stay beside the answers.")))
+        blocks.captions(f"It needs these columns: {names}. Others stay beside the answers.")
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -262,7 +256,7 @@ def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row,
         table = _read(content, name, dataset.columns)
         return unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
     except VppError as error:
-        st.html(markup.block(markup.state("This table cannot be asked about", str(error), failed=True)))
+        blocks.failed("This table cannot be asked about", str(error))
         return None
 
 
@@ -283,19 +277,17 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
         return
     kept = f"{counted(len(answers.rows), 'row')} answered by every particle {'is' if len(answers.rows) == 1 else 'are'}"
     if job.outcome == "failed":
-        st.html(markup.block(markup.state("Not all rows were asked", job.failure, f"{kept} kept.", failed=True)))
+        blocks.failed("Not all rows were asked", job.failure, f"{kept} kept.")
     elif job.outcome == "stopped":
-        st.html(markup.block(markup.caption(f"Stopped after {seconds(job.seconds)}: {kept} kept.")))
+        blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     votes, fields = votes_on(answers, config), input_fields(dataset)
     scale, n_asked = target_spread(dataset), len(job.asking.rows)
     outside = answering.outside_sentence(fields, votes)
-    st.html(
-        markup.block(
-            markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-            markup.strip(answering.table_metrics(votes, n_asked, scale=scale)),
-            f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
-        )
+    blocks.draw(
+        markup.group(str(st.session_state.get(_key(run, "file"), ""))),
+        markup.strip(answering.table_metrics(votes, n_asked, scale=scale)),
+        f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
     )
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
@@ -312,11 +304,7 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     shown = votes[:PREVIEWED]
     first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
     rest = markup.caption(first) if len(votes) > len(shown) else ""
-    st.html(
-        markup.block(
-            answering.preview_html(shown, dataset.target_decimals), rest, label="predictions of the uploaded rows"
-        )
-    )
+    blocks.draw(answering.preview_html(shown, dataset.target_decimals), rest, label="predictions of the uploaded rows")
 
 
 # What it takes
@@ -341,9 +329,8 @@ def consent(run: opening.OpenRun, what: str) -> bool:
     if endpoint.is_started_here or is_loopback(endpoint.base_url):
         return True
     host = urlsplit(endpoint.base_url).hostname or "the server"
-    st.html(markup.block(markup.caption(f"Not this machine: {host}")))
+    blocks.captions(f"Not this machine: {host}")
     return st.checkbox(
         "What I ask about may be sent to the address above",
-        key=f"posterior.ask.consent.{what}.{host}",
-        persist_state="session",
+        **blocks.lasting(f"posterior.ask.consent.{what}.{host}"),
     )

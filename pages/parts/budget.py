@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import opening
+from pages.parts import blocks, opening
 from pages.parts.endpoint import at_first
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
@@ -22,17 +22,17 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
     """Ask for the cap and the prices, folded away."""
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
-        st.html(markup.block(markup.caption(words)))
+        blocks.captions(words)
         left, right = st.columns(2)
         price = _price(left, right, "", "")
         optimizer = None
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
         key = at_first("new.currency", "")
-        currency = left.text_input("Currency, as you call it", key=key, max_chars=12, persist_state="session")
+        currency = left.text_input("Currency, as you call it", **blocks.lasting(key), max_chars=12)
         prices = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
         key = at_first("new.max_calls", 0)
-        calls = right.number_input("Calls at most", 0, key=key, persist_state="session")
+        calls = right.number_input("Calls at most", 0, **blocks.lasting(key))
         cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
     return prices, Cap(calls=int(calls), cost=cost)
 
@@ -45,7 +45,7 @@ def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> P
 
 def _amount(place: DeltaGenerator, label: str, name: str) -> float:
     key = at_first(f"new.{name}", 0.0)
-    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", key=key, persist_state="session"))
+    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.lasting(key)))
 
 
 def fill(spec: RunSpec) -> None:
@@ -61,15 +61,13 @@ def fill(spec: RunSpec) -> None:
 def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
     """Draw the plan, before it costs anything."""
     expected, pace = estimate(spec, dataset), pace_of(spec.endpoint)
-    st.html(
-        markup.block(
-            '<div class="plan">',
-            markup.heading("What it will take"),
-            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
-            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
-            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
-            "</div>",
-        )
+    blocks.draw(
+        '<div class="plan">',
+        markup.heading("What it will take"),
+        markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+        markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+        *map(markup.caption, plan_words(expected, spec, dataset, pace)),
+        "</div>",
     )
 
 

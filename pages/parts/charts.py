@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import opening, pieces
+from pages.parts import blocks, opening, pieces
 from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
@@ -19,7 +19,6 @@ from vpp.drawing.figures import (
 from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
 from vpp.wording.happening import final_rows
 from vpp.wording.progress import batch_errors, shown_step
@@ -65,7 +64,7 @@ def error_chart(run: opening.OpenRun, view: RunView, mode: Mode) -> Figure:
 
 
 def is_odd(config: Config) -> bool:
-    """Whether the other charts are odd in number, and leave a place empty."""
+    """Return whether the other charts are odd in number, and leave a place empty."""
     return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
 
 
@@ -89,15 +88,15 @@ def draw(run: opening.OpenRun, view: RunView) -> Hashable:
         columns = st.columns(2, gap="large")
         for column, chart in zip(columns, charts[first : first + 2], strict=False):
             with column:
-                make, most = kept(run, view, chart), view.total_steps
+                make, most = shared(run, view, chart), view.total_steps
                 pieces.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
     with columns[1] if len(charts) % 2 else st.container():
-        st.html(markup.block(*map(markup.caption, notes(run, view))))
+        blocks.captions(*notes(run, view))
         pieces.listen(zoom_key(run))
     return made_from(view)
 
 
-def kept(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
+def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
     """Return a maker of the chart, which draws it once for all watchers and keeps each reader's zoom."""
 
     def make(mode: Mode) -> Figure:

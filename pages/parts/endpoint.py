@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import person
+from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
@@ -56,7 +56,7 @@ def at_first(key: str, value: object) -> str:
 
 
 def is_demo() -> bool:
-    """Whether the demo model is chosen, also before its field is drawn."""
+    """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
@@ -66,11 +66,11 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
-    kind = st.segmented_control("Who answers", choices, key="new.who", persist_state="session", required=True)
+    kind = st.segmented_control("Who answers", choices, **blocks.lasting("new.who"), required=True)
     if kind == DEMO:
-        st.html(markup.block(markup.DEMO_BANNER))
+        blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control(
-            "Demo speed", SPEEDS, key=at_first("new.speed", SPEEDS[0]), persist_state="session", required=True
+            "Demo speed", SPEEDS, **blocks.lasting(at_first("new.speed", SPEEDS[0])), required=True
         )
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
@@ -98,8 +98,21 @@ def _model_file() -> EndpointSpec:
 def server() -> EndpointSpec:
     """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
-    if env.endpoint_fixed:
-        return _fixed(env)
+    named = _owners(env) if env.endpoint_fixed else _asked_for(env)
+    endpoint = replace(_asking(), **named)
+    person.ask_keys(endpoint)
+    addresses = (endpoint.base_url, endpoint.optimizer_base_url)
+    if not env.endpoint_fixed and not _are_addresses(*addresses):
+        endpoint = replace(endpoint, base_url="")
+        _test(endpoint)
+        return endpoint
+    _test(endpoint)
+    _ask_consent(*addresses)
+    return endpoint
+
+
+def _asked_for(env: Environment) -> dict[str, Any]:
+    """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
@@ -113,41 +126,32 @@ def server() -> EndpointSpec:
             four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
         )
         _offer_models(four, optimizer_url or url, "optimizer_model")
-    endpoint = replace(
-        _asking(), base_url=url, model=model, optimizer_base_url=optimizer_url, optimizer_model=optimizer_model
-    )
-    person.ask_keys(endpoint)
-    if not _are_addresses(url, optimizer_url):
-        nowhere = replace(endpoint, base_url="")
-        _test(nowhere)
-        return nowhere
-    _test(endpoint)
-    _ask_consent(url, optimizer_url)
-    return endpoint
+    return {
+        "base_url": url,
+        "model": model,
+        "optimizer_base_url": optimizer_url,
+        "optimizer_model": optimizer_model,
+    }
 
 
-def _fixed(env: Environment) -> EndpointSpec:
+def _owners(env: Environment) -> dict[str, Any]:
     """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
     asked = [("Address", env.base_url), ("Model", env.model)]
     asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
-    st.html(markup.block(*(markup.caption(f"{name}: {value}") for name, value in asked if value)))
-    st.html(markup.block(markup.caption("Set by this app’s owner, with the key where one is needed.")))
-    endpoint = replace(
-        _asking(),
-        base_url=env.base_url or "",
-        model=env.model or "",
-        optimizer_base_url=env.optimizer_base_url or "",
-        optimizer_model=env.optimizer_model or "",
-    )
-    _test(endpoint)
-    _ask_consent(endpoint.base_url, endpoint.optimizer_base_url)
-    return endpoint
+    blocks.draw(*(markup.caption(f"{name}: {value}") for name, value in asked if value))
+    blocks.captions("Set by this app’s owner, with the key where one is needed.")
+    return {
+        "base_url": env.base_url or "",
+        "model": env.model or "",
+        "optimizer_base_url": env.optimizer_base_url or "",
+        "optimizer_model": env.optimizer_model or "",
+    }
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     """Ask for a line of text, which may be filled from elsewhere."""
     key = at_first(f"new.{name}", value)
-    return place.text_input(label, key=key, persist_state="session", placeholder=hint).strip()
+    return str(place.text_input(label, **blocks.lasting(key), placeholder=hint)).strip()
 
 
 def _asking() -> EndpointSpec:
@@ -160,28 +164,23 @@ def _asking() -> EndpointSpec:
             1,
             MOST_AT_ONCE,
             value=None,
-            key=at_first("new.concurrency", usual.concurrency or None),
-            persist_state="session",
+            **blocks.lasting(at_first("new.concurrency", usual.concurrency or None)),
             placeholder="as a round needs",
             help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
         )
         structured = two.selectbox(
-            "Structured answers", STRUCTURED, key=at_first("new.structured", STRUCTURED[0]), persist_state="session"
+            "Structured answers", STRUCTURED, **blocks.lasting(at_first("new.structured", STRUCTURED[0]))
         )
         effort = three.selectbox(
-            "Thinking effort", (OWN_WAY, *EFFORTS), key=at_first("new.effort", OWN_WAY), persist_state="session"
+            "Thinking effort", (OWN_WAY, *EFFORTS), **blocks.lasting(at_first("new.effort", OWN_WAY))
         )
-        st.html(markup.block(markup.caption(STRUCTURED_WORDS[structured])))
+        blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
         optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
-        prefetch = six.selectbox(
-            "Prefetch", PREFETCH, key=at_first("new.prefetch", PREFETCH[0]), persist_state="session"
-        )
-        st.html(markup.block(markup.caption(TOKENS_WORDS), markup.caption(PREFETCH_WORDS[prefetch])))
-        warm_prefix = st.toggle(
-            "Warm prefixes", key=at_first("new.warm_prefix", False), persist_state="session", help=WARM_WORDS
-        )
+        prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.lasting(at_first("new.prefetch", PREFETCH[0])))
+        blocks.captions(TOKENS_WORDS, PREFETCH_WORDS[prefetch])
+        warm_prefix = st.toggle("Warm prefixes", **blocks.lasting(at_first("new.warm_prefix", False)), help=WARM_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
@@ -196,7 +195,7 @@ def _asking() -> EndpointSpec:
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     """Ask for the most tokens of one answer."""
     key = at_first(f"new.{name}", value)
-    return int(place.number_input(label, 1, 1_000_000, step=256, key=key, persist_state="session"))
+    return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.lasting(key)))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -213,17 +212,17 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 
 
 def _are_addresses(*urls: str) -> bool:
-    """Whether each is a complete, allowed address; say what is wrong with the first that is not."""
+    """Return whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
             checked = checked_address(url)
         except InputError as error:
-            st.html(markup.block(markup.state("This is no whole address", str(error), failed=True)))
+            blocks.failed("This is no whole address", str(error))
             return False
         try:
             person.gate().check(checked)
         except InputError as error:
-            st.html(markup.block(markup.state("This server may not be asked", str(error), failed=True)))
+            blocks.failed("This server may not be asked", str(error))
             return False
     return True
 
@@ -294,11 +293,10 @@ def _ask_consent(*urls: str) -> None:
     if not away:
         st.session_state["new.sent_ok"] = True
         return
-    st.html(markup.block(markup.caption(f"Not this machine: {', '.join(away)}")))
+    blocks.captions(f"Not this machine: {', '.join(away)}")
     st.session_state["new.sent_ok"] = st.checkbox(
         "Rows of this table may be sent to the address above",
-        key=f"new.consent.{'|'.join(away)}",
-        persist_state="session",
+        **blocks.lasting(f"new.consent.{'|'.join(away)}"),
     )
 
 

@@ -1,25 +1,23 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import budget, method, opening
+from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, choose_endpoint, doubt_html, lacking
 from pages.parts.front import FROM
-from pages.parts.prompts import Texts, choose_templates
+from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset, choose_split_inputs
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
 from vpp.data.roles import ColumnChoice, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
 from vpp.errors import VppError
-from vpp.llm.budget import Cap
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.runs.preparation import Preparation, check_size
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import tau_words
@@ -35,35 +33,6 @@ class Choice:
     task: Task
     inputs: tuple[str, ...]
     splitting: table_part.Splitting
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The filled form; its endpoint may still be incomplete."""
-
-    dataset: Dataset
-    config: Config
-    endpoint: EndpointSpec
-    templates: Texts
-    prices: Prices
-    cap: Cap
-    again: RunSpec | None = None
-    """Settings of the run that is started again."""
-
-    @property
-    def spec(self) -> RunSpec:
-        """The settings of the run, without its rows."""
-        return RunSpec(
-            name=self.again.name if self.again else "",
-            config=self.config,
-            endpoint=self.endpoint,
-            structured_as=_carrier(),
-            learner_template=self.templates["learner"],
-            optimizer_template=self.templates["optimizer"],
-            prior_template=self.templates["prior"],
-            prices=self.prices,
-            cap=self.cap,
-        )
 
 
 def _carrier() -> str:
@@ -108,11 +77,10 @@ def choose_columns(table: Table) -> Choice:
         "Target, the column to explain",
         names,
         index=names.index(guess) if guess else 0,
-        key="new.target",
-        persist_state="session",
+        **blocks.lasting("new.target"),
     )
     task = middle.selectbox(
-        "Task", (table_part.AS_FOUND, "classification", "regression"), key="new.kind_of_task", persist_state="session"
+        "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
     others = [name for name in names if name != target]
     place = st.container()
@@ -122,8 +90,7 @@ def choose_columns(table: Table) -> Choice:
         "Inputs",
         others,
         default=list(default),
-        key=f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}",
-        persist_state="session",
+        **blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}"),
     )
     guessed = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
     put_back = (f"{note}; put it back above if it matters" for note in left_out)
@@ -149,27 +116,30 @@ def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) ->
     )
     check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
-    st.html(markup.block(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known)))
+    blocks.draw(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known))
     return dataset
 
 
 def draw() -> None:
-    """Draw data, method and model in their order, with the plan beside them."""
+    """Draw data, method and model, and the plan at their right."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
-        st.html(markup.block(markup.heading("1\u2002Data")))
-        asked = prepare_again(again) if (again := started_from()) else prepare()
+        blocks.draw(markup.heading("1\u2002Data"))
+        spec, dataset = prepare_again(again) if (again := started_from()) else prepare()
     with side.container(key="new_plan"):
-        budget.draw_plan(asked.spec, asked.dataset)
-        offer_start(asked)
+        budget.draw_plan(spec, dataset)
+        offer_start(spec, dataset)
 
 
-def prepare() -> Asked:
-    """Ask for everything, beginning with a table; end the page at a part that is missing or refused."""
+def prepare() -> tuple[RunSpec, Dataset]:
+    """Ask for everything, beginning with a table; end the page at a part that is missing or refused.
+
+    The endpoint of the result may still be incomplete.
+    """
     try:
         source = table_part.choose()
     except VppError as error:
-        refuse("This table cannot be read", error)
+        blocks.refuse("This table cannot be read", error)
     if source is None:
         st.stop()
     data_part = st.container()
@@ -181,58 +151,64 @@ def prepare() -> Asked:
         try:
             dataset = chosen_dataset(source, choice, config)
         except VppError as error:
-            refuse("This table cannot be used as chosen", error)
+            blocks.refuse("This table cannot be used as chosen", error)
     with below:
         about_tau(config, dataset)
-    endpoint = model()
-    templates = choose_templates(dataset, prior=config.prior, is_demo=endpoint.is_demo, held=_held(endpoint))
-    prices, cap = budget.choose_budget(endpoint)
-    return Asked(dataset=dataset, config=config, endpoint=endpoint, templates=templates, prices=prices, cap=cap)
+    return completed(dataset, config, model()), dataset
 
 
-def prepare_again(again: "Again") -> Asked:
+def prepare_again(again: "Again") -> tuple[RunSpec, Dataset]:
     """Ask for everything but the rows, which are those of an earlier run."""
     config = method_part(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
     about_tau(config, again.dataset)
     try:
         check_size(again.dataset, config)
     except VppError as error:
-        refuse("These rows cannot be used as chosen", error)
-    endpoint = again.completed(model())
+        blocks.refuse("These rows cannot be used as chosen", error)
+    return completed(again.dataset, config, again.completed(model()), again.spec), again.dataset
+
+
+def completed(dataset: Dataset, config: Config, endpoint: EndpointSpec, earlier: RunSpec | None = None) -> RunSpec:
+    """Ask for prompts, prices and a cap; return the settings of the run, without its rows.
+
+    earlier: those of the run that is started again.
+    """
     templates = choose_templates(
-        again.dataset,
+        dataset,
         prior=config.prior,
         is_demo=endpoint.is_demo,
         held=_held(endpoint),
-        earlier=again.spec.templates,
+        earlier=earlier.templates if earlier else None,
     )
     prices, cap = budget.choose_budget(endpoint)
-    return Asked(
-        dataset=again.dataset,
+    return RunSpec(
+        name=earlier.name if earlier else "",
         config=config,
         endpoint=endpoint,
-        templates=templates,
+        structured_as=_carrier(),
+        learner_template=templates["learner"],
+        optimizer_template=templates["optimizer"],
+        prior_template=templates["prior"],
         prices=prices,
         cap=cap,
-        again=again.spec,
     )
 
 
 def method_part(*, prior: str, is_task: bool, task: Task) -> Config:
     """Draw the second part."""
-    st.html(markup.block(markup.heading("2\u2002Method")))
+    blocks.draw(markup.heading("2\u2002Method"))
     return method.choose_config(prior=prior, is_task=is_task, task=task)
 
 
 def about_tau(config: Config, dataset: Dataset) -> None:
     """Say whether the target's scale suits the likelihood."""
     if words := tau_words(config, dataset):
-        st.html(markup.block(markup.caption(words)))
+        blocks.captions(words)
 
 
 def model() -> EndpointSpec:
     """Draw the third part."""
-    st.html(markup.block(markup.heading("3\u2002Model")))
+    blocks.draw(markup.heading("3\u2002Model"))
     return choose_endpoint(opening.READABLE_MS)
 
 
@@ -243,43 +219,37 @@ def choose(source: table_part.Source) -> Choice:
         choice = choose_columns(table_part.choose_kinds(source.table))
     except VppError as error:
         shown.html(preview(source, None))
-        refuse("This table cannot be used as chosen", error)
+        blocks.refuse("This table cannot be used as chosen", error)
     shown.html(preview(source, choice))
     return choice
 
 
-def offer_start(asked: Asked) -> None:
+def offer_start(spec: RunSpec, dataset: Dataset) -> None:
     """Draw the button, and say what it still needs or what it does."""
-    lack = lacking(asked.endpoint)
+    lack = lacking(spec.endpoint)
     if doubt := doubt_html():
         st.html(doubt)
     if st.button("Start the run", type="primary", width="stretch", disabled=bool(lack), key="new.start"):
-        begin(asked)
+        begin(spec, dataset)
     words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
-    st.html(markup.block(markup.caption(lack or words)))
+    blocks.captions(lack or words)
 
 
-def begin(asked: Asked) -> None:
-    """Write the run and start its worker."""
-    opening.start_new(
-        Preparation(
-            dataset=asked.dataset,
-            config=asked.config,
-            endpoint=asked.endpoint,
-            name=asked.again.name if asked.again else "",
-            learner_template=asked.templates["learner"],
-            optimizer_template=asked.templates["optimizer"],
-            prior_template=asked.templates["prior"],
-            prices=asked.prices,
-            cap=asked.cap,
+def begin(spec: RunSpec, dataset: Dataset) -> None:
+    """Write the run and start its worker, or say why it cannot start."""
+    with opening.refusals("The run cannot start"):
+        prepared = Preparation(
+            dataset=dataset,
+            config=spec.config,
+            endpoint=spec.endpoint,
+            name=spec.name,
+            learner_template=spec.learner_template,
+            optimizer_template=spec.optimizer_template,
+            prior_template=spec.prior_template,
+            prices=spec.prices,
+            cap=spec.cap,
         )
-    )
-
-
-def refuse(head: str, error: VppError) -> NoReturn:
-    """Show an error, and end the page."""
-    st.html(markup.block(markup.state(head, str(error), failed=True)))
-    st.stop()
+        opening.start_new(prepared)
 
 
 # Starting a run again with changes: the form filled with its settings, on its rows
@@ -340,12 +310,12 @@ def started_from() -> Again | None:
     if run is None:
         return None
     try:
-        directory = opening.store().get(run)
+        directory = person.store().get(run)
         reader = opening.reader(str(directory.path))
         again = Again(reader.refresh().spec, reader.dataset())
     except VppError as error:
         leave()
-        st.html(markup.block(markup.state("That run cannot be started again", str(error), failed=True)))
+        blocks.failed("That run cannot be started again", str(error))
         return None
     with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
         st.html(
@@ -355,7 +325,7 @@ def started_from() -> Again | None:
             width="content",
         )
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
-    st.html(markup.block(markup.caption("Its training and test rows and its target stay, so that the two compare.")))
+    blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return again
 
 

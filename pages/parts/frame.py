@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from threading import Event, Thread, main_thread
+from threading import Event, Thread
 from typing import Any
 
 import streamlit as st
 from streamlit.starlette import App
 
-from pages.parts import opening, person, pieces
+from pages.parts import blocks, opening, person, pieces
 from vpp.errors import VppError
 from vpp.files import read_json
 from vpp.inspection.scores import balanced_accuracy
@@ -52,7 +52,7 @@ def check_environment() -> None:
     try:
         person.environment()
     except VppError as error:
-        st.html(markup.block(markup.state("This environment cannot be used", str(error), failed=True, alone=True)))
+        blocks.draw(markup.state("This environment cannot be used", str(error), failed=True, alone=True))
         st.stop()
 
 
@@ -70,7 +70,7 @@ def list_runs() -> None:
     It has no timer: one beside those of Watch emptied the page when pages were switched. Watch
     draws the whole app anew where the state of the open run changes.
     """
-    directories = opening.store().runs()
+    directories = person.store().runs()
     if not directories:
         return
     chosen = st.session_state.get("run") or st.query_params.get("run")
@@ -139,6 +139,10 @@ FIRST = ("PIL.Image", "pages.parts.front", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
 WATCH = ("vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress", "vpp.wording.happening")
 """Modules of the page of a first run, beyond those."""
+COMPARE = ("sklearn.linear_model", "sklearn.tree")
+"""Modules of Compare, beyond those."""
+REST_S = 10.0
+"""Delay in which a first page, and a first run, have the machine to themselves."""
 
 
 @asynccontextmanager
@@ -155,8 +159,8 @@ async def warming(_: App) -> AsyncIterator[None]:
         ends.set()
 
 
-def warm(ends: Event) -> None:
-    """Import everything, unless the server ends first."""
+def warm(ends: Event, rest_s: float = REST_S) -> None:
+    """Import everything, unless the server ends first; after a rest what only Compare needs."""
     # With its first element Streamlit looks through all modules for who called it, which takes a quarter of a second
     # the first time: `inspect` keeps what it has found.
     inspect.stack()
@@ -165,26 +169,5 @@ def warm(ends: Event) -> None:
             import_module(name)
     # What is there now stays: a collection that looks through all of it would hold every watcher up for 0.1 s.
     gc.freeze()
-
-
-COMPARE = ("sklearn.linear_model", "sklearn.tree")
-"""Modules of Compare, beyond those."""
-REST_S = 4.0
-"""Delay in which a first page, and a first run, have the machine to themselves."""
-
-
-@st.cache_resource(show_spinner=False)
-def warm_up() -> Thread:
-    """Import what Compare needs, some seconds after the first visitor has come.
-
-    The thread is no daemon, for the same reason as in `warming`.
-    """
-    thread = Thread(target=_import_late)
-    thread.start()
-    return thread
-
-
-def _import_late() -> None:
-    main_thread().join(REST_S)  # wakes at once where the server ends
-    for name in COMPARE if main_thread().is_alive() else ():
+    for name in COMPARE if not ends.wait(rest_s) else ():
         import_module(name)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import opening, person
+from pages.parts import blocks, opening, person
 from vpp.drawing.first_look import picture
 from vpp.runs.shipped import EXAMPLES, REAL_EXAMPLE
 from vpp.wording import markup
@@ -31,12 +31,12 @@ TITANIC = (
 def draw() -> None:
     """Draw it in full for a newcomer, folded for a visitor who has a run or a table."""
     if words := person.open_words():
-        st.html(markup.block(markup.caption(words)))
-    if not is_begun() and all(run.id in EXAMPLES for run in opening.store().runs()):
-        st.html(markup.block(markup.title("New run")))
+        blocks.captions(words)
+    if not is_begun() and all(run.id in EXAMPLES for run in person.store().runs()):
+        blocks.draw(markup.title("New run"))
         introduce()
         return
-    st.html(markup.block(markup.title("New run", IN_SHORT)))
+    blocks.draw(markup.title("New run", IN_SHORT))
     with st.expander("What this does, and an example to look at"):
         introduce()
 
@@ -45,19 +45,19 @@ def introduce() -> None:
     """Draw the sentences and buttons beside the picture."""
     words, beside = st.columns([1, 1.15], gap="large")
     with words:
-        st.html(markup.block(*map(markup.saying, SENTENCES)))
+        blocks.draw(*map(markup.saying, SENTENCES))
         with st.container(horizontal=True):
             if st.button("Look at a finished example", type="primary", key="new.look"):
                 opening.open_example()
             if st.button("Run the example", key="new.run_example"):
                 opening.start_example()
-        st.html(markup.block(markup.caption(PENGUINS)))
+        blocks.captions(PENGUINS)
         if st.button("Look at a finished run of a real language model", key="new.look_real"):
             opening.open_example(REAL_EXAMPLE)
-        st.html(markup.block(markup.caption(TITANIC)))
+        blocks.captions(TITANIC)
     beside.html(markup.block(picture()))
 
 
 def is_begun() -> bool:
-    """Whether a person has brought a table, or a run, to the form."""
+    """Return whether a person has brought a table, or a run, to the form."""
     return FILE in st.session_state or FROM in st.session_state

@@ -1,11 +1,10 @@
 """The genealogy: who descends from whom, and one particle's ancestors."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.parts import opening, pieces
+from pages.parts import blocks, opening, pieces
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -27,31 +26,27 @@ _TREE = pieces.component("genealogy")
 
 
 class Made(NamedTuple):
-    """The drawing after the last complete step, made again when there is another."""
+    """The drawing after the last complete step."""
 
     of: tuple[object, ...]
+    """Changes with a step, the final weights, or the run's state."""
     family: Genealogy
     drawing: dict[str, Any]
     seed_text: str
     is_weighted: bool
 
 
-def tree(data: dict[str, Any], *, key: str, on_opened: Callable[[], None] = lambda: None) -> None:
-    """Draw the tree of `vpp.drawing.genealogy.drawing`; `on_opened` is called when a reader chooses a particle."""
-    _TREE(data=data, key=key, on_opened_change=on_opened)
-
-
-def draw(run: opening.OpenRun) -> None:
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the tree after the last complete step, over the ancestors of the chosen particle."""
-    made = _made(run, opening.fresh(run))
+    made = _made(run, snapshot)
     if made is None:
         return
     family = made.family
     head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=made.is_weighted))
-    st.html(markup.block(head, markup.quiet(genealogy_sentence(family))))
+    blocks.draw(head, markup.quiet(genealogy_sentence(family)))
     place = _opened(run, family)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
-    tree({**made.drawing, "opened": opened}, key=KEY, on_opened=lambda: _open_clicked(run))
+    _TREE(data={**made.drawing, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
     _choose(run, family, place)
     if place is not None:
         _draw_ancestors(run, made, place)
@@ -59,10 +54,13 @@ def draw(run: opening.OpenRun) -> None:
 
 def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
     """Return the drawing, made again only after another step, the final weights, or a change of the run's state."""
-    view, kept = snapshot.view, st.session_state.get(f"{KEY}.made")
+    view = snapshot.view
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
-    if kept and kept.of == of:
-        return Made(*kept)
+    return pieces.remembered(f"{KEY}.made", of, lambda: _make(run, snapshot, of))
+
+
+def _make(run: opening.OpenRun, snapshot: Snapshot, of: tuple[object, ...]) -> Made | None:
+    view = snapshot.view
     family = genealogy(view)
     if family is None or view.started is None:
         return None
@@ -74,9 +72,7 @@ def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
         "made": " ".join(map(str, of)),
         "run": run.directory.id,
     }
-    made = Made(of, family, data, seed_text, is_weighted)
-    st.session_state[f"{KEY}.made"] = made
-    return made
+    return Made(of, family, data, seed_text, is_weighted)
 
 
 def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
@@ -130,19 +126,16 @@ def _draw_ancestors(run: opening.OpenRun, made: Made, place: Place) -> None:
     changes = n_changes(made.family, place)
     is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
     everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
-    st.html(_ancestors(made, place, None if everything else MOST_CHANGES))
+    blocks.draw(_ancestors(made, place, None if everything else MOST_CHANGES))
     outcome = outcome_sentence(made.family, place)
     if outcome:
-        st.html(markup.block(markup.caption(outcome)))
+        blocks.captions(outcome)
 
 
 def _ancestors(made: Made, place: Place, most: int | None) -> str:
     """Return the ancestors as HTML, made again only for another particle or a changed run."""
-    of, kept = (made.of, place, most), st.session_state.get(f"{KEY}.ancestors")
-    if kept and kept[0] == of:
-        return str(kept[1])
-    html = markup.block(
-        ancestry_html(made.family, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
-    )
-    st.session_state[f"{KEY}.ancestors"] = (of, html)
-    return html
+
+    def make() -> str:
+        return ancestry_html(made.family, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
+
+    return pieces.remembered(f"{KEY}.ancestors", (made.of, place, most), make)

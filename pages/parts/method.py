@@ -7,6 +7,7 @@ from typing import Any, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
 from vpp.errors import InputError
@@ -28,7 +29,7 @@ from vpp.wording.options import (
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "ess_threshold", "epsilon")
 """Numbers between 0 and 1."""
-KEPT = "new.options"
+OPTIONS = "new.options"
 """Session key: the chosen options by name, whether their fields are shown or not."""
 TASK_TAU = "1.0"
 """Value of tau that the paper's tasks are scaled for."""
@@ -39,22 +40,21 @@ def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
     take_in()
     fill_at_first(prior=prior, is_task=is_task)
     choose_method()
-    deciding = decided(kept(), base())
+    deciding = decided(chosen(), base())
     common_options(deciding)
     with st.expander("More options"):
         more_options(deciding, is_task=is_task, task=task)
     try:
-        return config_of(kept(), base(), task)
+        return config_of(chosen(), base(), task)
     except InputError as error:
-        st.html(markup.block(markup.state("This option cannot be", str(error), failed=True)))
-        st.stop()
+        blocks.refuse("This option cannot be", error)
 
 
-def kept() -> dict[str, Any]:
+def chosen() -> dict[str, Any]:
     """Return the chosen options by name."""
-    if KEPT not in st.session_state:
-        st.session_state[KEPT] = asdict(base())
-    options: dict[str, Any] = st.session_state[KEPT]
+    if OPTIONS not in st.session_state:
+        st.session_state[OPTIONS] = asdict(base())
+    options: dict[str, Any] = st.session_state[OPTIONS]
     return options
 
 
@@ -70,14 +70,14 @@ def key_of(name: str) -> str:
 
 def put(name: str, value: Any) -> None:
     """Fill a field, whether it is shown or not."""
-    kept()[name] = value
+    chosen()[name] = value
     st.session_state[key_of(name)] = value
 
 
 def take_in() -> None:
     """Take over what was just changed, before the first field is drawn: it decides which fields there are."""
-    for name in kept():
-        kept()[name] = st.session_state.get(key_of(name), kept()[name])
+    for name in chosen():
+        chosen()[name] = st.session_state.get(key_of(name), chosen()[name])
 
 
 def fill_at_first(*, prior: str, is_task: bool) -> None:
@@ -99,7 +99,7 @@ def choose_method() -> None:
     """Ask for one of the five methods."""
     names = list(METHOD_NAMES)
     _remember("method")
-    kept()["method"] = st.radio(
+    chosen()["method"] = st.radio(
         "Method",
         names,
         format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
@@ -118,11 +118,11 @@ def common_options(deciding: Config) -> None:
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
     _remember("prior")
-    kept()["prior"] = st.text_area(
+    chosen()["prior"] = st.text_area(
         name_of("prior"), key=key_of("prior"), height=80, placeholder="Petal size matters more than sepal size."
     ).strip()
     if is_demo():
-        st.html(markup.block(markup.caption(DEMO_PRIOR)))
+        blocks.captions(DEMO_PRIOR)
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
@@ -130,27 +130,20 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
     st.selectbox(
         "Preset",
         list(PRESETS),
-        key="new.preset",
-        persist_state="session",
+        **blocks.lasting("new.preset"),
         on_change=lambda: fill_from_preset(is_task=is_task),
         help="Fills every field below: as this product advises, or as in the paper.",
     )
     for title, names in groups().items():
         shown = [name for name in names if has_effect(name, deciding, task)]
         if shown:
-            st.html(markup.block(markup.group(title)))
+            blocks.draw(markup.group(title))
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
-            in_rows(some, beside)
+            for place, name in blocks.in_columns(some, beside):
+                ask(place, name)
     idle = idle_words(deciding, task)
     if idle:
-        st.html(markup.block(markup.group("Not used as things are chosen"), *map(markup.caption, idle)))
-
-
-def in_rows(names: list[str], beside: int) -> None:
-    """Draw the fields, so many in a row."""
-    for first in range(0, len(names), beside):
-        for column, name in zip(st.columns(beside), names[first : first + beside], strict=False):
-            ask(column, name)
+        blocks.draw(markup.group("Not used as things are chosen"), *map(markup.caption, idle))
 
 
 def ask(place: DeltaGenerator, name: str) -> None:
@@ -159,16 +152,16 @@ def ask(place: DeltaGenerator, name: str) -> None:
     label, about, key, value = name_of(name), option_docs()[name], key_of(name), getattr(base(), name)
     if choices(name):
         words = partial(value_words, name)
-        kept()[name] = place.selectbox(label, choices(name), format_func=words, key=key, help=about)
+        chosen()[name] = place.selectbox(label, choices(name), format_func=words, key=key, help=about)
     elif isinstance(value, bool):
-        kept()[name] = place.checkbox(label, key=key, help=about)
+        chosen()[name] = place.checkbox(label, key=key, help=about)
     elif isinstance(value, str):
-        kept()[name] = place.text_input(label, key=key, help=about).strip()
+        chosen()[name] = place.text_input(label, key=key, help=about).strip()
     else:
         top = 1.0 if name in SHARES else None
         step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
         # The default stands in where a run of the page is cut short before the browser knows the state's value.
-        kept()[name] = place.number_input(
+        chosen()[name] = place.number_input(
             label, type(value)(0), top, value, step=step, format=form, key=key, help=about
         )
 
@@ -176,4 +169,4 @@ def ask(place: DeltaGenerator, name: str) -> None:
 def _remember(name: str) -> None:
     """Restore a field that was not shown for a while."""
     if key_of(name) not in st.session_state:
-        st.session_state[key_of(name)] = kept()[name]
+        st.session_state[key_of(name)] = chosen()[name]

@@ -124,7 +124,7 @@ def refused(scope: Scope) -> str | None:
 
 
 def is_served(host: str | None) -> bool:
-    """Whether server.allowedHosts names the host, whatever its port; `*` names all, `*.x` what ends in .x."""
+    """Return whether server.allowedHosts names the host, whatever its port; `*` names all, `*.x` what ends in .x."""
     try:
         name = (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
     except ValueError:
@@ -136,7 +136,7 @@ def is_served(host: str | None) -> bool:
 
 
 def is_own(origin: str, host: str | None, *, is_secure: bool = False) -> bool:
-    """Whether a page of that origin is one of this server's, port and all, or of a named origin.
+    """Return whether a page of that origin is one of this server's, port and all, or of a named origin.
 
     is_secure: the request came by TLS, so its own pages did too. Where that is not known both schemes are taken.
     """
@@ -154,7 +154,7 @@ def _is_reading(scope: Scope) -> bool:
 
 
 def _is_secure(scope: Scope) -> bool:
-    """Whether the request came by TLS, by the server's knowledge or that of the proxy before it."""
+    """Return whether the request came by TLS, by the server's knowledge or that of the proxy before it."""
     return scope.get("scheme") in ("https", "wss") or _header(scope, b"x-forwarded-proto") == "https"
 
 
@@ -199,7 +199,7 @@ def session_of(path: str) -> str | None:
 
 
 def is_from_user(headers: Headers) -> bool:
-    """Whether to accept an upload: from anybody without a login, else only with the cookie of a user who may enter."""
+    """Return whether to accept an upload: with a login, only with the cookie of a user who may enter."""
     try:
         if not person.environment().login:
             return True
@@ -228,7 +228,7 @@ def largest() -> int:
 
 
 def has_room(session: str, wanted: int) -> bool:
-    """Whether the session may hold so many bytes more, beside what it holds and is receiving."""
+    """Return whether the session may hold so many bytes more, counting those it holds and is receiving."""
     return _held(session) + _underway[session] + wanted <= FILES * largest()
 
 

@@ -1,7 +1,7 @@
 """Opening runs and starting them: the run in the address, the shipped examples, new runs and resumed ones."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
-from pages.parts import person
+from pages.parts import blocks, person
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.launch import launch
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.shipped import EXAMPLE, unpack
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.store import RunStore
 from vpp.settings import Config
 from vpp.wording import markup
 
 if TYPE_CHECKING:
-    from vpp.data.dataset import Dataset
     from vpp.runs.preparation import Preparation
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -48,11 +46,6 @@ class OpenRun:
         return sha256(os.fsencode(self.directory.id)).hexdigest()[:12]
 
 
-def store() -> RunStore:
-    """Return the visitor's runs."""
-    return person.store()
-
-
 @st.cache_resource(max_entries=MOST_READ, show_spinner=False)
 def reader(path: str) -> RunReader:
     """Return the incremental reader of a run, shared by all its watchers."""
@@ -73,7 +66,7 @@ def open_run(page: str, shows: str) -> OpenRun:
     name = st.query_params.get("run") or st.session_state.get("run")
     if not name:
         _nothing_open(page, f"{page} {shows}")
-    directory = next((directory for directory in store().runs() if directory.id == name), None)
+    directory = next((directory for directory in person.store().runs() if directory.id == name), None)
     if directory is None:
         st.session_state.pop("run", None)
         empty(page, "This run cannot be opened", *_gone(str(name)), failed=True)
@@ -97,6 +90,23 @@ def fresh(run: OpenRun) -> Snapshot:
         st.rerun()
 
 
+def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
+    """Draw a part of a page, again and again while the run is live. A change of its state draws the whole page anew.
+
+    Give each part a container of its own: Streamlit tells fragments apart by their place.
+    """
+    is_whole = bool(run.snapshot.view.population)
+
+    @st.fragment(run_every=every_s if run.snapshot.state in LIVE else None)
+    def part() -> None:
+        snapshot = fresh(run)
+        if snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole:
+            st.rerun()
+        draw(snapshot)
+
+    part()
+
+
 def _gone(name: str) -> tuple[str, str]:
     return (
         f"There is no run {name} among the runs of this app: it may have been deleted, or the link was made elsewhere.",
@@ -107,16 +117,16 @@ def _gone(name: str) -> tuple[str, str]:
 def _nothing_open(page: str, purpose: str) -> NoReturn:
     deleted = st.session_state.pop(DELETED, None)
     about = (f"Deleted run {deleted}.",) if deleted else (purpose,)
-    if store().runs():
+    if person.store().runs():
         empty(page, "No run is open", *about, "Pick one of the list of runs, or begin here.")
     empty(page, "No runs yet", *about, "Begin with an example, or with a table of your own.")
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
     """End the page with a box: why there is no run to show, and the ways to begin."""
-    st.html(markup.block(markup.title(page)))
+    blocks.draw(markup.title(page))
     with st.container(key="empty"):
-        st.html(markup.block(markup.state(head, *words, failed=failed)))
+        blocks.draw(markup.state(head, *words, failed=failed))
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Look at a finished example", type="primary", key="frame.finished"):
                 open_example()
@@ -130,7 +140,7 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
 def not_yet(run: OpenRun, head: str, *words: str) -> None:
     """Say that the run has nothing to show here yet, and offer to watch it."""
     with st.container(key="empty"):
-        st.html(markup.block(markup.state(head, *words)))
+        blocks.draw(markup.state(head, *words))
         if st.button("Watch the run", key="frame.watch"):
             open_in(run.directory.id, "pages/watch.py")
 
@@ -138,10 +148,9 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 def open_example(name: str = EXAMPLE) -> None:
     """Open a finished run that is shipped; nothing is started."""
     try:
-        directory = unpack(EXAMPLES / name, store().folder)
+        directory = unpack(EXAMPLES / name, person.store().folder)
     except VppError as error:
-        st.html(markup.block(markup.state("The example cannot be opened", str(error), failed=True)))
-        st.stop()
+        blocks.refuse("The example cannot be opened", error)
     open_in(directory.id, "pages/watch.py")
 
 
@@ -161,7 +170,7 @@ def start_new(prepared: "Preparation") -> None:
     with refusals("The run cannot start"):
         person.check_keys(person.keys_of(prepared.endpoint))
         with person.starting():
-            directory = prepared.create(store().folder)
+            directory = prepared.create(person.store().folder)
             _launch(directory)
         open_in(directory.id, "pages/watch.py")
 
@@ -177,7 +186,7 @@ def refusals(head: str = "That could not be done") -> Iterator[None]:
     try:
         yield
     except VppError as error:
-        st.html(markup.block(markup.state(head, str(error), failed=True)))
+        blocks.failed(head, str(error))
 
 
 # The penguins, explained by the demo model: live, and the finished run that is shipped
@@ -186,39 +195,31 @@ READABLE_MS = 450
 """Latency of the demo speed `readable`, at which a person can read along."""
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
-_COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
+COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
 
 
 def start_example() -> None:
     """Start the example, at a pace that a person can follow."""
-    start_new(prepare_live())
+    start_new(prepare_example(Config(), latency_ms=READABLE_MS))
 
 
-def prepare_live() -> "Preparation":
-    """Prepare SMC on the penguins, without the cache: a second run would end before it could be read."""
-    return _prepare(Config(), command=_COMMAND, latency_ms=READABLE_MS)
+def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms: int = 0) -> "Preparation":
+    """Prepare a run on the penguins, without the cache: a second run would end before it could be read.
 
-
-def prepare_shipped() -> "Preparation":
-    """Prepare SMC with one pass over the rows, and a seed whose sentences end up distinct and divided."""
-    words = ("--no-cache", "--epochs", "1", "--seed", "1")
-    return _prepare(Config(epochs=1, seed=1), command=(*_COMMAND, *words))
-
-
-def _prepare(config: Config, *, command: tuple[str, ...], latency_ms: int = 0) -> "Preparation":
+    options: command-line options that give this `config`.
+    """
     # Late: only a start needs pandas, and the first paint should not wait for it.
-    from vpp.runs.preparation import Preparation
-
-    endpoint = EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
-    dataset = _penguins(config.seed)
-    return Preparation(dataset=dataset, config=config, endpoint=endpoint, name="Penguins", command=command)
-
-
-def _penguins(seed: int) -> "Dataset":
     from vpp.data.build import build_dataset
     from vpp.data.split import SplitPlan
     from vpp.data.table import Table
+    from vpp.runs.preparation import Preparation
 
     path = EXAMPLES / "penguins.csv"
     table = Table.read(path.read_bytes(), name=path.name)
-    return build_dataset(table, target="species", split=SplitPlan(seed=seed))
+    return Preparation(
+        dataset=build_dataset(table, target="species", split=SplitPlan(seed=config.seed)),
+        config=config,
+        endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
+        name="Penguins",
+        command=(*COMMAND, *options),
+    )

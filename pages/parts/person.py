@@ -12,6 +12,7 @@ from threading import Lock
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
+from pages.parts import blocks
 from vpp.cli import system
 from vpp.environment import Environment
 from vpp.errors import RunError, VppError
@@ -62,7 +63,7 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    """Whether the visitor may see the pages."""
+    """Return whether the visitor may see the pages."""
     try:
         return not environment().login or user() is not None
     except VppError:
@@ -103,11 +104,11 @@ def _offer_login() -> None:
 
 
 def _outside(head: str, words: str, *, failed: bool = False) -> None:
-    st.html(markup.block(markup.state(head, words, failed=failed, alone=True)))
+    blocks.draw(markup.state(head, words, failed=failed, alone=True))
 
 
 def _providers() -> list[str | None]:
-    """Return the login providers by name; None stands for the one that [auth] itself describes."""
+    """Return the login providers by name; None is the one that [auth] itself describes."""
     named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
     return [*([None] if "client_id" in _auth() else []), *named]
 
@@ -116,7 +117,7 @@ def _log_in(provider: str | None) -> None:
     try:
         st.login(provider)
     except StreamlitError as error:
-        words = f"The login cannot begin ({type(error).__name__}): its owner must mend [auth] in secrets.toml, and "
+        words = f"The login cannot begin ({type(error).__name__}): its owner must correct [auth] in secrets.toml, and "
         _outside("Nobody can log in yet", f"{words}install what requirements-login.txt names.", failed=True)
         print(f"vpp: the login cannot begin: {error}", file=sys.stderr)
 
@@ -129,7 +130,7 @@ def sign_out() -> None:
 
 def _offer_sign_out() -> None:
     name = st.user.get("name") or st.user.get("email") or "you"
-    st.html(markup.block(markup.caption(f"Logged in: {name}")))
+    blocks.captions(f"Logged in: {name}")
     if st.button("Log out", key="person.logout", type="tertiary"):
         st.session_state.clear()
         st.logout()
@@ -177,7 +178,7 @@ def cache_dir() -> Path:
 
 
 def is_reached_by_others() -> bool:
-    """Whether the server listens beyond this machine, or this page was asked for by another machine's name."""
+    """Return whether the server listens beyond this machine, or this page was asked for by another machine's name."""
     address = str(st.get_option("server.address") or "")
     headers = st.context.headers
     host = str(headers.get("Host") or "localhost")
@@ -232,16 +233,6 @@ def _allowance(env: Environment) -> Allowance | None:
     return Allowance(file=folder / ".calls", per_day=most)
 
 
-def typed_key(url: str) -> str:
-    """Return the key typed for a server in this browser session; empty if none."""
-    return str(st.session_state.get(TYPED, {}).get(origin(url), ""))
-
-
-def keep_key(url: str, key: str) -> None:
-    """Remember a typed key in this browser session, for this server alone."""
-    st.session_state[TYPED] = {**st.session_state.get(TYPED, {}), origin(url): key}
-
-
 def ask_keys(endpoint: EndpointSpec) -> None:
     """Ask for the keys of an endpoint's servers, one field a server."""
     env = environment()
@@ -257,7 +248,9 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
     own = f" The environment’s key is for {environment().base_url or OPENAI} alone." if has_own else ""
     about = f"Kept in this browser session only, never written to disk, and sent to this server alone.{own}"
     name = f"frame.key.{sha256(origin(url).encode()).hexdigest()[:12]}"
-    keep_key(url, st.text_input(label, typed_key(url), type="password", help=about, key=name))
+    typed = st.session_state.get(TYPED, {})
+    key = st.text_input(label, str(typed.get(origin(url), "")), type="password", help=about, key=name)
+    st.session_state[TYPED] = {**typed, origin(url): key}
 
 
 @contextmanager

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from pages.parts import blocks
 from pages.parts.opening import ASSETS, OpenRun
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
@@ -25,6 +26,7 @@ from vpp.wording.words import counted
 if TYPE_CHECKING:
     from vpp.drawing.figures import Figure
 
+T = TypeVar("T")
 MOST_CELLS = 400
 """Cells of a chart's table that are drawn unasked; a larger one is drawn on request."""
 
@@ -33,6 +35,15 @@ def component(name: str) -> Any:
     """Register the component whose script is assets/<name>.js."""
     script = (ASSETS / f"{name}.js").read_text()
     return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)
+
+
+def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
+    """Return a value of this browser session, made again only if `made_from` is not what it was."""
+    held = st.session_state.get(key)
+    if held is None or held[0] != made_from:
+        st.session_state[key] = held = (made_from, make())
+    value: T = held[1]
+    return value
 
 
 # The header
@@ -45,9 +56,9 @@ def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
     """
     spec = run.snapshot.spec
     parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
-    st.html(markup.block(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name)))
+    blocks.draw(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name))
     if tells_damage and run.snapshot.damage:
-        st.html(markup.block(markup.state("The journal is damaged", run.snapshot.damage, failed=True)))
+        blocks.failed("The journal is damaged", run.snapshot.damage)
 
 
 def meta(run: OpenRun) -> str:
@@ -111,16 +122,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
 
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
     shown = make(mode)
-    st.html(markup.block(markup.heading(title, caption)))
+    blocks.draw(markup.heading(title, caption))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
         folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
-        st.html(markup.block(finding, folded))
+        blocks.draw(finding, folded)
         return
-    st.html(markup.block(finding))
+    blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        st.html(markup.block(numbers(shown)))
+        blocks.draw(numbers(shown))
 
 
 def numbers(figure: "Figure") -> str:
@@ -139,7 +150,7 @@ _ZOOM = component("zoom")
 
 
 def listen(key: str) -> None:
-    """Draw, once beside the charts, the component that reports how far they are zoomed."""
+    """Draw the component that reports how far the charts are zoomed; once a page."""
     _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
 
 
@@ -185,7 +196,7 @@ _PULSE, _BELL = component("pulse"), component("bell")
 
 
 class Part:
-    """A fragment beside the refreshing one, which tells the browser when to ask for this one.
+    """A fragment that is drawn again only when the refreshing fragment asks the browser for it.
 
     The browser asks by an event: a callback of the refreshing fragment would replace a click made at that moment.
 
@@ -217,7 +228,7 @@ class Part:
 
 MOST_BYTES = 32 * 2**20
 """Memory for the drawings of all runs; a run of 50 particles takes about 0.5 MB a step."""
-_KEPT = DrawingCache(MOST_BYTES)
+_DRAWINGS = DrawingCache(MOST_BYTES)
 
 
 def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:
@@ -226,13 +237,13 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
     made_from = (str(run.directory.path), snapshot.edition, part, *map(repr, of))
-    return _KEPT.get(made_from, make, size=sys.getsizeof)
+    return _DRAWINGS.get(made_from, make, size=sys.getsizeof)
 
 
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    return _KEPT.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
+    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
 
 
 class Prompts:
@@ -246,7 +257,7 @@ class Prompts:
         """Return the prompt of a slot's proposal at a step; None while it is unknown."""
         proposed = hash(view.steps[step].proposed.get(slot))
         made_from = (str(self._run.directory.path), "prompt", view.began_at, step, slot, proposed)
-        return _KEPT.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
+        return _DRAWINGS.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
 
 
 def _bytes(made: "Figure") -> int:

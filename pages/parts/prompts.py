@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.parts import blocks
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError, VppError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
@@ -16,7 +17,7 @@ from vpp.wording import markup
 
 FIELD = "new.templates"
 OWN = "my own files"
-KEPT = "as that run had them"
+AS_BEFORE = "as that run had them"
 TITLES: dict[Role, str] = {
     "learner": "Learner",
     "optimizer": "Optimizer",
@@ -33,27 +34,26 @@ def choose_templates(
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> Texts:
-    """Ask for the text of each role's template; None stands for the set `paper`.
+    """Ask for the text of each role's template; None is the set `paper`.
 
     held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
-        offered = [KEPT, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
-        first = (_shared_name(earlier) or KEPT) if earlier else AUTO
+        offered = [AS_BEFORE, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
+        first = (_shared_name(earlier) or AS_BEFORE) if earlier else AUTO
         if st.session_state.get(FIELD) not in offered:
             st.session_state[FIELD] = first
-        chosen = st.selectbox("Templates", offered, key=FIELD, persist_state="session")
+        chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
         try:
             preset = st.session_state.get("new.preset", "")
             named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
-            texts = dict(earlier or {}) if chosen == KEPT else _own(named) if chosen == OWN else set_texts(named)
+            texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
             warnings = check_templates(texts)
         except VppError as error:
-            st.html(markup.block(markup.state("This template cannot be used", str(error), failed=True)))
-            st.stop()
+            blocks.refuse("This template cannot be used", error)
         about = [AUTO_WORDS] if chosen == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
-        st.html(markup.block(*map(markup.caption, (*about, *warnings))))
+        blocks.captions(*about, *warnings)
         _preview(texts, dataset, prior, held)
     return texts
 
@@ -67,7 +67,7 @@ def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
 def _own(rest: str) -> Texts:
     """Ask for files; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
-    st.html(markup.block(markup.caption(pattern), markup.caption(f"A role without a file uses the set {rest}.")))
+    blocks.captions(pattern, f"A role without a file uses the set {rest}.")
     places = st.columns(len(ROLES))
     uploaded = {role: _uploaded(role, place) for role, place in zip(ROLES, places, strict=True)}
     return {**set_texts(rest), **{role: text for role, text in uploaded.items() if text is not None}}

@@ -53,7 +53,7 @@ class Shown:
 
     @property
     def is_end(self) -> bool:
-        """Whether the end, after the last step, is shown."""
+        """Return whether the end, after the last step, is shown."""
         return self.step is None and self.newest is not None
 
     @property

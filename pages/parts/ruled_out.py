@@ -4,10 +4,11 @@ from typing import NamedTuple, cast
 
 import streamlit as st
 
-from pages.parts import opening, pieces
+from pages.parts import blocks, opening, pieces
 from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, ruled_out_html
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
+from vpp.runs.reader import Snapshot
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.words import counted, integer
@@ -20,60 +21,56 @@ FURTHEST = "Behind in log-likelihood: the text that stayed, or the heaviest, les
 
 
 class Made(NamedTuple):
-    """The ruled-out texts at a state of the journal, made again when it grows."""
+    """The ruled-out texts at a state of the journal."""
 
-    of: tuple[str, float | None]
     entries: tuple[RuledOut, ...]
     lived_on: tuple[RuledOut, ...]
     """Texts not drawn in resampling, though others with the same answers were."""
     survivors: dict[str, int]
 
 
-def made(run: opening.OpenRun) -> Made:
+def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
     """Return every text that was ruled out, newest first; made again only if the journal has grown."""
-    view, kept = opening.fresh(run).view, st.session_state.get(f"{KEY}.made")
-    of = (run.directory.id, view.last_at)
-    if kept and kept[0] == of:
-        return Made(*kept)
-    dataset = run.reader.dataset()
-    ideas = merge_ideas(view, dataset)
-    alike = survivors(view, ideas) if ideas else {}
-    made_now = Made(of, *parted(ruled_out(view, dataset), alike), alike)
-    st.session_state[f"{KEY}.made"] = made_now
-    return made_now
+    view = snapshot.view
+
+    def make() -> Made:
+        dataset = run.reader.dataset()
+        ideas = merge_ideas(view, dataset)
+        alike = survivors(view, ideas) if ideas else {}
+        return Made(*parted(ruled_out(view, dataset), alike), alike)
+
+    return pieces.remembered(f"{KEY}.made", (run.directory.id, view.last_at), make)
 
 
-def draw(run: opening.OpenRun) -> None:
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw what is gone, and apart from it the copies that resampling left out."""
-    texts = made(run)
-    draw_gone(run, texts)
+    texts, started = made(run, snapshot), snapshot.view.started
+    seed_text = started.seed_text if started else ""
+    draw_gone(run, texts, seed_text)
     if texts.lived_on:
-        draw_lived_on(run, texts)
+        draw_lived_on(texts, seed_text)
 
 
-def draw_lived_on(run: opening.OpenRun, texts: Made) -> None:
+def draw_lived_on(texts: Made, seed_text: str) -> None:
     """Draw the newest copies that resampling left out, folded away."""
-    started, n = opening.fresh(run).view.started, len(texts.lived_on)
-    html = ruled_out_html(
-        texts.lived_on[:AT_ONCE], seed_text=started.seed_text if started else "", survivors=texts.survivors
-    )
+    n = len(texts.lived_on)
+    html = ruled_out_html(texts.lived_on[:AT_ONCE], seed_text=seed_text, survivors=texts.survivors)
     left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
     with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
-        st.html(markup.block(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left))
+        blocks.draw(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left)
 
 
-def draw_gone(run: opening.OpenRun, texts: Made) -> None:
+def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
     """Draw the ruled-out texts, forty at a time."""
-    started = opening.fresh(run).view.started
     head = counts_words(texts.entries) or "nothing so far"
-    st.html(markup.block(markup.heading("Ruled out", head)))
+    blocks.draw(markup.heading("Ruled out", head))
     if not texts.entries:
-        st.html(markup.block(markup.caption(nothing_out(run.snapshot.spec.config))))
+        blocks.captions(nothing_out(run.snapshot.spec.config))
         return
-    search, seed_text = choose(texts.entries), started.seed_text if started else ""
+    search = choose(texts.entries)
     shown = search.among(texts.entries, seed_text=seed_text)
     if not shown:
-        st.html(markup.block(markup.caption("Nothing that was ruled out fits: take fewer or other words.")))
+        blocks.captions("Nothing that was ruled out fits: take fewer or other words.")
         return
     n = at_most(run, search)
     html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=texts.survivors)
@@ -103,7 +100,7 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
         )
     )
     if order == "worst":
-        st.html(markup.block(markup.caption(FURTHEST)))
+        blocks.captions(FURTHEST)
     return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)
 
 
@@ -116,9 +113,9 @@ def at_most(run: opening.OpenRun, search: Search) -> int:
 def more(run: opening.OpenRun, search: Search, n: int, of: int) -> None:
     """Say how many are shown, and offer more."""
     if of <= n:
-        st.html(markup.block(markup.caption(f"{counted(of, 'text')}: all are shown.")))
+        blocks.captions(f"{counted(of, 'text')}: all are shown.")
         return
-    st.html(markup.block(markup.caption(f"{integer(n)} of {counted(of, 'text')}.")))
+    blocks.captions(f"{integer(n)} of {counted(of, 'text')}.")
 
     def show_more() -> None:
         st.session_state[f"{KEY}.shown"] = ((run.directory.id, search), n + AT_ONCE)

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from pages.parts import opening, person
-from pages.parts.asking import begin, consent, follow, is_running, job_of
+from pages.parts import blocks, opening, person, pieces
+from pages.parts.asking import begin, consent, follow, job_of, refreshed
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.drawing import settling
@@ -34,35 +34,32 @@ def draw(run: opening.OpenRun) -> None:
     prepared: Preparation | None = st.session_state.pop(_key(run, "next"), None)
     if prepared:  # here, since a page that is switched to from within a fragment may come up empty
         opening.start_new(prepared)
-    st.html(markup.block(markup.heading("Most informative labels to collect", "inputs by expected information gain")))
+    blocks.draw(markup.heading("Most informative labels to collect", "inputs by expected information gain"))
     snapshot = opening.fresh(run)
     if not snapshot.view.population:
-        st.html(markup.block(markup.state("No particles yet", nothing_yet(snapshot.state))))
+        blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
     if snapshot.view.n_unique == 1:
-        st.html(markup.block(markup.caption(ONE)))
+        blocks.captions(ONE)
         return
+    with st.container():
+        refreshed(run, JOB, section)
 
-    timed = is_running(run, JOB)
 
-    @st.fragment(run_every=1.0 if timed else None)
-    def section() -> None:
-        if timed and not is_running(run, JOB):
-            st.rerun()  # a timer left over would empty the page that is switched to
-        ask(run)
-        job = job_of(run, JOB)
-        if job and not job.is_running:
-            asked = job.asking.whole()
-            if job.outcome == "failed":
-                st.html(markup.block(markup.state("The particles could not be asked", job.failure, failed=True)))
-                if not run.snapshot.spec.endpoint.is_demo:
-                    person.ask_keys(run.snapshot.spec.endpoint)
-            if asked.rows:
-                list_questions(run, asked)
-        if answered_of(run):
-            go_on(run)
-
-    section()
+def section(run: opening.OpenRun) -> None:
+    """Draw what to ask, the answers so far, and what to do with true labels."""
+    ask(run)
+    job = job_of(run, JOB)
+    if job and not job.is_running:
+        asked = job.asking.whole()
+        if job.outcome == "failed":
+            blocks.failed("The particles could not be asked", job.failure)
+            if not run.snapshot.spec.endpoint.is_demo:
+                person.ask_keys(run.snapshot.spec.endpoint)
+        if asked.rows:
+            list_questions(run, asked)
+    if answered_of(run):
+        go_on(run)
 
 
 def _key(run: opening.OpenRun, what: str) -> str:
@@ -95,7 +92,7 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
     """Ask for the inputs, and return them."""
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
-    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, key=_key(run, "n"), persist_state="session"))
+    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     kind: str | None = MADE_UP
     if dataset.unlabelled:
         key = _key(run, "source")
@@ -103,7 +100,7 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
     source = SOURCES[kind or OF_FILE]
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=_draws(run))
     words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    st.html(markup.block(markup.caption(words)))
+    blocks.captions(words)
     return rows
 
 
@@ -128,7 +125,7 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
-    st.html(markup.block(markup.saying(summary), *map(markup.caption, notes)))
+    blocks.draw(markup.saying(summary), *map(markup.caption, notes))
     telling = [question for question in listed if question.bits >= settling.LITTLE][:SHOWN]
     everything = len(listed) > len(telling) and st.toggle(f"Show all {len(listed)}", key=_key(run, "all"))
     of_file = {row.id for row in dataset.unlabelled}
@@ -144,14 +141,12 @@ def worked_out(
     run: opening.OpenRun, asked: Answers, snapshot: Snapshot
 ) -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
     """Return the inputs and the contending hypotheses; made again only for new answers or a changed run."""
-    made_from = (asked, snapshot.view.last_at)
-    kept = st.session_state.get(_key(run, "made"))
-    if kept is None or kept[0] != made_from:
+
+    def make() -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
         dataset, view = run.reader.dataset(), snapshot.view
-        made_now = questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
-        st.session_state[_key(run, "made")] = kept = (made_from, made_now)
-    made: tuple[tuple[Question, ...], tuple[Contender, ...]] = kept[1]
-    return made
+        return questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
+
+    return pieces.remembered(_key(run, "made"), (asked, snapshot.view.last_at), make)
 
 
 def _seed(snapshot: Snapshot) -> str:
@@ -170,9 +165,9 @@ def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Seq
     label, key = f"True answer, {name}", _field_key(run, place)
     given: str | None
     if labels:
-        given = st.selectbox(label, labels, index=None, key=key, placeholder="not known", persist_state="session")
+        given = st.selectbox(label, labels, index=None, **blocks.lasting(key), placeholder="not known")
     else:
-        given = st.text_input(label, key=key, placeholder="not known", persist_state="session").strip()
+        given = st.text_input(label, **blocks.lasting(key), placeholder="not known").strip()
     if given:
         answered_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=given)
     else:
@@ -190,13 +185,13 @@ def _field_key(run: opening.OpenRun, place: Key) -> str:
 def go_on(run: opening.OpenRun) -> None:
     """Say what a new run with the answers takes, and draw its button."""
     answered, snapshot = list(answered_of(run).values()), opening.fresh(run)
-    st.html(markup.block(markup.group(f"Go on with {counted(len(answered), 'true answer')}")))
+    blocks.draw(markup.group(f"Go on with {counted(len(answered), 'true answer')}"))
     try:
         prepared = continuation(
             snapshot.spec, run.reader.dataset(), snapshot.view, answered, run=run.directory.id
         )  # fmt: skip
     except VppError as error:
-        st.html(markup.block(markup.state("These answers cannot be used", str(error), failed=True)))
+        blocks.failed("These answers cannot be used", str(error))
         forget(run)
         return
     data = prepared.dataset

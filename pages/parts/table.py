@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
+from pages.parts import blocks, pieces
 from pages.parts.front import FILE
 from pages.parts.opening import EXAMPLES
 from vpp.data.build import split_hints
@@ -45,9 +46,8 @@ def choose() -> Source | None:
         "Where the table comes from",
         (UPLOAD, EXAMPLE, TASK),
         default=UPLOAD,
-        key="new.source",
+        **blocks.lasting("new.source"),
         required=True,
-        persist_state="session",
     )
     if kind == EXAMPLE:
         return _example()
@@ -91,12 +91,12 @@ def _replace(wanted: bool) -> None:
 
 def _example() -> Source:
     paths = sorted(EXAMPLES.glob("*.csv"))
-    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, key="new.example", persist_state="session")
+    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
     return Source(read(path.read_bytes(), path.name))
 
 
 def _task() -> Source:
-    name = st.selectbox("Task", list(TASKS), key="new.task", persist_state="session")
+    name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
     st.caption(TASKS[name].description)
     table = read(generate(name, seed=0), f"{name}.csv")
     return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
@@ -133,9 +133,7 @@ def _detected(content: bytes, name: str) -> Reading | None:
 def _fields(detected: Reading | None, key: str) -> ReadAs:
     """Ask for the decisions that the file's format has."""
     if detected and detected.format == "parquet":
-        st.html(
-            markup.block(markup.caption("A Parquet file holds names and kinds itself: nothing had to be detected."))
-        )
+        blocks.captions("A Parquet file holds names and kinds itself: nothing had to be detected.")
         return DETECT
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}
@@ -153,8 +151,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
         min_value=0,
         value=None,
         placeholder=f"{detected.skipped_lines}, as found" if detected else "as found",
-        key=f"{key}.skip",
-        persist_state="session",
+        **blocks.lasting(f"{key}.skip"),
     )
     read_as["decimal"] = _pick(two, "Decimal mark", MARKS, detected and "by column", f"{key}.decimal")
     return ReadAs(**read_as)
@@ -168,8 +165,7 @@ def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> An
         label,
         (None, *options),
         format_func=lambda option: as_found if option is None else named.get(option, option),
-        key=key,
-        persist_state="session",
+        **blocks.lasting(key),
     )
 
 
@@ -181,7 +177,7 @@ def choose_kinds(table: Table) -> Table:
     chosen = _chosen_kinds(table)
     with st.expander("Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else "")):
         left, right = st.columns(2)
-        name = left.selectbox("Column", table.names, key=f"new.kind.column.{table.sha256}", persist_state="session")
+        name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
         key = f"new.kind.of.{table.sha256}.{table.names.index(name)}"
         st.session_state[key] = chosen.get(name, AS_FOUND)
         right.selectbox(
@@ -193,7 +189,7 @@ def choose_kinds(table: Table) -> Table:
             args=(table, name, key),
         )
         about = "A category or text is taken as it is written; a number needs every cell to be one."
-        st.html(markup.block(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items())))
+        blocks.draw(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items()))
     return _with_chosen(table, chosen)
 
 
@@ -204,17 +200,17 @@ def kind_words(column: Column) -> str:
 
 def _chosen_kinds(table: Table) -> dict[str, Kind]:
     """Return the chosen kinds by column, remembered in the browser session for each file."""
-    kept: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
-    return {name: kind for name, kind in kept.items() if name in table.names}
+    chosen_kinds: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
+    return {name: kind for name, kind in chosen_kinds.items() if name in table.names}
 
 
 def _keep_kind(table: Table, name: str, key: str) -> None:
-    kept = st.session_state[f"new.kinds.{table.sha256}"]
+    chosen_kinds = st.session_state[f"new.kinds.{table.sha256}"]
     kind = st.session_state[key]
     if kind == AS_FOUND:
-        kept.pop(name, None)
+        chosen_kinds.pop(name, None)
     else:
-        kept[name] = kind
+        chosen_kinds[name] = kind
 
 
 def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
@@ -222,17 +218,13 @@ def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
     if not chosen:
         return table
     made_from = (table.sha256, table.read_as, tuple(chosen.items()))
-    kept = st.session_state.get("new.kinds.table")
-    if kept is None or kept[0] != made_from:
-        st.session_state["new.kinds.table"] = kept = (made_from, with_kinds(table, chosen))
-    read: Table = kept[1]
-    return read
+    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, chosen))
 
 
 # The split: by chance, by group, by time, or a test file; how many rows
 
 CHANCE, GROUP, TIME, SECOND_FILE = "By chance", "By group", "By time", "A test file"
-KEPT = "new.split_kept"
+SPLIT_CHOSEN = "new.split_kept"
 """Session key: the split chosen last. It names the fold before the field inside is drawn."""
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
 ABOUT = {
@@ -245,7 +237,7 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splitting:
-    """How to split the rows."""
+    """The chosen split of the rows."""
 
     rule: SplitRule
     test_table: Table | None
@@ -260,24 +252,23 @@ class Splitting:
 
 def choose_split(table: Table, target: str) -> Splitting:
     """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
-    so_far = str(st.session_state.get("new.split") or st.session_state.get(KEPT) or CHANCE)
+    so_far = str(st.session_state.get("new.split") or st.session_state.get(SPLIT_CHOSEN) or CHANCE)
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
             "How to split training and test rows",
             (CHANCE, GROUP, TIME, SECOND_FILE),
             default=CHANCE,
-            key="new.split",
+            **blocks.lasting("new.split"),
             required=True,
-            persist_state="session",
         )
-        kind = st.session_state[KEPT] = kind or CHANCE
-        st.html(markup.block(markup.caption(ABOUT[kind])))
+        kind = st.session_state[SPLIT_CHOSEN] = kind or CHANCE
+        blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
         sizes = _sizes()
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     if hints:
-        st.html(markup.block(*map(markup.caption, hints)))
+        blocks.captions(*hints)
     return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
 
 
@@ -285,14 +276,13 @@ def _rule(table: Table, target: str, kind: str) -> SplitRule:
     names = parting_columns(table, target, RULES[kind])
     if not names:
         what = "groups" if kind == GROUP else "dates or numbers"
-        st.html(markup.block(markup.caption(f"No column holds {what}: rows are drawn by chance.")))
+        blocks.captions(f"No column holds {what}: rows are drawn by chance.")
         return RANDOM
     column = st.selectbox(
         "Column of the groups" if kind == GROUP else "Column of the time",
         names,
         format_func=shown_name,
-        key=f"new.split_by.{RULES[kind]}.{table.sha256}.{target}",
-        persist_state="session",
+        **blocks.lasting(f"new.split_by.{RULES[kind]}.{table.sha256}.{target}"),
     )
     return SplitRule(kind=RULES[kind], column=str(column))
 
@@ -313,7 +303,7 @@ def _test_file() -> Table | None:
     if file is None:
         label = "A file of test rows, with the same columns"
         st.file_uploader(label, type=None, key="new.test_upload", on_change=_take_test_file)
-        st.html(markup.block(markup.caption("Until there is one, rows are drawn by chance.")))
+        blocks.captions("Until there is one, rows are drawn by chance.")
         return None
     with st.container(horizontal=True, vertical_alignment="center", key="new_test_file"):
         st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
@@ -336,14 +326,10 @@ def _sizes() -> dict[str, Any]:
     """Ask how many rows train and test."""
     one, two, three = st.columns(3)
     return {
-        "train_size": int(
-            one.number_input("Training rows at most", 1, 10_000, 100, key="new.train", persist_state="session")
-        ),
-        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, key="new.test", persist_state="session")),
+        "train_size": int(one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train"))),
+        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test"))),
         "test_fraction": float(
-            three.number_input(
-                "Test share of a small table", 0.05, 0.95, 0.375, key="new.fraction", persist_state="session"
-            )
+            three.number_input("Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction"))
         ),
     }
 

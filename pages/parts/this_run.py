@@ -1,10 +1,8 @@
 """Actions on the open run: rename, start again with changes, delete; and the response cache."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from pages.parts import opening, person
+from pages.parts import blocks, opening, person
 from vpp.errors import VppError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -35,7 +33,9 @@ def rename(run: opening.OpenRun) -> None:
         name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
         asked = right.form_submit_button("Rename the run", width="stretch")
     if asked:
-        attempt("The run keeps its name", lambda: store.rename(run.directory, name))
+        with opening.refusals("The run keeps its name"):
+            store.rename(run.directory, name)
+            st.rerun()
 
 
 def start_again(run: opening.OpenRun) -> None:
@@ -67,10 +67,12 @@ def delete(run: opening.OpenRun) -> None:
 def confirm(run: opening.OpenRun) -> None:
     """Ask for confirmation, and name what would be lost."""
     name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
-    st.html(markup.block(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back.")))
+    blocks.draw(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back."))
     with st.container(horizontal=True):
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
-            attempt("The run was not deleted", lambda: forget(run))
+            with opening.refusals("The run was not deleted"):
+                forget(run)
+                st.rerun()
         st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
 
 
@@ -104,13 +106,3 @@ def cache() -> None:
     words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
     without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
     left.html(markup.block(markup.caption(words + without)))
-
-
-def attempt(head: str, work: Callable[[], None]) -> None:
-    """Do the work and rerun the page, or say why it failed."""
-    try:
-        work()
-    except VppError as error:
-        st.html(markup.block(markup.state(head, str(error), failed=True)))
-        return
-    st.rerun()

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from pages.parts import blocks
 from vpp.wording import markup
 from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
 from vpp.wording.words import counted
 
-KEPT, ADDRESS = "thresholds", "thresholds"
+IN_SESSION, ADDRESS = "thresholds", "thresholds"
 MOVED = "thresholds.moved"
 """Session key: whether a field was just moved, which changes words all over the page."""
 ABOUT = (
@@ -18,9 +19,9 @@ ABOUT = (
 
 def chosen() -> Thresholds:
     """Return the thresholds of this session, else of the address, which navigation empties: write them there again."""
-    if KEPT not in st.session_state:
-        st.session_state[KEPT] = read(st.query_params.get(ADDRESS, ""))
-    at: Thresholds = st.session_state[KEPT]
+    if IN_SESSION not in st.session_state:
+        st.session_state[IN_SESSION] = read(st.query_params.get(ADDRESS, ""))
+    at: Thresholds = st.session_state[IN_SESSION]
     _write(at)
     return at
 
@@ -47,17 +48,16 @@ def fold() -> None:
             if opened.open:
                 _fields(at, moved=moved)
         if moved:
-            st.html(markup.block(markup.caption(f"{counted(moved, 'threshold')} moved.")))
+            blocks.captions(f"{counted(moved, 'threshold')} moved.")
 
     part()
 
 
 def _fields(at: Thresholds, *, moved: int) -> None:
-    st.html(markup.block(markup.quiet(ABOUT)))
-    for first in range(0, len(MOVABLE), 2):
-        for column, movable in zip(st.columns(2, gap="large"), MOVABLE[first : first + 2], strict=False):
-            with column:
-                _field(movable, at)
+    blocks.draw(markup.quiet(ABOUT))
+    for column, movable in blocks.in_columns(MOVABLE, 2, gap="large"):
+        with column:
+            _field(movable, at)
     st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
 
 
@@ -66,7 +66,7 @@ def _field(movable: Movable, at: Thresholds) -> None:
     least, most, now, step = (_typed(movable, value) for value in numbers)
     key = f"thresholds.{movable.name}"
     st.number_input(movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,))
-    st.html(markup.block(markup.caption(f"Default {movable.default}: {movable.why}")))
+    blocks.captions(f"Default {movable.default}: {movable.why}")
 
 
 def _typed(movable: Movable, value: float) -> float | int:
@@ -75,7 +75,7 @@ def _typed(movable: Movable, value: float) -> float | int:
 
 
 def _move(movable: Movable) -> None:
-    at = st.session_state.get(KEPT, DEFAULTS)
+    at = st.session_state.get(IN_SESSION, DEFAULTS)
     _set(movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"])))
 
 
@@ -85,6 +85,6 @@ def _back() -> None:
 
 def _set(at: Thresholds) -> None:
     """Set the thresholds, and every field: a value is rounded to its step, and may move another."""
-    st.session_state[KEPT], st.session_state[MOVED] = at, True
+    st.session_state[IN_SESSION], st.session_state[MOVED] = at, True
     for movable in MOVABLE:
         st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

@@ -1,4 +1,4 @@
-"""axe-core in a page: every rule that it has, none disabled, and whose each finding is."""
+"""axe-core in a page: every rule, none disabled, and whether each finding is ours or Streamlit's."""
 
 import os
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ GET_IT = "no axe-core: make axe, which needs npm"
 ENHANCED = "color-contrast-enhanced"
 HELD_TO_AA = {colour for name in ("ink-3", "accept", "reject", "gone", "unsure") for colour in TOKENS[name]}
 """Captions and the words of verdicts are at 4.5 to 1, not at the 7 to 1 of level AAA, at which all other text is."""
-ALL = "() => axe.getRules().map(({ruleId}) => ruleId).sort()"
 RULES = 105
-"""That axe-core has in the version of tests/package.json."""
-RUN = """async (all) => {
+"""Number of rules in the version of axe-core that tests/package.json names."""
+RUN = """async () => {
+    const all = axe.getRules().map(({ruleId}) => ruleId)
     const found = await axe.run(document, {elementRef: true, runOnly: {type: 'rule', values: all}})
     const kinds = ['passes', 'violations', 'incomplete', 'inapplicable']
-    const ran = [...new Set(kinds.flatMap((kind) => found[kind].map(({id}) => id)))].sort()
+    const ran = new Set(kinds.flatMap((kind) => found[kind].map(({id}) => id))).size
     const told = (rule, {element, impact, html, any, failureSummary}) => ({
         rule,
         impact,
@@ -50,22 +50,22 @@ class Finding:
 
     @property
     def is_ours(self) -> bool:
-        """In our markup, in a chart of ours, or of the page as a whole."""
+        """Whether the node is in our markup, in a chart of ours, or the page as a whole."""
         return self.testid in ("", "stPlotlyChart")
 
     @property
     def is_let_pass(self) -> bool:
-        """Not at 7 to 1, which its colour need not be; that it is at 4.5 to 1 is another rule of axe-core."""
+        """Whether only the contrast of 7 to 1 is missed by a colour held to 4.5 to 1, which another rule checks."""
         return self.rule == ENHANCED and self.ink in HELD_TO_AA
 
     @property
     def is_listed(self) -> bool:
-        """Among what Streamlit's own elements break by themselves."""
+        """Whether Streamlit's own elements are known to break this rule."""
         return any((self.rule, self.testid) == (each.rule, each.testid) for each in LISTED)
 
 
 def required() -> None:
-    """Skips, or where VPP_BROWSER=required fails, without axe-core."""
+    """Skip the test without axe-core; fail it if VPP_BROWSER=required."""
     if SCRIPT.exists():
         return
     if os.environ.get("VPP_BROWSER") == "required":
@@ -74,20 +74,19 @@ def required() -> None:
 
 
 def findings(page: Page) -> list[Finding]:
-    """What breaks a rule in the page as it stands."""
+    """Return every node of the page that breaks a rule."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT.read_text(encoding="utf-8"))  # a script tag is barred by the app's policy
-    found = page.evaluate(RUN, page.evaluate(ALL))
-    assert found["ran"] == page.evaluate(ALL)
-    assert len(found["ran"]) == RULES
+    found = page.evaluate(RUN)
+    assert found["ran"] == RULES
     return [Finding(**node) for node in found["nodes"]]
 
 
 def ours(found: list[Finding]) -> list[Finding]:
-    """Those that are ours to mend."""
+    """Return the findings that are ours to fix."""
     return [each for each in found if each.is_ours and not each.is_let_pass]
 
 
 def unlisted(found: list[Finding]) -> list[Finding]:
-    """Those in Streamlit's own elements that are not known to be Streamlit's own."""
+    """Return the findings in Streamlit's elements that are not on the list."""
     return [each for each in found if not each.is_ours and not each.is_listed]

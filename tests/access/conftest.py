@@ -44,10 +44,3 @@ def opened(browser: Browser, width: int = 1440, **options: str) -> Iterator[Page
     page.set_default_timeout(WAIT_MS)
     yield page
     context.close()
-
-
-@pytest.fixture(scope="module")
-def still(browser: Browser) -> Iterator[Page]:
-    """A page of reduced motion that a module's tests share: its browser loads Streamlit once."""
-    with opened(browser, reduced_motion="reduce") as page:
-        yield page

@@ -36,10 +36,12 @@ class Place:
     """Of the page, as the browser's tab has it."""
     is_first: bool = False
     """Before there is any run."""
+    is_walked: bool = False
+    """Whether Tab is taken through it."""
 
 
 def write_runs(folder: Path) -> None:
-    """Runs of labels, another of the same rows, one of numbers, and one that failed."""
+    """Write a run of labels, another of the same rows, one of numbers, and one that failed."""
     made = folder / "made"
     for reader, name in (
         (lambda: inspected.labels(made), LABELS),
@@ -51,48 +53,42 @@ def write_runs(folder: Path) -> None:
 
 
 def failed(folder: Path) -> RunReader:
-    """The run of labels, ended by its server at step 1."""
+    """Write the run of labels, ended by its server at step 1."""
     began = inspected.label_events()[:15]
     return run(folder, *began, RunFailed(reason="endpoint", detail="The server answered 401: no such key."),
                data=inspected.LABELS, config=inspected.LABEL_CONFIG)  # fmt: skip
 
 
 def settle(page: Page, place: Place) -> None:
-    """Until the page stands."""
+    """Wait until the page is drawn."""
     page.wait_for_selector(place.shows, state="attached")
     page.wait_for_function(SETTLED)
 
 
-def come(page: Page, url: str, place: Place) -> None:
-    """Opens a place as it is looked at, every fold open."""
-    page.goto(url + place.path)
-    settle(page, place)
-    place.act(page)
-    page.wait_for_function(SETTLED)
-    page.evaluate(FOLDS)
-
-
 def upload(page: Page) -> None:
-    """A table on New run."""
+    """Upload a table on New run."""
     page.locator('input[type="file"]').set_input_files(str(EXAMPLE))
     page.get_by_text("What it will take").wait_for()
 
 
 def upload_and_unfold(page: Page) -> None:
-    """A table on New run, under what the product does."""
+    """Upload a table on New run, and open the introduction above it."""
     upload(page)
     unfold(page, "What this does", "Look at a finished example")
 
 
 def unfold(page: Page, head: str, shows: str) -> None:
-    """A fold of Streamlit's, by how its head begins, and what is in it."""
+    """Open a fold of Streamlit's. head: how it begins. shows: a button in it."""
     page.get_by_test_id("stExpander").locator("summary", has_text=head).click()
     page.get_by_role("button", name=shows, exact=True).wait_for()
 
 
 def open_folds(page: Page) -> None:
-    """What is folded away on Watch, at an earlier step, and the meaning of a term."""
+    """Open what is folded away on Watch, at an earlier step, and the meaning of a term."""
     step_back(page)
+    fold = page.locator(".card details").first
+    fold.locator("summary").first.press("Enter")
+    assert fold.evaluate("(fold) => fold.open")
     unfold(page, "Interpretation thresholds", "Back to the defaults")
     unfold(page, "This run", "Delete this run")
     page.locator(".strip button.term", has_text="ESS").click()
@@ -100,14 +96,15 @@ def open_folds(page: Page) -> None:
 
 
 def step_back(page: Page) -> None:
-    """The last step on Watch, whose cards have folds."""
-    page.locator("input[type=range]").focus()
-    page.keyboard.press("ArrowLeft")
+    """Go to the last step on Watch, whose cards have folds."""
+    slider = page.locator("input[type=range]")
+    slider.press("ArrowLeft")
     page.locator(".card details").first.wait_for()
+    assert slider.get_attribute("aria-valuetext") == "step 1"
 
 
 def open_point(page: Page) -> None:
-    """A test row of Disagreement."""
+    """Open a test row of Disagreement."""
     page.get_by_label("Open a row").click()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -115,7 +112,7 @@ def open_point(page: Page) -> None:
 
 
 def open_ancestors(page: Page) -> None:
-    """A particle of the genealogy."""
+    """Open a particle of the genealogy."""
     page.get_by_label("Ancestors of particle").click()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -124,17 +121,16 @@ def open_ancestors(page: Page) -> None:
 
 PLACES = {
     "new run, the first": Place("/", ".vpp h1", title="New run", is_first=True),
-    "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run"),
-    "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch"),
+    "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
+    "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch"),
     "watch, failed": Place(f"/watch?run={FAILED}", ".card", title="Watch"),
-    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior"),
-    "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement"),
+    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior", is_walked=True),
+    "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "disagreement, numbers": Place(f"/disagreement?run={NUMBERS}", ".mx", title="Disagreement"),
-    "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare"),
-    "paper": Place("/paper", ".vpp h1", title="Paper"),
-    "report": Place(f"/report?run={LABELS}", ".report h4", title="Report"),
-    "gallery": Place("/gallery", ".vpp h1", title="Gallery"),
+    "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
+    "paper": Place("/paper", ".vpp h1", title="Paper", is_walked=True),
+    "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
     "no run open": Place("/posterior", ".state", title="Posterior"),
 }

@@ -1,4 +1,4 @@
-"""A place looked at once: at 1440 px in the light, at the widths between, and at 390 px in the dark."""
+"""A place looked at once: from 1440 px in the light to 390 px in the dark, by keyboard and by axe-core."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +6,23 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.access.axe import Finding, findings
-from tests.access.places import SETTLED, Place, come
+from tests.access.places import FOLDS, SETTLED, Place, settle
+from tests.access.walk import check_tab
 
-WIDTHS = (1024, 720)
+MIDDLE = {False: 1024, True: 720}
 """Between a desk's screen and a phone's; 720 is a screen of 1440 px with the page at 200 %."""
+FONTS = """() => [...document.querySelectorAll("body *")].filter(element => {
+    const said = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
+    const isIcon = element.closest("[data-testid=stIconMaterial], style, script, noscript")
+    return said && !isIcon && element.getClientRects().length
+        && !/^"?VPP (Sans|Serif|Mono)/.test(getComputedStyle(element).fontFamily)
+}).map(element => `${getComputedStyle(element).fontFamily}: ${element.textContent.slice(0, 40)}`)"""
+"""Text in a font that is not the product's."""
+SCROLLERS = """() => [...document.querySelectorAll("*")].filter(element => {
+    const style = getComputedStyle(element)
+    return /auto|scroll/.test(style.overflowY) && element.scrollHeight > element.clientHeight + 1
+        && element.clientHeight > innerHeight / 2 && !element.closest("[data-testid=stSidebar]")
+}).map(element => element.dataset.testid ?? element.tagName)"""
 SIDEWAYS = """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
     .filter((place) => place.scrollWidth > place.clientWidth)
     .map((place) => `${place.tagName} ${place.scrollWidth} > ${place.clientWidth}`)"""
@@ -51,35 +64,53 @@ STRUCTURE = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was found at a place."""
+    """Findings at one place."""
 
-    light: list[Finding]
-    dark: list[Finding]
+    findings: list[Finding]
     sideways: dict[int, list[str]]
     """By width, what is wider than its place."""
+    strange_fonts: list[str]
+    scrollers: list[str]
+    """High elements that scroll."""
     small: list[str]
     """Targets of ours less than 24 px high on a phone."""
     structure: dict[str, Any]
 
 
-def survey(page: Page, url: str, place: Place) -> Survey:
-    """Goes there and looks."""
+def survey(page: Page, url: str, place: Place, *, is_dark: bool) -> Survey:
+    """Go there and look. is_dark: axe-core checks the narrow dark page, else the wide light one.
+
+    The sizes are sampled likewise: each page at 1440 and 390 px, and at one of the widths between.
+    """
     page.set_viewport_size({"width": 1440, "height": 1000})
     page.emulate_media(color_scheme="light")
-    come(page, url, place)
-    structure, light = page.evaluate(STRUCTURE), findings(page)
+    page.goto(url + place.path)
+    settle(page, place)
+    if place.is_walked:
+        check_tab(page)
+    place.act(page)
+    page.wait_for_function(SETTLED)
+    page.evaluate(FOLDS)
+    structure, fonts, scrollers = (page.evaluate(script) for script in (STRUCTURE, FONTS, SCROLLERS))
+    found = [] if is_dark else findings(page)
     sideways = {1440: page.evaluate(SIDEWAYS)}
-    for width in WIDTHS:
-        resize(page, width)
-        sideways[width] = page.evaluate(SIDEWAYS)
+    resize(page, MIDDLE[is_dark])
+    sideways[MIDDLE[is_dark]] = page.evaluate(SIDEWAYS)
     page.emulate_media(color_scheme="dark")
     resize(page, 390)
     sideways[390] = page.evaluate(SIDEWAYS)
-    return Survey(light, findings(page), sideways, page.evaluate(SMALL, 24), structure)
+    return Survey(
+        findings=findings(page) if is_dark else found,
+        sideways=sideways,
+        strange_fonts=fonts,
+        scrollers=scrollers,
+        small=page.evaluate(SMALL, 24),
+        structure=structure,
+    )
 
 
 def resize(page: Page, width: int) -> None:
-    """Until what follows the width has followed: charts are drawn anew, the sidebar gives way."""
+    """Resize the page, and wait until charts are drawn anew and the sidebar has moved."""
     page.set_viewport_size({"width": width, "height": 1000})
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.wait_for_function(SETTLED)

@@ -20,6 +20,12 @@ def app_over(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=WITHIN_S)
 
 
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app on the test's folder; a test module imports this fixture."""
+    return app_over(tmp_path, monkeypatch)
+
+
 def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:
     """A page with this run open, drawn without a failure."""
     app.session_state["run"] = reader.directory.id
@@ -35,8 +41,8 @@ def shown(app: AppTest) -> str:
     steady = [
         str(json.loads(element.proto.json)["html"]) for element in app.get("bidi_component") if _is_steady(element)
     ]
-    told = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
-    return told.replace("\N{NO-BREAK SPACE}", " ")
+    html = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
+    return html.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _is_steady(element: Any) -> bool:

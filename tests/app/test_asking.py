@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.conftest import ROOT
+from tests.app import drawn
+from tests.app.drawn import shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -21,25 +22,8 @@ WITHIN_S = 60
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The Posterior page of a run in the test's folder."""
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(ROOT)
-
-    def open_it(reader: RunReader) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=WITHIN_S)
-        app.session_state["run"] = reader.directory.id
-        app.run()
-        app.switch_page("pages/posterior.py").run()
-        assert not app.exception
-        return app
-
-    return open_it
-
-
-def shown(app: AppTest) -> str:
-    assert not app.exception
-    html = "".join(str(element.proto.body) for element in app.get("html"))
-    return html.replace("\N{NO-BREAK SPACE}", " ")
+    return lambda reader: drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
 
 
 def key(reader: RunReader, what: str) -> str:
@@ -56,7 +40,7 @@ def job(app: AppTest, reader: RunReader, what: str) -> Background:
 
 
 def ended(app: AppTest, reader: RunReader, what: str) -> str:
-    """What the page shows once all have answered."""
+    """Return the page once all have answered."""
     assert job(app, reader, what).wait(WITHIN_S)
     return shown(app.run())
 
@@ -70,17 +54,17 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.text_input(key=key(reader, "cell.0")).set_value("8")
     button(app, "Ask four particles").click().run()
     # a = 8: EVEN, BIG and ODD say yes (0.4 + 0.3 + 0.1); PAIR, which the demo model cannot read, no (0.2).
-    told = ended(app, reader, "row")
-    assert "Class yes, with 80 % of the weight behind it." in told
-    assert "The one dissent, particle 2, says no" in told
-    assert "a is 8; the training rows have 0 to 3." in told
+    html = ended(app, reader, "row")
+    assert "Class yes, with 80 % of the weight behind it." in html
+    assert "The one dissent, particle 2, says no" in html
+    assert "a is 8; the training rows have 0 to 3." in html
     app.switch_page("pages/report.py").run()
     app.switch_page("pages/posterior.py").run()
     assert "Class yes, with 80 % of the weight behind it." in shown(app)
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
 
 
-def test_what_is_no_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
+def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served)
     app = opened(reader)
     for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
@@ -101,13 +85,13 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     button(app, "Ask four particles").click().run()
     ended(app, reader, "row")
     button(app, "Ask about 6 rows").click().run()
-    told = ended(app, reader, "table")
-    assert told.count("The particles could not be asked") == 2
-    assert "no such key" in told
+    html = ended(app, reader, "table")
+    assert html.count("The particles could not be asked") == 2
+    assert "no such key" in html
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
 
-def test_rows_leave_this_machine_with_a_persons_word_only(opened: Opened, tmp_path: Path, served: Model) -> None:
+def test_rows_leave_this_machine_only_with_consent(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served, base_url="http://models.example/v1", model="large")
     app = opened(reader)
     assert "Not this machine: models.example" in shown(app)
@@ -129,11 +113,11 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
     app = uploaded(opened(reader), reader, TABLE)
     assert "12 calls (particles that hold the same sentence share it) to the demo model" in shown(app)
     button(app, "Ask about 6 rows").click().run()
-    told = ended(app, reader, "table")
-    assert '<h3 class="group">new.csv</h3>' in told
-    assert "<dt>Rows answered</dt><dd>6<small>of 6</small>" in told
-    assert "Six of six rows hold a value beyond the training rows’ (a)" in told
-    assert "<td>yes</td><td>100 %</td><td>0.00</td>" in told
+    html = ended(app, reader, "table")
+    assert '<h3 class="group">new.csv</h3>' in html
+    assert "<dt>Rows answered</dt><dd>6<small>of 6</small>" in html
+    assert "Six of six rows hold a value beyond the training rows’ (a)" in html
+    assert "<td>yes</td><td>100 %</td><td>0.00</td>" in html
 
 
 def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: Path, served: Model) -> None:
@@ -146,13 +130,13 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     app.run()
     assert "Ask about 6 rows" not in [button.label for button in app.button]
     button(app, "Stop and keep").click().run()
-    told = ended(app, reader, "table")
+    html = ended(app, reader, "table")
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
-    assert f"{kept} rows answered by every particle are kept." in told
+    assert f"{kept} rows answered by every particle are kept." in html
 
 
 def test_a_table_without_the_columns_is_refused(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_labels(tmp_path, served)
-    told = shown(uploaded(opened(reader), reader, b"b\n1\n"))
-    assert "new.csv lacks &#x27;a&#x27;" in told
+    html = shown(uploaded(opened(reader), reader, b"b\n1\n"))
+    assert "new.csv lacks &#x27;a&#x27;" in html

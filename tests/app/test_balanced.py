@@ -20,8 +20,8 @@ def run_list() -> None:
 def test_a_run_tells_its_balanced_accuracy_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
     reader = inspected.labels(tmp_path)
-    told = re.sub(r"<[^>]*>", "", shown(opened(app_over(tmp_path, monkeypatch), reader, "watch")))
-    assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in told
+    html = re.sub(r"<[^>]*>", "", shown(opened(app_over(tmp_path, monkeypatch), reader, "watch")))
+    assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
 
 
 def test_the_list_of_runs_tells_it_where_it_is_far_from_accuracy(

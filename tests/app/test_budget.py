@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from pages.parts.endpoint import SERVER
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
@@ -20,11 +21,6 @@ from vpp.runs.spec import Prices
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
-
-
 def uploaded(app: AppTest) -> AppTest:
     app.run()
     app.file_uploader(key="new.upload").set_value(("table.csv", TABLE, "text/csv"))
@@ -32,18 +28,18 @@ def uploaded(app: AppTest) -> AppTest:
 
 
 def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
-    told = shown(uploaded(app))
+    html = shown(uploaded(app))
     assert not app.exception
-    assert "40 labelled rows of the table are not used." in told
-    assert "Calls are an upper bound" in told
-    assert "at least 370" in told
-    assert "Tokens are estimates" in told
-    assert "sequential rounds. Time, an estimate: about" in told
-    assert "Money" not in told
-    assert "It pauses" not in told
+    assert "40 labelled rows of the table are not used." in html
+    assert "Calls are an upper bound" in html
+    assert "at least 370" in html
+    assert "Tokens are estimates" in html
+    assert "sequential rounds. Time, an estimate: about" in html
+    assert "Money" not in html
+    assert "It pauses" not in html
 
 
-def test_prices_and_a_cap_are_told_and_kept_in_the_run(
+def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[RunDirectory] = []
@@ -54,10 +50,10 @@ def test_prices_and_a_cap_are_told_and_kept_in_the_run(
     app.number_input(key="new.max_calls").set_value(300).run()
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
-    told = shown(app)
-    assert "Money, an estimate: about" in told
-    assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in told
-    assert "Every such run needs at least 370 calls" in told
+    html = shown(app)
+    assert "Money, an estimate: about" in html
+    assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in html
+    assert "Every such run needs at least 370 calls" in html
     app.button(key="new.start").click().run()
     assert not app.exception
     (directory,) = started
@@ -89,12 +85,12 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     monkeypatch.setattr(opening, "start", started.append)
     reader = at_cap(tmp_path)
     opened(app, reader, "watch")
-    told = shown(app)
-    assert "The cap is reached" in told
-    assert "The cap of 60 calls is reached: 60 calls sent" in told
-    assert "0 sent, cap 60 calls" in told
-    assert "0.00 EUR so far" in told
-    assert "The endpoint does not answer" not in told
+    html = shown(app)
+    assert "The cap is reached" in html
+    assert "The cap of 60 calls is reached: 60 calls sent" in html
+    assert "0 sent, cap 60 calls" in html
+    assert "0.00 EUR so far" in html
+    assert "The endpoint does not answer" not in html
     field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
     assert field.value == 120
     field.set_value(500)

@@ -27,7 +27,7 @@ def kind(app: AppTest, name: str, value: str) -> None:
     assert not app.exception
 
 
-def test_a_notation_and_a_guess_are_told(app: AppTest) -> None:
+def test_a_notation_and_a_guess_are_shown(app: AppTest) -> None:
     assert "number in €" in shown(app)
     assert "is read as" in shown(app)
     assert "the target &#x27;kauf&#x27; is a guess" in shown(app)
@@ -42,7 +42,7 @@ def test_a_kind_that_is_chosen_is_used_and_stays(app: AppTest) -> None:
     assert "as chosen" not in shown(app)
 
 
-def test_a_kind_that_the_cells_are_not_of_is_refused_in_one_line(app: AppTest) -> None:
+def test_a_kind_that_does_not_fit_the_cells_is_refused_in_one_line(app: AppTest) -> None:
     kind(app, "kauf", "number")
     assert 'role="alert"' in shown(app)
     assert "cannot be read as numbers in one notation: row 0 holds" in shown(app)

@@ -4,11 +4,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing import trust
@@ -16,31 +16,26 @@ from vpp.events import Evaluated, RunFinished
 from vpp.settings import Config
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
-
-
-def value(told: str, name: str) -> str:
-    """What the strip says under a name, with its scale."""
-    found = re.search(rf">{re.escape(name)}(?:</button>)?</dt><dd>([^<]*)<small>([^<]*)</small>", told)
+def value(html: str, name: str) -> str:
+    """Return a number of the strip by its name, with its scale."""
+    found = re.search(rf">{re.escape(name)}(?:</button>)?</dt><dd>([^<]*)<small>([^<]*)</small>", html)
     assert found, f"no {name}"
     return f"{found[1]} {found[2]}".strip()
 
 
 def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "The particles disagree on three of six test points." in told
-    assert value(told, "Weakly backed") == "4 of 6"
-    assert "3 of 6 test rows." in told
-    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
-    assert "6 test rows are too few for a verdict" in told
-    assert "Most informative labels to collect" in told
+    html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
+    assert "The particles disagree on three of six test points." in html
+    assert value(html, "Weakly backed") == "4 of 6"
+    assert "3 of 6 test rows." in html
+    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in html
+    assert "6 test rows are too few for a verdict" in html
+    assert "Most informative labels to collect" in html
 
 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "6 test rows are too few for a verdict" in told
+    html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
+    assert "6 test rows are too few for a verdict" in html
     opened_fold(app)
     app.number_input(key="thresholds.well_backed").set_value(90).run()
     app.number_input(key="thresholds.few_rows").set_value(6).run()
@@ -60,17 +55,6 @@ def opened_fold(app: AppTest) -> None:
     app.run()
 
 
-def test_moved_thresholds_are_kept_on_the_way_over_other_pages(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "disagreement")
-    opened_fold(app)
-    app.number_input(key="thresholds.well_backed").set_value(90).run()
-    app.switch_page("pages/report.py").run()
-    app.switch_page("pages/disagreement.py").run()
-    opened_fold(app)
-    assert app.number_input(key="thresholds.well_backed").value == 90
-    assert value(shown(app), "Weakly backed") == "2 of 6"
-
-
 def test_an_address_brings_its_thresholds(app: AppTest, tmp_path: Path) -> None:
     app.query_params["thresholds"] = "well_backed:0.9,gone:1,few_rows:many"
     assert value(shown(opened(app, inspected.labels(tmp_path), "disagreement")), "Weakly backed") == "2 of 6"
@@ -80,10 +64,10 @@ def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, t
     opened(app, inspected.labels(tmp_path), "disagreement")
     app.selectbox(key="disagreement.row").set_value(6).run()
     assert not app.exception
-    told = shown(app)
-    assert "<h2>Row 6</h2>" in told
-    assert "because yes" in told
-    assert "the answer has no “Output:” line" in told
+    html = shown(app)
+    assert "<h2>Row 6</h2>" in html
+    assert "because yes" in html
+    assert "the answer has no “Output:” line" in html
 
 
 def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: Path) -> None:
@@ -96,33 +80,33 @@ def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: P
 
 def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.numbers(tmp_path), "disagreement")
-    told = shown(app)
-    assert "The answers spread most on row 7: a standard deviation of 0.9428." in told
-    assert "Truths in the 90 % range" in told
+    html = shown(app)
+    assert "The answers spread most on row 7: a standard deviation of 0.9428." in html
+    assert "Truths in the 90 % range" in html
     app.selectbox(key="disagreement.row").set_value(6).run()
     assert "above the mean" in shown(app)
 
 
 def test_a_run_without_an_evaluation_says_when_it_comes(app: AppTest, tmp_path: Path) -> None:
     events = [event for event in inspected.label_events() if not isinstance(event, Evaluated | RunFinished)]
-    told = shown(
+    html = shown(
         opened(app, run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG), "disagreement")
     )
-    assert "The test rows have not been asked yet" in told
+    assert "The test rows have not been asked yet" in html
 
 
-def test_one_hypothesis_is_told_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, sampled(tmp_path, VARIANTS["vml"]), "disagreement"))
-    assert "it cannot disagree with itself" in told
-    assert trust.NOT_ALONE in told
+def test_one_hypothesis_is_said_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, sampled(tmp_path, VARIANTS["vml"]), "disagreement"))
+    assert "it cannot disagree with itself" in html
+    assert trust.NOT_ALONE in html
 
 
-def test_where_all_agree_on_errors_the_page_says_so(app: AppTest, tmp_path: Path) -> None:
+def test_agreement_on_wrong_answers_is_named(app: AppTest, tmp_path: Path) -> None:
     data, config = dataset(["yes", "no"], ["yes"] * 3 + ["no"] * 2), Config(particles=2)
     test = evaluated(data, {f"{SEED} a": ["yes"] * 5}, slots=(f"{SEED} a",) * 2, step=0)
-    told = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]
+    html = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]
     page = shown(
-        opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
+        opened(app, run(tmp_path, *html, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
     )
     assert "2 of 5 answers are wrong: agreement is no warrant here." in page
     assert "Brier score" in page
@@ -134,8 +118,8 @@ def test_many_rows_are_shown_some_at_a_time(app: AppTest, tmp_path: Path) -> Non
     data, config = dataset(["yes", "no"], ["yes", "no"] * 40), Config(particles=2)
     texts = (f"{SEED} a", f"{SEED} b")
     test = evaluated(data, {texts[0]: ["yes"] * 80, texts[1]: ["no"] * 80}, slots=texts)
-    told = [started(config, data), *drawn(*texts), finished(0, texts), replace(test, step=0)]
-    opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
+    html = [started(config, data), *drawn(*texts), finished(0, texts), replace(test, step=0)]
+    opened(app, run(tmp_path, *html, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
     assert "60 of 80 test rows." in shown(app)
     app.button(key="disagreement.more").click().run()
     assert "80 of 80 test rows." in shown(app)

@@ -51,11 +51,11 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
         assert field.text_input(key="new.model").value == "demo"
         field.button(key="new.test_endpoint").click().run()
     assert not field.exception
-    told = shown(field)
-    assert "<b>A run can begin</b>." in told
+    html = shown(field)
+    assert "<b>A run can begin</b>." in html
     assert field.session_state["doubt"] == ""
-    assert "<b>learner prompt</b>: read: wug, as the rule says" in told
-    assert told.count("</i>works</span>") > 5
+    assert "<b>learner prompt</b>: read: wug, as the rule says" in html
+    assert html.count("</i>works</span>") > 5
     assert field.session_state["new.round_trip_s"] > 0
     assert field.session_state["new.calls_per_s"] > 0
 
@@ -71,13 +71,13 @@ def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field:
         keys[0].set_value("one")
         keys[1].set_value("two").run()
         field.button(key="new.test_endpoint").click().run()
-    told = shown(field)
-    assert "<b>learner prompt</b>: read" in told
-    assert "<b>optimizer prompt</b>: read" in told
-    assert "fails" not in told
+    html = shown(field)
+    assert "<b>learner prompt</b>: read" in html
+    assert "<b>optimizer prompt</b>: read" in html
+    assert "fails" not in html
 
 
-def test_what_a_server_says_stays_text_and_a_refusal_is_told(field: AppTest) -> None:
+def test_a_servers_refusal_is_shown_as_text(field: AppTest) -> None:
     with model() as served:
         served.refusal = refusal(400, "<script>alert(1)</script>")
         field.text_input(key="new.url").set_value(served.base_url)
@@ -88,7 +88,7 @@ def test_what_a_server_says_stays_text_and_a_refusal_is_told(field: AppTest) -> 
     assert field.session_state["new.round_trip_s"] is None
 
 
-def test_what_was_found_of_another_endpoint_is_not_shown(field: AppTest) -> None:
+def test_findings_about_another_endpoint_are_not_shown(field: AppTest) -> None:
     field.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
     field.text_input(key="new.model").set_value("m").run()
     field.button(key="new.test_endpoint").click().run()
@@ -112,7 +112,7 @@ def test_a_key_typed_after_a_test_makes_that_test_old(field: AppTest) -> None:
     assert "key refused" not in shown(field)
 
 
-def test_what_is_no_whole_address_is_told_and_cannot_be_tested(field: AppTest) -> None:
+def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> None:
     field.text_input(key="new.url").set_value("localhost:8000").run()
     assert "This is no whole address" in shown(field)
     assert "write it as http://localhost:8000/v1" in shown(field)
@@ -152,7 +152,9 @@ class Told:
         return self.load
 
 
-def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_load_of_a_server_is_shown_while_the_run_is_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(field_of, "gauge", Told)
     snapshot = labels(tmp_path).refresh()
 
@@ -168,16 +170,16 @@ def test_the_load_of_a_server_is_told_while_the_run_is_at_work(tmp_path: Path, m
     assert of("running", EndpointSpec(base_url="http://other/v1", model="m")) == ""
 
 
-def test_a_server_that_is_sent_fewer_calls_than_may_be_is_told_of(tmp_path: Path) -> None:
+def test_a_server_that_is_sent_fewer_calls_than_may_be_is_named_with_why(tmp_path: Path) -> None:
     snapshot = labels(tmp_path).refresh()
 
-    def told(window: int, why: str) -> str:
+    def html(window: int, why: str) -> str:
         usage = replace(snapshot.usage, window=window, narrowed_by=why)
         return field_of.load_html(replace(snapshot, state="running", usage=usage))
 
-    assert told(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
-    assert told(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
-    assert told(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
+    assert html(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
+    assert html(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
+    assert html(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
 
 
 def test_a_wait_that_a_server_asks_for_is_counted_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

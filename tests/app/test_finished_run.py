@@ -59,21 +59,18 @@ NOTE_PLACES = """() => {
 """Note every place that is shown from now on, in order, and how often the slider is drawn."""
 
 
-def film_of(finished: Finished, visit: Visit) -> Page:
+@pytest.mark.browser
+def test_a_film_shows_every_step_of_a_held_server_and_a_move_by_hand_stops_it(finished: Finished, visit: Visit) -> None:
     page = finished.open(visit, "watch")
     page.get_by_text("Hypotheses at the end").wait_for()
-    page.get_by_role("button", name="Play the film").wait_for()
-    page.evaluate(NOTE_PLACES)
-    return page
-
-
-@pytest.mark.browser
-def test_a_film_shows_every_step_and_a_move_by_hand_stops_it(finished: Finished, visit: Visit) -> None:
-    page = film_of(finished, visit)
     slider, play = page.get_by_role("slider", name="Step shown"), page.get_by_role("button", name="Play the film")
+    play.wait_for()
+    page.evaluate(NOTE_PLACES)
     page.get_by_label("Speed").select_option("4")
     slider.press(" ")
     page.get_by_role("button", name="Pause the film").wait_for()
+    page.wait_for_function("() => places.includes('step 0')")
+    hold_server(finished.app.pid, page)
     page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
     play.wait_for()
     assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
@@ -93,25 +90,21 @@ def test_a_film_shows_every_step_and_a_move_by_hand_stops_it(finished: Finished,
     expect(page.locator('article.card[data-key="0"] .moved')).to_have_text("up from 0.250")
 
 
-@pytest.mark.browser
-def test_a_film_waits_for_a_server_that_is_held(finished: Finished, visit: Visit) -> None:
-    """Another theme draws the slider again from the server's last words, which do not say that the step is drawn."""
-    page = film_of(finished, visit)
-    page.get_by_label("Speed").select_option("4")
-    page.get_by_role("slider", name="Step shown").press(" ")
-    page.wait_for_function("() => places.includes('step 0')")
-    os.kill(finished.app.pid, signal.SIGSTOP)
+def hold_server(pid: int, page: Page) -> None:
+    """Hold the server for a while: the film waits for it.
+
+    Another theme draws the slider again from the server's last words, which do not say that the step is drawn.
+    """
+    os.kill(pid, signal.SIGSTOP)
     try:
         for scheme in ("dark", "light"):
             drawn = page.evaluate("drawn")
-            page.emulate_media(color_scheme=scheme)
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             page.wait_for_function("() => drawn > " + str(drawn))
             page.wait_for_timeout(BEYOND_MS)
         assert "the end" not in page.evaluate("places.slice(1)")
     finally:
-        os.kill(finished.app.pid, signal.SIGCONT)
-    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
-    assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
+        os.kill(pid, signal.SIGCONT)
 
 
 # What the optimizer was asked, under a card: it comes when it is opened
@@ -146,16 +139,26 @@ def to_step(page: Page, key: str, place: str) -> None:
 
 
 @pytest.mark.browser
-def test_a_prompt_comes_when_it_is_opened_and_only_where_there_is_one(finished: Finished, visit: Visit) -> None:
-    card, page = first_card(finished, visit), visit.page
+def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished: Finished, visit: Visit) -> None:
+    """A card with a selection is left alone, and the run has ended: nothing is sent again."""
+    with visit.page.expect_websocket() as line:
+        card = first_card(finished, visit)
+    page = visit.page
     fold = card.locator('details[data-fold="next"]')
     fold.locator("summary").first.click()
+    page.evaluate(
+        """() => document.getSelection().selectAllChildren(document.querySelector('article.card[data-key="0"] .hyp'))"""
+    )
     assert fold.locator("details[data-wanted]").count() == 1
-    told = card.locator('details[data-wanted="0"]')
-    assert told.locator("pre").count() == 0
-    told.locator("summary").click()
-    told.locator("pre").wait_for()
-    assert told.locator("pre").inner_text() == finished.prompts[0]
+    assert fold.locator("details[data-wanted] pre").count() == 0
+    fold.locator("details[data-wanted] > summary").focus()
+    prompt = (finished.prompts[0] or "").splitlines()[0].encode()
+    with line.value.expect_event("framereceived", lambda frame: isinstance(frame, bytes) and prompt in frame):
+        page.keyboard.press("Enter")
+    page.wait_for_function(AT_REST)
+    assert card.get_by_text("One moment.").count() == 1
+    page.evaluate("document.getSelection().removeAllRanges()")
+    page.wait_for_function(SHOWS, arg=finished.prompts[0])
     assert page.locator("details[data-wanted] pre").count() == 1
     assert page.locator("article.card").count() > 1
     for key, step in (("ArrowRight", 1), ("Home", 0)):
@@ -166,29 +169,6 @@ def test_a_prompt_comes_when_it_is_opened_and_only_where_there_is_one(finished: 
     card.locator('details[data-before="true"]').wait_for()
     assert card.locator("details[data-wanted]").count() == 0
     assert page.get_by_text("One moment.").count() == 0
-
-
-@pytest.mark.browser
-def test_a_prompt_that_comes_while_words_are_selected_is_there_when_they_are_not(
-    finished: Finished, visit: Visit
-) -> None:
-    """A card with a selection is left alone, and the run has ended: nothing is sent again."""
-    with visit.page.expect_websocket() as line:
-        card = first_card(finished, visit)
-    page = visit.page
-    fold = card.locator('details[data-fold="next"]')
-    fold.locator("summary").first.click()
-    page.evaluate(
-        """() => document.getSelection().selectAllChildren(document.querySelector('article.card[data-key="0"] .hyp'))"""
-    )
-    fold.locator("details[data-wanted] > summary").focus()
-    prompt = (finished.prompts[0] or "").splitlines()[0].encode()
-    with line.value.expect_event("framereceived", lambda frame: isinstance(frame, bytes) and prompt in frame):
-        page.keyboard.press("Enter")
-    page.wait_for_function(AT_REST)
-    assert card.get_by_text("One moment.").count() == 1
-    page.evaluate("document.getSelection().removeAllRanges()")
-    fold.locator("details[data-wanted] pre").wait_for()
 
 
 # A hypothesis on the clipboard
@@ -203,6 +183,7 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
     button.wait_for()
     page.evaluate("navigator.read = navigator.clipboard")
     for refuses in (False, True):
+        copied.wait_for(state="detached")
         page.evaluate("navigator.clipboard.writeText('nothing')")
         if refuses:
             refusing = "{value: {writeText: () => Promise.reject()}}"
@@ -210,7 +191,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
         button.click()
         copied.wait_for()
         assert page.evaluate("navigator.read.readText()") == inspected.EVEN
-        copied.wait_for(state="detached")
 
 
 # Thresholds, from page to page

@@ -25,18 +25,18 @@ from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
 RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "damaged", "numbers")
-SHOWN = {
-    ("watch", "at_cap"): "name model fault refused capped seed hypothesis reason unread thoughts",
-    ("posterior", "finished"): "column-number column-category column-text cell-0 label-yes hypothesis reason unread",
-    ("disagreement", "finished"): "cell-1 text-7 formula-9 label-no",
-    ("disagreement", "numbers"): "cell-1 text-7",
-    ("report", "damaged"): "file note target prior hash library version from command fault refused",
-    ("compare", "finished"): "name label-no",
-    ("paper", "finished"): "cell complaint model optimizer library",
+OPENED_WHOLE = {
+    "watch at_cap": "name model fault refused capped seed hypothesis reason unread thoughts",
+    "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
+    "disagreement finished": "cell-1 text-7 formula-9 label-no",
+    "disagreement numbers": "cell-1 text-7",
+    "report damaged": "file note target prior hash library version from command fault refused",
+    "compare finished": "name label-no",
+    "paper finished": "cell complaint model optimizer library",
 }
-"""What each page of a run shows, by the place that a text stands in."""
-STATES = {"finished": "name", "paused": "paused", "failed": "failed", "damaged": "from"}
-"""What Watch says of a run."""
+"""What each page of a run shows once every fold is open, by the place that a text stands in."""
+AS_DRAWN = {"watch paused": "paused", "watch failed": "failed", "watch damaged": "from"}
+"""What Watch shows of other states, as it is drawn."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,10 @@ def over_app(browser: Browser, folder: Folder) -> Iterator[Detector]:
 
 
 @pytest.fixture
-def page(over_app: Detector) -> Iterator[Page]:
-    """The page that is watched, blank."""
+def page(over_app: Detector) -> Page:
+    """The page that is watched; what it did before is forgotten."""
     over_app.forget()
-    yield over_app.context.pages[0]
-    over_app.context.pages[0].goto("about:blank")
+    return over_app.context.pages[0]
 
 
 @contextmanager
@@ -96,63 +95,51 @@ def address(folder: Folder, name: str, run: str) -> str:
     return f"{folder.app.url}/{name}?run={quote(runs[run].id)}{beside if name == 'compare' else ''}"
 
 
-def test_a_page_opened_whole_shows_hostile_text_as_its_characters(
-    folder: Folder, over_app: Detector, page: Page
+@pytest.mark.parametrize("place", [*OPENED_WHOLE, *AS_DRAWN])
+def test_a_page_shows_hostile_text_as_its_characters(
+    folder: Folder, over_app: Detector, page: Page, place: str
 ) -> None:
-    for (name, run), places in SHOWN.items():
-        page.goto(address(folder, name, run))
-        page.locator('[data-testid="stMain"] .vpp .title').wait_for()
-        settled(page)
+    name, run = place.split()
+    page.goto(address(folder, name, run))
+    page.locator('[data-testid="stMain"] .vpp .title').wait_for()
+    settled(page)
+    if name == "posterior":
+        ask_about_a_row(page)
+        open_ancestors(page)
+    if place in OPENED_WHOLE:
         opened_whole(page)
-        shown = text(page)
-        assert [place for place in places.split() if seen(place) not in shown] == [], (name, run)
-        assert over_app.faults(page) == [], (name, run)
-        assert page.get_by_test_id("stException").count() == 0, (name, run)
-        assert wider_by(page) == 0, (name, run)
+    shown = text(page)
+    assert [told for told in {**OPENED_WHOLE, **AS_DRAWN}[place].split() if seen(told) not in shown] == []
+    assert over_app.faults(page) == []
+    assert page.get_by_test_id("stException").count() == 0
+    assert wider_by(page) == 0
     assert folder.heard == []
 
 
-def test_what_watch_says_of_a_run_is_text(folder: Folder, over_app: Detector, page: Page) -> None:
-    for run, place in STATES.items():
-        page.goto(address(folder, "watch", run))
-        page.locator('[data-testid="stMain"] .vpp .title').wait_for()
-        settled(page)
-        assert seen(place) in text(page)
-        assert over_app.faults(page) == []
-        assert wider_by(page) == 0
-
-
-def test_what_a_server_says_is_text(folder: Folder, over_app: Detector, page: Page) -> None:
-    """The row begins with one of the data, whose column and cells are hostile too."""
-    page.goto(address(folder, "posterior", "finished"))
-    page.get_by_label("Begin with a row of the data").click()
+def ask_about_a_row(page: Page) -> None:
+    """Begin with a row of the data, whose column and cells are hostile, and show what the server says of it."""
+    open_list(page, "Begin with a row of the data")
     page.get_by_role("option", name="row 5").click()
-    number = page.locator('[class*="st-key-posterior-ask-cell-0-"] input')
-    expect(number).to_have_value("5")
+    expect(page.locator('[class*="st-key-posterior-ask-cell-0-"] input')).to_have_value("5")
     labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
     assert [label.replace("\N{WORD JOINER}", "").strip().startswith(seen(f"column-{kind}"))
             for label, kind in zip(labels, ("number", "category", "text"), strict=True)] == [True] * 3  # fmt: skip
     page.get_by_role("button", name="Ask four particles").click()
     page.get_by_label("what the particles say").wait_for()
-    opened_whole(page)
-    shown = text(page)
-    assert [place for place in ("said", "label-yes") if seen(place) not in shown] == []
-    assert over_app.faults(page) == []
-    assert folder.heard == []
+    settled(page)
 
 
-def test_the_genealogy_shows_hostile_words_as_text(folder: Folder, over_app: Detector, page: Page) -> None:
-    page.goto(address(folder, "posterior", "finished"))
+def open_ancestors(page: Page) -> None:
+    """Choose a particle of the genealogy; its words are read in three places."""
     tree = page.locator(".vpp.tree")
     tree.locator(".lines .node").wait_for(state="attached")
-    page.get_by_label("Ancestors of particle").click()
+    open_list(page, "Ancestors of particle")
     page.get_by_role("option").first.click()
     page.locator(".way").wait_for()
     tree.locator(".astable summary").click()
     page.keyboard.press("Shift+Tab")
     for part in (tree.locator(".told"), tree.locator(".astable"), page.locator(".way")):
         assert seen("hypothesis") in part.inner_text().replace("\N{WORD JOINER}", "")
-    assert over_app.faults(page) == []
 
 
 def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, over_app: Detector, page: Page) -> None:
@@ -162,8 +149,8 @@ def test_a_link_to_no_run_shows_the_id_it_names(folder: Folder, over_app: Detect
     assert over_app.faults(page) == []
 
 
-def opened_list(page: Page, label: str) -> None:
-    """A key pressed while the page still settles can be lost or close the list again: pressed until options show."""
+def open_list(page: Page, label: str) -> None:
+    """Press a key until the options show: a key pressed while the page still settles can be lost."""
     options = page.get_by_role("option")
     for _ in range(20):
         page.get_by_label(label).first.press("ArrowDown")
@@ -196,7 +183,7 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     page.get_by_text(seen("error")).first.wait_for()
     opened_whole(page)
     settled(page)
-    opened_list(page, "It lists")
+    open_list(page, "It lists")
     shown = text(page)
     places = (
         "column-number",
@@ -236,7 +223,7 @@ def test_exports_opened_as_files_act_on_nothing(
         with watched(browser, home) as (opened, detector):
             opened.goto(home)
             opened.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
-            opened.wait_for_timeout(300)
+            opened.wait_for_load_state("networkidle")
             assert seen("hypothesis") in text(opened)
             assert detector.faults(opened) == []
             assert wider_by(opened) == 0
@@ -268,18 +255,16 @@ REALLY = {
 }
 
 
-def test_the_detector_notices_what_takes_effect(browser: Browser, tmp_path: Path) -> None:
-    with listener() as (leak, _):
-        for what, markup in REALLY.items():
-            file = tmp_path / "page.html"
-            file.write_text(f"<!doctype html><body>{markup.replace('LEAK', leak)}</body>")
-            with watched(browser, file.as_uri()) as (page, detector):
-                page.goto(file.as_uri())
-                wait_until(lambda page=page, detector=detector: detector.faults(page), what, within_s=30)  # type: ignore[misc]
-
-
-def test_the_detector_is_silent_where_all_of_it_is_text(browser: Browser, tmp_path: Path) -> None:
+def test_the_detector_notices_what_takes_effect_and_is_silent_where_all_of_it_is_text(
+    browser: Browser, tmp_path: Path
+) -> None:
     file = tmp_path / "page.html"
+    with listener() as (leak, _), watched(browser, file.as_uri()) as (page, detector):
+        for what, markup in REALLY.items():
+            file.write_text(f"<!doctype html><body>{markup.replace('LEAK', leak)}</body>")
+            page.goto(file.as_uri())
+            wait_until(lambda: detector.faults(page), what, within_s=30)
+            detector.forget()
     file.write_text("<!doctype html><body><p></p></body>")
     with watched(browser, file.as_uri()) as (page, detector):
         page.goto(file.as_uri())

@@ -104,16 +104,16 @@ def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
     assert len(found) == 2
     assert all(re.fullmatch(r"user-[0-9a-f]{24}", folder.name) for folder in found)
     assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in found)
-    told = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
-    assert (told["ann@lab.org"] / shared.run / "run.json").is_file()
-    assert [path.name for path in told["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
+    html = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
+    assert (html["ann@lab.org"] / shared.run / "run.json").is_file()
+    assert [path.name for path in html["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
 
 
 def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:
     expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible(timeout=WITHIN_MS)
 
 
-def test_who_is_not_on_the_owners_list_is_not_let_in_and_who_logs_out_is_out(shared: Shared, browser: Browser) -> None:
+def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:
     with entering(browser, shared.app) as page:
         log_in(page, "eve")
         expect(page.get_by_text("You cannot be let in")).to_be_visible(timeout=WITHIN_MS)

@@ -22,7 +22,7 @@ STREAM = "/_stcore/stream"
 
 
 def said(app: App, path: str, *, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
-    """What the server answers, its body read."""
+    """Return the server's answer, its body read."""
     address = urlsplit(app.url)
     connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=20)
     connection.request(method, path, headers=headers)
@@ -91,7 +91,7 @@ def test_the_upload_tokens_cookie_is_for_this_site_alone(app: App) -> None:
     assert "SameSite=Strict" in cookie
 
 
-def test_no_page_of_another_origin_is_told_what_the_server_says(app: App) -> None:
+def test_no_page_of_another_origin_reads_what_the_server_says(app: App) -> None:
     assert said(app, "/_stcore/health", Origin="https://evil.example").getheader("access-control-allow-origin") is None
 
 
@@ -165,7 +165,7 @@ def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.Mo
     assert answer(scope("PUT", UPLOAD, content_length=size)) == 204, "what has come is counted no more"
 
 
-def test_what_a_session_holds_is_read_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sessions_bytes_are_counted_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
     manager.add_file("a-session", UploadedFileRec(file_id="1", name="a.csv", type="text/csv", data=b"12345"))
     monkeypatch.setattr(middleware.runtime, "exists", lambda: True)
@@ -187,14 +187,14 @@ def signed_cookie(claims: dict[str, object]) -> str:
 
 
 def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> middleware.Scope:
-    """A request for own.example, as the server gives it to the door."""
-    told = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    encoded = [(name.encode(), value.encode()) for name, value in told.items()]
+    """Return a request for own.example, as the server gives it to the guard."""
+    html = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    encoded = [(name.encode(), value.encode()) for name, value in html.items()]
     return {"type": "http", "method": method, "path": path, "scheme": scheme, "headers": encoded}
 
 
 def answer(asked: middleware.Scope) -> int:
-    """The status, where the server behind the door says 204 to all."""
+    """Return the status; the server behind the guard answers 204 to everything."""
     sent: list[middleware.Message] = []
 
     async def server(_scope: middleware.Scope, _receive: middleware.Receive, send: middleware.Send) -> None:

@@ -32,8 +32,8 @@ def typed(field: AppTest, path: object) -> str:
 
 def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> None:
     path = model_file(tmp_path, "small.gguf")
-    told = typed(field, path)
-    assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in told
+    html = typed(field, path)
+    assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in html
     chosen = field.session_state["chosen"]
     assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
     assert field.session_state["lack"] == ""
@@ -61,7 +61,7 @@ def test_a_path_stays_text(field: AppTest, tmp_path: Path) -> None:
     assert "<script>" not in typed(field, "<script>alert(1)</script>")
 
 
-def test_a_missing_library_is_told_with_the_command(
+def test_a_missing_library_is_shown_with_the_command(
     field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)

@@ -41,7 +41,7 @@ def test_with_a_login_answers_are_kept_in_the_users_own_folder(tmp_path: Path, m
         ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "10.0.0.1"}, True),
     ],
 )
-def test_others_come_in_by_address_by_name_and_by_proxy(
+def test_others_reach_the_app_by_address_name_or_proxy(
     address: str, headers: dict[str, str], reached: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = SimpleNamespace(get_option=lambda _: address, context=SimpleNamespace(headers=headers))

@@ -37,7 +37,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
-    """Before a server of the files in the test's folder."""
+    """A studio before a server of the files in the test's folder."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path)))
     Thread(target=partial(server.serve_forever, poll_interval=0.05)).start()
     yield Studio(browser, f"http://127.0.0.1:{server.server_port}")
@@ -46,7 +46,7 @@ def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
 
 
 def picture_of(studio: Studio, folder: Path, planted: str, *needs: str) -> Path:
-    """Where the picture is, if it was kept."""
+    """Take a picture; return its path, where there is none if it was refused."""
     (folder / "page.html").write_text(CLEAN.format(planted), encoding="utf-8")
     scene = Scene(name="watch", stage="finished", address="page.html", needs=needs)
     studio.take(scene, "light", 390, whole(folder / "picture.png"))

@@ -7,17 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
+from tests.app.drawn import app as app
 from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, started
 from vpp.events import Event
 from vpp.settings import Config
 
 MH = Config(method="mh", particles=2)
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def deck(app: AppTest, key: str) -> str:
@@ -27,7 +23,7 @@ def deck(app: AppTest, key: str) -> str:
 
 
 def texts(html: str, of: Sequence[str]) -> list[str]:
-    """Which of some sentences stand in a deck, in its order."""
+    """Return those sentences that are in a deck, in its order."""
     places = {text: html.find(text.removeprefix(SEED).strip() + "</p>") for text in of}
     return sorted((text for text, place in places.items() if place >= 0), key=lambda text: places[text])
 
@@ -118,7 +114,7 @@ def test_numbers_are_compared_in_the_targets_unit(app: AppTest, tmp_path: Path) 
     assert "test MSE 0.25 on 4 rows" in deck(app, "posterior.ideas")
 
 
-def test_more_than_two_labels_are_told_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_two_labels_are_listed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     three = dataset(["a", "b", "c", "a"], ["a", "b", "b"])
     events = [
         started(Config(particles=1), three),

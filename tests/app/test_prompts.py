@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, SERVER
-from tests.app.drawn import shown
-from tests.app.test_states import LABELS, app, upload
+from tests.app.drawn import app, shown
+from tests.app.test_states import LABELS, upload
 from vpp.llm.templates import shipped
 
 __all__ = ["app"]
@@ -74,3 +74,13 @@ def test_the_chosen_templates_reach_the_run(form: AppTest, tmp_path: Path, monke
     assert not form.exception
     (record,) = tmp_path.glob("*/run.json")
     assert "answer_form_json" in record.read_text("utf-8")
+
+
+def test_a_run_that_cannot_start_says_why_in_a_box(form: AppTest, tmp_path: Path) -> None:
+    """The demo model does not follow worked examples."""
+    form.selectbox(key="new.templates").set_value("examples").run()
+    form.button(key="new.start").click().run()
+    assert not form.exception
+    assert "The run cannot start" in shown(form)
+    assert "does not follow worked examples" in shown(form)
+    assert not list(tmp_path.glob("*/run.json"))

@@ -1,20 +1,13 @@
 """How an upload was read is shown on the form, and can be changed there."""
 
-from pathlib import Path
-
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.front import FILE
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import shown
 
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
 NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path, monkeypatch)
 
 
 def test_each_decision_stands_in_its_field(app: AppTest) -> None:
@@ -34,7 +27,7 @@ def test_a_choice_reads_the_table_anew(app: AppTest) -> None:
     assert "größe</td>" in shown(app)
 
 
-def test_what_cannot_be_read_as_found_can_be_read_as_said(app: AppTest) -> None:
+def test_a_file_that_detection_cannot_read_is_read_as_chosen(app: AppTest) -> None:
     content = b"made;by hand\n" + ROWS.encode()
     begin(app, content)
     assert "This table cannot be read" in shown(app)

@@ -26,7 +26,7 @@ WITHIN_S = 120.0
 
 @dataclass(frozen=True)
 class Real:
-    """A table, and what the form should say and be told about it."""
+    """A table, and what the form should say of it."""
 
     name: str
     content: Callable[[], bytes]
@@ -98,14 +98,14 @@ def run_to_its_end(app: AppTest, runs: Path) -> None:
 
 
 def turned_to(app: AppTest, page: str) -> str:
-    """What a page draws of the run that is open."""
+    """Return what a page draws of the open run."""
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return shown(app)
 
 
 def words(html: str) -> str:
-    """What one reads, a space for each run of marks and spaces."""
+    """Return the visible text, with single spaces."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
 
 

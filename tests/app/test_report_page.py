@@ -1,13 +1,11 @@
 """The Report page: what it offers, what it shows, and files that are made when they are asked for."""
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.conftest import App, Visit, placed
 from tests.app.drawn import app_over, opened, shown
 from tests.inference import scripted
 from tests.reporting.builders import YES_NO, run, started
@@ -69,17 +67,3 @@ def test_before_there_are_particles_the_page_says_what_to_wait_for(page: AppTest
     opened(page, run(tmp_path, started(Config(particles=2), YES_NO)), "report")
     assert "Nothing to report yet" in shown(page)
     assert offered(page) == []
-
-
-@pytest.mark.browser
-def test_a_file_is_made_when_its_button_is_pressed(app: App, visit: Visit) -> None:
-    run, files = placed(app, inspected.labels(app.runs / "made"), "20260107-0000-report-smc-0000").name, {}
-    visit.page.goto(f"{app.url}/report?run={run}")
-    for name in ("posterior.json", "report.html"):
-        with visit.page.expect_download() as waiting:
-            visit.page.get_by_role("button", name=f"Download {name}").click()
-        files[name] = waiting.value.path().read_text(encoding="utf-8")
-        assert waiting.value.suggested_filename == f"{run}-{name}"
-    assert json.loads(files["posterior.json"])["schema"] == 2
-    assert files["report.html"].startswith("<!doctype html>")
-    assert visit.outside == []

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from tests import inspected
+from tests.app.drawn import shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row
@@ -50,10 +51,6 @@ def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -
     return builders.run(folder, *EVENTS[name](), data=replace(DATA[name], unlabelled=rows), config=CONFIGS[name])
 
 
-def shown(app: AppTest) -> str:
-    return "".join(str(element.proto.body) for element in app.get("html"))
-
-
 def ask(app: AppTest) -> AppTest:
     """Presses the button, and waits for the demo model."""
     app.button(key=ASK).click().run()
@@ -75,7 +72,7 @@ def test_the_price_is_named_before_anything_is_asked(section: Any, tmp_path: Pat
     assert not truths(app)
 
 
-def test_where_nothing_can_be_made_up_it_is_said(section: Any, tmp_path: Path) -> None:
+def test_a_run_without_possible_inputs_says_so(section: Any, tmp_path: Path) -> None:
     app = section(inspected.labels(tmp_path))  # a is 0 to 3 in the training rows, and all four are labelled
     assert "No input could be made up" in shown(app)
     assert ASK not in [b.key for b in app.button]
@@ -88,10 +85,10 @@ def test_labels_are_asked_answered_and_gone_on_from(
     monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
     app = ask(section(asked_about(tmp_path, "labels")))
-    told = shown(app)
-    assert "The true answer to the first of these would tell" in told
-    assert "of the weight is contradicted" in told
-    assert "Indicative only" in told
+    html = shown(app)
+    assert "The true answer to the first of these would tell" in html
+    assert "of the weight is contradicted" in html
+    assert "Indicative only" in html
     field = truths(app)[0]
     assert field.options == ["no", "yes"]
     field.set_value("yes").run()
@@ -124,7 +121,7 @@ def test_each_input_keeps_its_own_answer(section: Any, tmp_path: Path) -> None:
     assert [field.value for field in truths(app)] == [None, None]
 
 
-def test_a_number_that_is_none_is_refused_in_place(section: Any, tmp_path: Path) -> None:
+def test_an_invalid_number_is_refused_in_place(section: Any, tmp_path: Path) -> None:
     app = ask(section(asked_about(tmp_path, "numbers")))
     assert "two standard deviations of the noise" in shown(app)
     if not truths(app):
@@ -143,7 +140,7 @@ def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
     assert ASK not in [b.key for b in app.button]
 
 
-def test_before_the_first_population_there_is_nobody_to_ask(section: Any, tmp_path: Path) -> None:
+def test_nothing_is_asked_before_the_first_population(section: Any, tmp_path: Path) -> None:
     events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
     app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
     assert "No particles yet" in shown(app)

@@ -42,7 +42,7 @@ def test_a_fixed_endpoint_is_shown_and_not_changed(tmp_path: Path, monkeypatch: 
     assert (chosen.base_url, chosen.model) == (HOME, "big")
 
 
-def test_a_server_that_may_not_be_asked_is_told_and_cannot_be_tested(
+def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = drawn(tmp_path, monkeypatch, VPP_ALLOWED_ENDPOINTS="*.lab.org")

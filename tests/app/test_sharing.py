@@ -28,7 +28,7 @@ class Noting(DrawingCache):
 def noting(monkeypatch: pytest.MonkeyPatch) -> Noting:
     """The store that pages share, empty."""
     found = Noting()
-    monkeypatch.setattr(pieces, "_KEPT", found)
+    monkeypatch.setattr(pieces, "_DRAWINGS", found)
     return found
 
 

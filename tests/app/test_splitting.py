@@ -65,15 +65,15 @@ def test_a_split_by_time_offers_dates_first(form: AppTest) -> None:
     assert "test rows are the latest, 60 rows from" in shown(form)
 
 
-def test_a_test_file_is_uploaded_kept_and_told_of(form: AppTest) -> None:
+def test_a_test_file_is_uploaded_kept_and_described(form: AppTest) -> None:
     choose(form, "A test file")
     assert "Until there is one, rows are drawn by chance." in shown(form)
     form.file_uploader(key="new.test_upload").set_value(("more.csv", MORE.encode(), "text/csv"))
     form.run()
     assert not form.exception
-    told = shown(form)
-    assert "100 of 312 rows train, 12 test; 200 are not used." in told
-    assert "no training row has the label" in told
+    html = shown(form)
+    assert "100 of 312 rows train, 12 test; 200 are not used." in html
+    assert "no training row has the label" in html
     form.button(key="new.test_replace").click().run()
     assert "Until there is one" in shown(form)
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
+from tests.app.drawn import app as app
 from tests.app.drawn import shown
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
@@ -19,16 +20,7 @@ from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config, preset
 from vpp.wording.options import DEMO_PRIOR
 
-ROOT = Path(__file__).parents[2]
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
-START_S = 30
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=START_S)
 
 
 def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
@@ -172,7 +164,7 @@ def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(a
     assert "Predictions, each batch" in shown(app)
 
 
-def test_a_tau_of_another_scale_is_told_before_the_run(app: AppTest) -> None:
+def test_a_tau_of_another_scale_is_shown_before_the_run(app: AppTest) -> None:
     upload(app, NUMBERS)
     assert "likelihood ratio" not in shown(app)
     choose(app, tau="1")
@@ -224,19 +216,19 @@ def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name:
     reader = sampled(tmp_path, VARIANTS[name], task="regression" if name == "growing" else "classification")
     app.session_state["run"] = reader.directory.id
     app.run()
-    told = {}
+    html = {}
     for page in PAGES:
         app.switch_page(page).run()
         assert not app.exception, page
-        told[page] = shown(app)
-    watched = told["pages/watch.py"] + deck(reader)
+        html[page] = shown(app)
+    watched = html["pages/watch.py"] + deck(reader)
     for words in SAID[name]:
         assert words in watched
     assert ("Effective sample size" in watched) == VARIANTS[name].is_weighted
     if name == "vml5":
-        assert "Best of five on test (oracle)" in told["pages/posterior.py"]
+        assert "Best of five on test (oracle)" in html["pages/posterior.py"]
     if name in ("incremental", "adaptive"):
-        assert "Log evidence" in told["pages/posterior.py"]
+        assert "Log evidence" in html["pages/posterior.py"]
         assert watched.count("evidences compare only between runs") == 1
 
 

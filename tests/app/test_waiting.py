@@ -18,7 +18,7 @@ from vpp.usage import Usage
 UNFINISHED = label_events()[:-3]
 
 
-def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_told_to(
+def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = time.time() + 500
@@ -27,10 +27,10 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_told_to(
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage()), queued=False)
         app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
-        told = shown(app)
-        assert "The endpoint does not answer" in told
-        assert ">m: no connection<" in told
-        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in told
+        html = shown(app)
+        assert "The endpoint does not answer" in html
+        assert ">m: no connection<" in html
+        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
     word = reader.directory.said()
@@ -42,12 +42,12 @@ def test_first_hypotheses_that_are_held_back_tell_why(tmp_path: Path, monkeypatc
     reader = run(tmp_path, label_events()[0], data=LABELS, config=LABEL_CONFIG)
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
-        told = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
-    assert "Writing the first hypotheses: 0 of 4." in told
-    assert "Single attempts that failed or were odd: HTTP 503 (37)." in told
+        html = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+    assert "Writing the first hypotheses: 0 of 4." in html
+    assert "Single attempts that failed or were odd: HTTP 503 (37)." in html
 
 
-def test_a_full_disk_is_told_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_shown_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
     reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)
     monkeypatch.setattr(
@@ -68,8 +68,8 @@ def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(
     refused = RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): give another")
     server = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
     reader = run(tmp_path, *UNFINISHED, refused, data=LABELS, config=LABEL_CONFIG, endpoint=server)
-    told = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
-    assert "whole steps are saved. Type another key below: Resume takes it." in told
+    html = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+    assert "whole steps are saved. Type another key below: Resume takes it." in html
 
 
 def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
@@ -83,9 +83,9 @@ def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     journal.write_bytes(b"".join([*lines[: first + 1], b"{\n", *lines[first + 2 :]]))
     os.utime(tmp_path / reader.directory.id, (0, 0))
     app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
-    told = shown(app)
-    assert told.count('role="alert"') == 1
-    assert "gives up 1 of 2 whole steps; what stood there is kept as events.jsonl.damaged." in told
+    html = shown(app)
+    assert html.count('role="alert"') == 1
+    assert "gives up 1 of 2 whole steps; what stood there is kept as events.jsonl.damaged." in html
     assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
         "Go on from before the damage"
     ]
@@ -103,7 +103,7 @@ class Started:
         asked.append(words)
 
     def wait(self) -> None:
-        """At once."""
+        """Return immediately."""
 
 
 def refuse(path: Path, _: bytes) -> None:

@@ -105,7 +105,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("check-endpoint --base-url nothing --model m", "write it as http://nothing/v1"),
     ],
 )
-def test_bad_input_is_told_in_one_line(vpp: Vpp, tmp_path: Path, words: str, said: str) -> None:
+def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, said: str) -> None:
     (tmp_path / "t.csv").write_text(TABLE)
     (tmp_path / "other.csv").write_text("z\n1\n")
     (tmp_path / "empty.csv").write_text("")

@@ -1,7 +1,5 @@
 """Commands on runs that are there."""
 
-import csv
-import io
 import json
 import re
 import shutil
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.processes import PENGUINS, Desk, Outcome, answers_at, demo_server, model
+from tests.processes import Desk, Outcome, answers_at, demo_server, model
 from tests.reporting import builders
 from vpp.cli import main
 from vpp.cli.summary import heaviest, summary
@@ -28,7 +26,7 @@ def vpp(
     desk: Desk, undisturbed: dict[str, Outcome], shared_desk: Desk, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Vpp:  # fmt: skip
-    """A command that succeeds, in this process, beside a finished run `vml` whose journal is whole."""
+    """Run a command that succeeds in this process, where a finished run `vml` exists."""
     shutil.copytree(shared_desk.folder / "vml", desk.runs / "vml")
     monkeypatch.chdir(desk.folder)
     for name in ("VPP_RUNS_DIR", "VPP_CACHE_DIR", "PYTHONPATH"):
@@ -111,37 +109,6 @@ def test_the_report_is_written_to_the_given_path(vpp: Vpp, desk: Desk) -> None:
     assert (desk.folder / "posterior.nc").stat().st_size > 1000
 
 
-def test_predict_answers_a_new_table(vpp: Vpp, desk: Desk) -> None:
-    rows = list(csv.DictReader(io.StringIO(PENGUINS.read_text())))[::40]
-    new = io.StringIO()
-    writer = csv.DictWriter(new, [name for name in rows[0] if name != "species"], extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    (desk.folder / "new.csv").write_text(new.getvalue())
-    with demo_server() as (url, _):
-        run_json = desk.runs / "vml" / "run.json"
-        spec = json.loads(run_json.read_text())
-        run_json.write_text(json.dumps({**spec, "endpoint": {**spec["endpoint"], "base_url": url}}))
-        text = vpp("predict", "vml", "new.csv", "-o", "out.csv")
-    assert text.startswith(f"{len(rows)} rows predicted by 1 particle")
-    answers = list(csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text())))
-    assert len(answers) == len(rows)
-    assert {answer["prediction"] for answer in answers} <= {"Adelie", "Chinstrap", "Gentoo"}
-    assert len({answer["prediction"] for answer in answers}) > 1
-
-
-def test_the_cache_is_counted_and_emptied(desk: Desk) -> None:
-    table = "x,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(40))
-    (desk.folder / "t.csv").write_text(table)
-    words = ("--demo", "--method", "vml", "--epochs", "1", "--train-size", "10", "--test-size", "5")
-    outcome = desk.vpp("run", "t.csv", "--target", "kind", *words)
-    assert outcome.code == 0
-    assert "finished after" in outcome.out
-    assert "\nfinal weights and test rows, " in outcome.err
-    assert desk.vpp("cache", "info").out.startswith("26 answers, ")
-    assert desk.vpp("cache", "clear").out == "26 answers deleted\n"
-
-
 SMALLEST = ("--epochs", "1", "--train-size", "20", "--test-size", "5", "--demo")
 
 
@@ -173,31 +140,35 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
     assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
 
 
-def test_used_options_are_not_reported(desk: Desk, toy: str) -> None:
-    assert "without effect" not in desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").err
-
-
-def test_no_hypothesis_is_the_heaviest_without_weights(desk: Desk, toy: str) -> None:
-    text = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2").out
-    assert "one of 2 hypotheses that count alike (each 0.500): " in text
-    assert "heaviest" not in text
+def test_used_options_are_not_reported_and_no_hypothesis_is_the_heaviest_without_weights(desk: Desk, toy: str) -> None:
+    outcome = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2")
+    assert "without effect" not in outcome.err
+    assert "one of 2 hypotheses that count alike (each 0.500): " in outcome.out
+    assert "heaviest" not in outcome.out
 
 
 def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) -> None:
-    toy = "colours.csv"
-    (desk.folder / toy).write_text("x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40)))
+    (desk.folder / "colours.csv").write_text(
+        "x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40))
+    )
     (desk.folder / "odd.txt").write_text("{hypothesis} {input} {answer_form}")  # no frame that the demo model knows
-    text = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
+    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
     assert "calls gave answers that could not be read" in text
     assert "disagree" not in text, "one hypothesis does not"
-    assert "could not be read" not in desk.vpp("run", toy, *SMALLEST, "--method", "vml").out
 
 
-def test_a_run_without_calls_says_that_every_answer_came_from_the_cache(desk: Desk, toy: str) -> None:
+def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml")
-    first, second = (desk.vpp(*words).out.splitlines() for _ in range(2))
-    assert any(line.startswith("finished after ") and ", 0 from the cache" in line for line in first)
-    assert any(line.startswith("finished after ") and line.endswith("calls, all from the cache") for line in second)
+    first, second = (desk.vpp(*words) for _ in range(2))
+    assert first.code == 0
+    assert "\nfinal weights and test rows, " in first.err
+    assert "could not be read" not in first.out
+    for outcome, ending in ((first, ", 0 from the cache"), (second, "calls, all from the cache")):
+        (line,) = (line for line in outcome.out.splitlines() if line.startswith("finished after "))
+        assert line.endswith(ending)
+    (count,) = re.findall(r"^(\d+) answers, ", desk.vpp("cache", "info").out)
+    assert int(count) > 20
+    assert desk.vpp("cache", "clear").out == f"{count} answers deleted\n"
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,14 @@ def test_a_barred_address_is_refused_before_anything_is_written(vpp: Vpp, comman
     assert os.listdir() == ["t.csv"]
 
 
-def test_a_list_in_a_dotenv_file_is_kept_to(vpp: Vpp, served: Model) -> None:
+def test_a_list_of_servers_in_a_dotenv_file_is_obeyed(vpp: Vpp, served: Model) -> None:
     Path(".env").write_text("VPP_ALLOWED_ENDPOINTS=https://api.a.com/v1\n")
     code, _, said = vpp("check-endpoint", *served.options)
     assert code == 2
     assert "may be asked here: take one that the owner has named (VPP_ALLOWED_ENDPOINTS)" in said
 
 
-def test_a_run_of_before_is_refused_where_its_server_no_longer_may_be_asked(served: Model) -> None:
+def test_an_old_run_is_refused_if_its_server_is_no_longer_allowed(served: Model) -> None:
     spec = EndpointSpec(base_url=served.base_url, model="demo")
     gate = Gate(named=("api.a.com",), is_list=True)
     with pytest.raises(InputError, match="is not among the endpoints"):

@@ -21,7 +21,7 @@ def little_room() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_what_cannot_be_written_whole_leaves_what_was_there(tmp_path: Path, little_room: None) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, little_room: None) -> None:
     earlier = tmp_path / "task.csv"
     write_bytes(earlier, b"a,b\n")
     with pytest.raises(InputError, match="cannot be written"):
@@ -53,7 +53,7 @@ def test_a_file_of_a_run_is_not_written_over_and_another_beside_it_is(tmp_path: 
     assert (tmp_path / "mine.md").read_bytes() == b"# Report"
 
 
-def test_no_more_is_read_than_shows_that_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_bytes(b"x" * 100)
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert len(read_bytes(str(tmp_path / "t.csv"))) == 8

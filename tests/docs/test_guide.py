@@ -52,7 +52,7 @@ def test_a_link_to_a_section_leads_to_one(page: str) -> None:
 
 
 def slug(title: str) -> str:
-    """As GitHub makes it."""
+    """Return a heading's anchor as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 

@@ -12,7 +12,7 @@ HEAD = "## From Python"
 
 
 def example() -> str:
-    """The section's indented block."""
+    """Return the indented block of the section."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").split(HEAD)[1].split("\n## ")[0]
     return "\n".join(line[4:] for line in section.splitlines() if line.startswith("    "))
 

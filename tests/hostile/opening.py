@@ -32,14 +32,14 @@ WIDER = """() => {
 
 
 def settled(page: Page) -> None:
-    """Until the page's script has ended; twice, since a click begins it a moment later."""
+    """Wait until the page's script has ended; twice, since a click begins it a moment later."""
     for _ in range(2):
         page.wait_for_timeout(120)
         page.wait_for_selector(ENDED)
 
 
 def opened_whole(page: Page) -> None:
-    """Folds within folds, switches, then each tab; pointing at each chart."""
+    """Open folds within folds, switches, then each tab; point at each chart."""
     for _ in range(3):
         moved = page.evaluate(OPEN_FOLDS) + page.evaluate(SWITCHES)
         settled(page)
@@ -55,10 +55,10 @@ def opened_whole(page: Page) -> None:
 
 
 def text(page: Page) -> str:
-    """All characters of a page, fields included; runs of white space as one blank, parting marks left out."""
+    """Return all characters of a page, fields included; white space as one blank, word joiners left out."""
     return str(page.evaluate(TEXT))
 
 
 def wider_by(page: Page) -> int:
-    """How many pixels the page is wider than its place; 0 where nothing sticks out."""
+    """Return how many pixels the page is wider than its place."""
     return int(page.evaluate(WIDER))

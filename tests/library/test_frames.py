@@ -1,4 +1,4 @@
-"""Frames at the library's door."""
+"""Frames that the library takes."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_a_carriage_return_stays_in_its_cell() -> None:
 
 
 @pytest.mark.parametrize("data", [None, 3, [{"x": 1}], pd.Series([1, 2], name="x")])
-def test_what_is_no_table_is_named(data: object) -> None:
+def test_data_that_is_no_table_is_refused_by_its_type(data: object) -> None:
     with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
         table_of(data)  # type: ignore[arg-type]
 
@@ -43,9 +43,7 @@ def test_a_column_named_by_a_number_is_asked_for_as_text() -> None:
         table.column(1)  # type: ignore[arg-type]
 
 
-def test_no_more_of_a_file_is_read_than_shows_that_it_is_too_large(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
     monkeypatch.setattr("vpp.library.frames.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)

@@ -67,7 +67,7 @@ def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) 
         labels.lineage(4)
 
 
-def test_what_was_ruled_out_is_at_hand(labels: vpp.Posterior) -> None:
+def test_ruled_out_texts_have_their_reasons(labels: vpp.Posterior) -> None:
     assert {(out.reason, out.text) for out in labels.ruled_out} == {
         ("rejected", inspected.LUCK),
         ("rejected", inspected.SEVEN),

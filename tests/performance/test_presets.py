@@ -1,7 +1,8 @@
 import asyncio
 from dataclasses import asdict, replace
 
-from pages.parts.opening import SHIPPED, prepare_shipped
+from pages.parts.opening import SHIPPED
+from tests.example import prepare_shipped
 from tests.performance import presets
 from tests.performance.in_process import Known, run
 from vpp.runs.directory import RunDirectory

@@ -146,7 +146,6 @@ SCENES = (
     before_any_run("front", "", TITLE),
     before_any_run("new-run", "", TITLE, ".plan", act=upload),
     before_any_run("new-run-endpoint", "", TITLE, ".plan", act=name_server),
-    before_any_run("gallery", "gallery", DECK, MATRIX, TREE, is_alert=True),
     before_any_run("watch-empty", "watch", STATE),
     before_any_run("posterior-empty", "posterior", STATE),
     before_any_run("compare-empty", "compare", STATE),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pages.parts.front import TITANIC
-from pages.parts.opening import SHIPPED, prepare_shipped
-from tests.example import made
+from pages.parts.opening import SHIPPED
+from tests.example import made, prepare_shipped
 from vpp.errors import RunError
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory

@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _is_undecodable(argument: str) -> bool:
-    """Whether the argument holds bytes that are not UTF-8; Python turns them into lone surrogates."""
+    """Return whether the argument holds bytes that are not UTF-8; Python turns them into lone surrogates."""
     return any("\ud800" <= character <= "\udfff" for character in argument)
 
 

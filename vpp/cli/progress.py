@@ -136,7 +136,7 @@ def _phase(view: RunView) -> str:
 
 
 def _only_faults(view: RunView, usage: Usage) -> bool:
-    """Whether calls failed before the first hypotheses were complete."""
+    """Return whether calls failed before the first hypotheses were complete."""
     return view.last_step is None and bool(usage.faults)
 
 
@@ -149,7 +149,7 @@ class Tally:
     """Progress towards a known total: a bar on a terminal, a line at each tenth elsewhere."""
 
     def __init__(self, stream: TextIO, *, of: str) -> None:
-        """of: noun in the plural for the things counted."""
+        """Begin to count. of: noun in the plural for the things counted."""
         self._line = StatusLine(stream)
         self._of = of
         self._began_at = time.monotonic()

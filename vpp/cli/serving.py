@@ -62,6 +62,6 @@ def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:
 
 
 def _is_usable(all_checked: Sequence[Checked]) -> bool:
-    """Whether a run could start: no check fails, and every server's model has answered."""
+    """Return whether a run could start: no check fails, and every server's model has answered."""
     answered = {each.roles for each in all_checked if each.finding.name == "answers"}
     return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)

@@ -54,6 +54,8 @@ def fit(
 ) -> Posterior:
     """Learn a posterior over sentences that predict `target`, in a separate worker process.
 
+    This is the public call: every option is a keyword, named as the option of `vpp run`.
+
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, "file:MODEL.gguf"
     for a model file on this machine, the base URL of an OpenAI-compatible server (its model from VPP_MODEL, with

@@ -56,7 +56,7 @@ def _csv(frame: "pd.DataFrame") -> bytes:
 
 
 def _has_value(cell: object) -> bool:
-    """Whether a cell holds something that a CSV keeps."""
+    """Return whether a cell holds something that a CSV keeps."""
     import pandas as pd
 
     is_missing = pd.api.types.is_scalar(cell) and bool(pd.isna(cell))

@@ -1,14 +1,9 @@
-"""A page by keyboard alone: everything is reached, in order, and one sees where one is."""
+"""A page by keyboard alone: where Tab leads, and whether one sees where one is."""
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
 
-from tests.access.places import PLACES, settle
-from tests.app.conftest import App
-
-pytestmark = pytest.mark.browser
 MARK = """() => {
     const main = document.querySelector('[data-testid="stMain"]')
     const isReached = (element) => element.tabIndex >= 0 && !element.disabled &&
@@ -39,6 +34,7 @@ WHERE = """() => {
     if (number < 0) return at.closest('[data-testid="stMain"]') ? at.outerHTML.slice(0, 150) : null
     return [number, window.looks(at) !== window.before[number]]
 }"""
+LEAVE = "document.querySelector('[data-testid=\"stMain\"]').firstChild.remove()"
 AT_REST = """() => new Promise((done) => {
     const main = document.querySelector('[data-testid="stMain"]')
     let last = setTimeout(() => done(true), 300)
@@ -48,47 +44,36 @@ AT_REST = """() => new Promise((done) => {
     }).observe(main, {childList: true, subtree: true})
 })"""
 """Nothing was added to the page or taken from it for 0.3 s."""
-WALKED = ("new run, a table", "watch", "posterior", "disagreement", "compare", "paper", "report")
 TOOLBAR = 'kind="elementToolbar"'
 """Streamlit's Copy in a block of code: seen, and on the way, only while focus is in the block."""
 SEGMENT = '[data-variant="segmented_control"]'
-"""Its choices are one stop; arrow keys go from one to the next."""
+"""The choices of one such control are a single stop; arrow keys go from one to the next."""
+
+
+def check_tab(page: Page) -> None:
+    """Assert that Tab reaches every element once, in order, and that focus is visible on each."""
+    page.wait_for_function(AT_REST)
+    ways = page.evaluate(MARK)
+    stops = [at for at in tabbed(page, 2 * len(ways)) if TOOLBAR not in str(at)]
+    assert [at if isinstance(at, str) else ways[at[0]] for at in stops] == ways
+    assert [ways[at[0]] for at in stops if not at[1]] == [], "focus is not seen"
+    page.evaluate(LEAVE)
 
 
 def tabbed(page: Page, most: int) -> list[Any]:
-    """Where Tab leads, from the first element of the page's body to where it is left."""
-    found: list[Any] = []
-    while len(found) < most:
+    """Return where Tab leads, from the first element of the page's main part until focus leaves it."""
+    stops: list[Any] = []
+    while len(stops) < most:
         page.keyboard.press("Tab")
         at = page.evaluate(WHERE)
         if at is None:
-            return found
-        found.append(at)
-    return found
+            return stops
+        stops.append(at)
+    return stops
 
 
-@pytest.mark.parametrize("name", WALKED)
-def test_tab_reaches_everything_once_in_order_and_shows_where_it_is(still: Page, shown: App, name: str) -> None:
-    still.goto(shown.url + PLACES[name].path)
-    settle(still, PLACES[name])
-    still.wait_for_function(AT_REST)
-    ways = still.evaluate(MARK)
-    found = [at for at in tabbed(still, 2 * len(ways)) if TOOLBAR not in str(at)]
-    for segment in still.locator(f"{SEGMENT}:first-child").all():
+def check_arrows(page: Page) -> None:
+    """Assert that an arrow key goes from a choice to the next."""
+    for segment in page.locator(f"{SEGMENT}:first-child").all():
         segment.press("ArrowRight")
-        assert still.evaluate(f"document.activeElement.matches('{SEGMENT} + {SEGMENT}')")
-    assert [at if isinstance(at, str) else ways[at[0]] for at in found] == ways
-    assert [ways[at[0]] for at in found if not at[1]] == []
-
-
-def test_a_fold_opens_with_enter_and_the_step_moves_with_arrows(still: Page, shown: App) -> None:
-    place = PLACES["watch"]
-    still.goto(shown.url + place.path)
-    settle(still, place)
-    still.locator("input[type=range]").focus()
-    still.keyboard.press("ArrowLeft")
-    fold = still.locator(".card details").first
-    fold.locator("summary").first.focus()
-    still.keyboard.press("Enter")
-    assert fold.evaluate("(fold) => fold.open")
-    assert still.locator("input[type=range]").get_attribute("aria-valuetext") == "step 1"
+        assert page.evaluate(f"document.activeElement.matches('{SEGMENT} + {SEGMENT}')")

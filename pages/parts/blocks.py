@@ -1,0 +1,46 @@
+"""Blocks of HTML in the app's style, captions, errors, and fields in columns, which most pages draw."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NoReturn, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from vpp.errors import VppError
+from vpp.wording import markup
+
+T = TypeVar("T")
+
+
+def draw(*parts: str, label: str = "") -> None:
+    """Draw parts of HTML as one block. label: its name for a screen reader."""
+    st.html(markup.block(*parts, label=label))
+
+
+def captions(*words: str) -> None:
+    """Draw lines of small text, each escaped."""
+    st.html(markup.block(*map(markup.caption, words)))
+
+
+def failed(head: str, *words: str) -> None:
+    """Draw an error box; the page goes on."""
+    st.html(markup.block(markup.state(head, *words, failed=True)))
+
+
+def refuse(head: str, error: VppError) -> NoReturn:
+    """Draw an error box, and end the page."""
+    failed(head, str(error))
+    st.stop()
+
+
+def lasting(key: str) -> dict[str, Any]:
+    """Return keywords of a field with this key that keeps its value while other pages are open."""
+    return {"key": key, "persist_state": "session"}
+
+
+def in_columns(
+    items: Sequence[T], across: int, gap: Literal["small", "large"] = "small"
+) -> Iterator[tuple[DeltaGenerator, T]]:
+    """Yield each item with its place, so many places in a row."""
+    for first in range(0, len(items), across):
+        yield from zip(st.columns(across, gap=gap), items[first : first + across], strict=False)
