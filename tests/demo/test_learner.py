@@ -26,11 +26,12 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
          "The sum 3 + 4 + 0 + 7 is 14, which is not odd, so the rule gives 1."),
         ("Output 1 if a > 2 and b <= 9, and 0 otherwise.",
          "A is 3, which is greater than 2 and b is 4, which is at most 9, so the rule gives 1."),
-        ("Output 0 if there is no 0 in the sequence, and 1 otherwise.",
+        ("Output 0 if there are no 0s in the sequence, and 1 otherwise.",
          "The number of 0s is 1, which is not equal to 0, so the rule gives 1."),
-        ("Output 1 if some integer is 0, and 0 otherwise.",
+        ("Output 1 if any integer is 0, and 0 otherwise.",
          "The number of 0s is 1, which is at least 1, so the rule gives 1."),
-        ("Output 0 if every integer is positive, and 1 otherwise.", "0 is not greater than 0, so the rule gives 1."),
+        ("Output 0 if every integer is above 0, and 1 otherwise.",
+         "The number of numbers that are not greater than 0 is 1, which is not equal to 0, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
          "It is not so that the numbers are in ascending order in 3 4 0 7, so the rule gives 1."),
         ("Always output 1.", "The rule gives 1 for every input."),
@@ -41,7 +42,9 @@ def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> N
 
 
 def test_a_formula_is_shown_with_its_inputs() -> None:
-    assert say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ()) == "Explanation: 3.1x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
+    assert (
+        say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ()) == "Explanation: 3.1 * x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
+    )
 
 
 @pytest.mark.parametrize(("labels", "guess"), [(("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")])
@@ -64,7 +67,7 @@ def test_a_missing_cell_is_named() -> None:
 
 def test_a_formula_that_cannot_be_worked_out_is_guessed() -> None:
     said = say(f"{REGRESSION} y = 3x + 4.", "x: missing", ())
-    assert said == "Explanation: 3x + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
+    assert said == "Explanation: 3 * x + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
 
 
 def test_no_input_breaks_the_learner() -> None:

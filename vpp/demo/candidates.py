@@ -31,15 +31,6 @@ class Idea:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """The rule that answered the batch."""
-
-    rule: Rule
-    text: str
-    """Sentences of the rule, without the seed sentence and the prior."""
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """Everything that a proposal is made from."""
 
@@ -50,20 +41,22 @@ class Request:
     rng: Generator
 
     @property
-    def current(self) -> Current | None:
-        """Current rule; None if it cannot be read."""
-        if self.reading.rule is None:
-            return None
-        return Current(self.reading.rule, self.question.rule[self.reading.start :].strip())
+    def current(self) -> Rule | None:
+        """Rule that answered the batch; None if it cannot be read."""
+        return self.reading.rule
 
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        """Draw families by weight, times a factor for those that the prior hints at; more at a higher temperature."""
-        text = self.reading.hints.lower()
-        hinted = {family for word, group in hints.items() if word in text for family in group}
-        p = np.array([weight * (_HINTED if family in hinted else 1.0) for family, weight in weights.items()])
-        families = list(weights)
+        """Draw families by weight; more at a higher temperature."""
+        weights = hinted(weights, hints, self.reading.hints)
+        families, p = list(weights), np.array(list(weights.values()))
         count = 1 + int(self.rng.poisson(self.temperature))
         return [families[int(at)] for at in self.rng.choice(len(families), size=count, p=p / p.sum())]
+
+
+def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
+    """Multiply the weights of forms that a word of the text hints at."""
+    meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
+    return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -75,15 +68,10 @@ _STAYING = 2.0
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
 _LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
-    "circ": (classify.circle,),
-    "radius": (classify.circle,),
-    "ring": (classify.circle,),
-    "distance": (classify.circle,),
-    "line": (classify.line,),
-    "straight": (classify.line,),
-    "threshold": (classify.cuts, classify.levels),
-    "cut-off": (classify.cuts, classify.levels),
-}
+    "circ": (classify.circle,), "radius": (classify.circle,), "ring": (classify.circle,),
+    "distance": (classify.circle,), "line": (classify.line,), "straight": (classify.line,),
+    "threshold": (classify.cuts,), "cut-off": (classify.cuts,),
+}  # fmt: skip
 
 
 def label_ideas(request: Request) -> list[Idea]:
@@ -96,11 +84,11 @@ def label_ideas(request: Request) -> list[Idea]:
     )
     size = request.batch.size
     if errors == 0:
-        return [Idea(current.rule, 0.0, f"All {size} answers are right, so I keep the rule.")]
+        return [Idea(current, 0.0, f"All {size} answers are right, so I keep the rule.")]
     why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
-    is_informative = len({current.rule.answer(row) for row in request.batch.rows}) > 1
-    unchanged = Idea(current.rule, _label_score(current.rule, errors) + _STAYING * is_informative, why)
-    return [unchanged, *_revisions(request, current.rule), *_new_label_rules(request)]
+    is_informative = len({current.answer(row) for row in request.batch.rows}) > 1
+    unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
+    return [unchanged, *_revisions(request, current), *_new_label_rules(request)]
 
 
 def _new_label_rules(request: Request) -> list[Idea]:
@@ -139,18 +127,11 @@ _FEWEST_ROWS = 3
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
 _NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
-    "line": (regress.line, regress.plane),
-    "straight": (regress.line, regress.plane),
-    "parabola": (regress.quadratic,),
-    "quadratic": (regress.quadratic,),
-    "cubic": (regress.cubic,),
-    "polynomial": (regress.quadratic, regress.cubic),
-    "sine": (regress.sine,),
-    "sinus": (regress.sine,),
-    "wave": (regress.sine,),
-    "periodic": (regress.sine,),
-    "oscillat": (regress.sine,),
-}
+    "line": (regress.line, regress.plane), "straight": (regress.line, regress.plane),
+    "parabola": (regress.quadratic,), "quadratic": (regress.quadratic,), "cubic": (regress.cubic,),
+    "polynomial": (regress.quadratic, regress.cubic), "sine": (regress.sine,), "sinus": (regress.sine,),
+    "wave": (regress.sine,), "periodic": (regress.sine,), "oscillat": (regress.sine,),
+}  # fmt: skip
 
 
 def number_ideas(request: Request) -> list[Idea]:
@@ -169,10 +150,10 @@ def number_ideas(request: Request) -> list[Idea]:
     ]
 
 
-def _revisited(request: Request, current: Current, look: Floats) -> list[Idea]:
-    refitted = revise.refitted(current.rule, request.batch, look, request.rng)
-    between = None if refitted is None else revise.halfway(current.rule, refitted)
-    ideas = [_number_idea(request, current.rule, look, "I keep the rule: it", _NEAR_NUMBERS)]
+def _revisited(request: Request, current: Rule, look: Floats) -> list[Idea]:
+    refitted = revise.refitted(current, request.batch, look, request.rng)
+    between = None if refitted is None else revise.halfway(current, refitted)
+    ideas = [_number_idea(request, current, look, "I keep the rule: it", _NEAR_NUMBERS)]
     if _is_sane(request, refitted):
         ideas.append(_number_idea(request, refitted, look, "The same formula with other coefficients", _NEAR_NUMBERS))
         ideas.append(_number_idea(request, between, look, "The formula moved half way", _NEAR_NUMBERS))

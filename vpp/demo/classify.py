@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.rule import All, Any, Case, Condition, Every, Is, Pattern, Rule
+from vpp.demo.rule import All, Any, Case, Condition, Is, Pattern, Rule
 from vpp.demo.terms import (
     EVEN,
     ODD,
@@ -358,8 +358,9 @@ def _arranged(batch: Batch, rng: Generator) -> Split | None:
     """Split by an order or an equality in the sequence."""
     kinds = ("ascending", "descending", "distinct", "neighbours equal", "split pair", "palindrome")
     first, second = _item(batch, 0), _item(batch, batch.length - 1)
+    uniform = [Is(Tally(WHOLE, check), Compare("=", Number(0.0))) for check in (EVEN, ODD)]
     choices: list[Condition] = [Pattern(kind, WHOLE) for kind in kinds]
-    choices += [Is(first, Compare(">", second)), Every(WHOLE, EVEN), Every(WHOLE, ODD), Is(first, Compare("=", second))]
+    choices += [Is(first, Compare(">", second)), *uniform, Is(first, Compare("=", second))]
     if batch.length > 1:
         ends = sorted(rng.permutation(batch.length)[:2])
         choices.append(Is(_item(batch, int(ends[0])), Compare(">", _item(batch, int(ends[1])))))

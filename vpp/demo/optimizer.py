@@ -1,4 +1,4 @@
-"""The optimizer: keeps a rule that fits its batch, or writes another that is fitted to the batch."""
+"""The optimizer: returns a rule that fits its batch, or writes another that is fitted to the batch."""
 
 import hashlib
 import json
@@ -7,19 +7,16 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo.batch import Batch
-from vpp.demo.candidates import Current, Idea, Request, label_ideas, number_ideas
+from vpp.demo.candidates import Request, label_ideas, number_ideas
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
 from vpp.demo.terms import Number
 from vpp.demo.values import read_number, read_row
-from vpp.demo.write_rule import say_rule
-from vpp.demo.write_terms import Style, Unsayable
+from vpp.demo.write_rule import Unsayable, say_rule
 
 _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
-_REWORDING = 0.3
-"""Probability that a kept rule is reworded at temperature 1."""
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
@@ -27,7 +24,9 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
     batch = read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
     request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
-    reasoning, text = _next(request)
+    reasoning, rule = _next(request) if batch.rows else ("I can read no rows here.", reading.rule)
+    is_kept = rule is not None and rule is reading.rule
+    text = question.rule[reading.start :].strip() if is_kept else written(rule, question.labels)
     return write(question, reasoning, text)
 
 
@@ -37,6 +36,16 @@ def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
     return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
+
+
+def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
+    """Write the rule; a constant one if there is none, or if it cannot be written."""
+    try:
+        if rule is not None:
+            return say_rule(rule)
+    except Unsayable:
+        pass
+    return say_rule(Rule((), labels[0] if labels else Number(0.0)))
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:
@@ -55,43 +64,12 @@ def read_batch(question: OptimizerQuestion) -> Batch:
     return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
-def _next(request: Request) -> tuple[str, str]:
-    """Return the reasoning and the text of the next rule."""
-    current = request.current
-    if not request.batch.rows:
-        return "I can read no rows here.", current.text if current else say_rule(_guess(request), Style())
+def _next(request: Request) -> tuple[str, Rule]:
+    """Return the reasoning and the next rule: the current one, or one that means something else."""
     ideas = label_ideas(request) if request.question.labels else number_ideas(request)
     boldness = request.temperature * _BOLDNESS
     idea = max(ideas, key=lambda one: one.score + boldness * request.rng.gumbel())
-    if current is not None and idea.rule == current.rule:
-        return _kept(request, current, idea)
-    return idea.why, _written(request, idea.rule) or say_rule(_guess(request), Style())
-
-
-def _guess(request: Request) -> Rule:
-    """Return a constant rule."""
-    return Rule((), request.question.labels[0] if request.question.labels else Number(0.0))
-
-
-def _written(request: Request, rule: Rule) -> str | None:
-    """Write the rule in a random style; None if it cannot be written."""
-    try:
-        return say_rule(rule, _style(request))
-    except Unsayable:
-        return None
-
-
-def _kept(request: Request, current: Current, idea: Idea) -> tuple[str, str]:
-    """Return the same text, or a rewording that reads back as the same rule."""
-    if request.reading.unread or request.rng.random() >= _REWORDING * request.temperature:
-        return idea.why, current.text
-    text = _written(request, current.rule)
-    if text is None or read_rule(text, request.batch.names, request.question.labels).rule != current.rule:
-        return idea.why, current.text
-    return f"{idea.why} I only reword it.", text
-
-
-def _style(request: Request) -> Style:
-    batch = request.batch
-    nouns = ("integer", "number", "digit") if batch.sequential and batch.whole_numbers else ("number", "value")
-    return Style.drawn(request.rng, nouns, target=request.reading.target, names=batch.names)
+    current = request.current
+    if current is None or request.batch.tells_apart(current, idea.rule, request.rng):
+        return idea.why, idea.rule
+    return ideas[0].why, current

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vpp.demo.terms import Check, Items, Term, conjunction
+from vpp.demo.terms import Check, Items, Term
 from vpp.demo.values import Row, Value
 
 # --- conditions: on a row -----------------------------------------------------------------------------------
@@ -33,17 +33,6 @@ class Is(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Every(Condition):
-    """All items pass a check."""
-
-    items: Items
-    check: Check
-
-    def holds(self, row: Row) -> bool | None:
-        return conjunction(tuple(self.check.passes(number, row) for number in self.items.of(row)))
-
-
-@dataclass(frozen=True, slots=True)
 class Pattern(Condition):
     """The items are in an order, or equal, as the kind says; too few items satisfy every order."""
 
@@ -61,7 +50,8 @@ class All(Condition):
     parts: tuple[Condition, ...]
 
     def holds(self, row: Row) -> bool | None:
-        return conjunction(tuple(part.holds(row) for part in self.parts))
+        results = tuple(part.holds(row) for part in self.parts)
+        return False if False in results else None if None in results else True
 
 
 @dataclass(frozen=True, slots=True)
