@@ -48,15 +48,19 @@ class Request:
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
         """Draw families by weight; more at a higher temperature."""
         weights = hinted(weights, hints, self.reading.hints)
-        families, p = list(weights), np.array(list(weights.values()))
-        count = 1 + int(self.rng.poisson(self.temperature))
-        return [families[int(at)] for at in self.rng.choice(len(families), size=count, p=p / p.sum())]
+        return [drawn(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
 
 def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
     """Multiply the weights of forms that a word of the text hints at."""
     meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
     return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
+
+
+def drawn(weights: dict[F, float], rng: Generator) -> F:
+    """Draw a form by weight."""
+    forms, p = list(weights), np.array(list(weights.values()))
+    return forms[int(rng.choice(len(forms), p=p / p.sum()))]
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -67,10 +71,11 @@ _STAYING = 2.0
 """Bonus of the current rule, in errors, unless it answers every row alike."""
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
-_LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
+LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
     "circ": (classify.circle,), "radius": (classify.circle,), "ring": (classify.circle,),
     "distance": (classify.circle,), "line": (classify.line,), "straight": (classify.line,),
-    "threshold": (classify.cuts,), "cut-off": (classify.cuts,),
+    "threshold": (classify.cuts,), "cut-off": (classify.cuts,), "even": (classify.pattern,),
+    "odd": (classify.pattern,), "parity": (classify.pattern,), "contain": (classify.pattern,),
 }  # fmt: skip
 
 
@@ -93,7 +98,7 @@ def label_ideas(request: Request) -> list[Idea]:
 
 def _new_label_rules(request: Request) -> list[Idea]:
     batch, rng = request.batch, request.rng
-    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), _LABEL_HINTS)]
+    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), LABEL_HINTS)]
     ideas = [_label_idea(request, rule, "A rule of another form") for rule in rules if rule is not None]
     return ideas or [_label_idea(request, Rule((), batch.labels[0]), "The most frequent label")]
 
@@ -126,7 +131,7 @@ _NEAR_NUMBERS = 0.5
 _FEWEST_ROWS = 3
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
-_NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
+NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
     "line": (regress.line, regress.plane), "straight": (regress.line, regress.plane),
     "parabola": (regress.quadratic,), "quadratic": (regress.quadratic,), "cubic": (regress.cubic,),
     "polynomial": (regress.quadratic, regress.cubic), "sine": (regress.sine,), "sinus": (regress.sine,),
@@ -139,7 +144,7 @@ def number_ideas(request: Request) -> list[Idea]:
     look = _look(request)
     current = request.current
     near = [] if current is None else _revisited(request, current, look)
-    families = request.some_of(regress.families(request.batch), _NUMBER_HINTS)
+    families = request.some_of(regress.families(request.batch), NUMBER_HINTS)
     rules = [family(request.batch, look, request.rng) for family in families]
     fresh = [
         _number_idea(request, rule, look, "A formula of another form") for rule in rules if _is_sane(request, rule)

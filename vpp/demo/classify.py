@@ -167,32 +167,6 @@ def _depth(batch: Batch, rng: Generator) -> int:
     return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
 
 
-def levels(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of two cuts of one column."""
-    everything = np.ones(batch.size, dtype=bool)
-    if not batch.numeric:
-        return None
-    few = rng.permutation(len(batch.numeric))[:3]
-    firsts = [(cut(batch, Cell(batch.numeric[at]), everything, rng), Cell(batch.numeric[at])) for at in few]
-    pairs = [(one, term) for one, term in firsts if one is not None]
-    if not pairs:
-        return None
-    first, term = min(pairs, key=lambda pair: _impurity(batch, pair[0].mask, everything))
-    first = _purer_first(batch, first, everything, rng)
-    second = cut(batch, term, ~first.mask, rng)
-    return decide(batch, [first] if second is None else [first, second])
-
-
-def both(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of two conditions on single columns, joined by `and` or `or`."""
-    everything = np.ones(batch.size, dtype=bool)
-    first, second = _best_column(batch, everything, rng), _best_column(batch, everything, rng)
-    if first is None or second is None or first.condition == second.condition:
-        return None
-    sides = [flipped(one) if rng.random() < 0.5 else one for one in (first, second)]
-    return decide(batch, [joined(sides[0], sides[1], rng)])
-
-
 def joined(first: Split, second: Split, rng: Generator) -> Split:
     """Join two splits by `and` or `or`."""
     parts = (first.condition, second.condition)
@@ -243,6 +217,8 @@ def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> tuple[flo
     if not (spread > 0).all():
         return None
     slope = (means[0] - means[1]) / spread
+    if not slope.any():
+        return None
     slope = slope / np.abs(slope).max()
     return round_to(float(slope[0]), 1), round_to(float(slope[1]), 1)
 
@@ -376,10 +352,7 @@ def families(batch: Batch) -> dict[Family, float]:
     """Return the families that suit the columns, with their weights."""
     if batch.sequential:
         return {pattern: 6.0, patterns: 3.0, cuts: 1.0, constant: 0.3}
-    weights: dict[Family, float] = {cuts: 4.0, both: 1.0, constant: 0.2}
-    if batch.numeric:
-        weights[levels] = 1.5
+    weights: dict[Family, float] = {cuts: 5.0, constant: 0.2}
     if len(batch.numeric) >= 2:
-        weights[line] = 2.0 if len(batch.numeric) == 2 else 1.0
-        weights[circle] = 1.0 if len(batch.numeric) == 2 else 0.2
+        weights |= {line: 2.0, circle: 1.5} if len(batch.numeric) == 2 else {line: 1.0, circle: 0.2}
     return weights

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.batch import Batch, Floats, round_to
 from vpp.demo.rule import Case, Is, Rule
-from vpp.demo.terms import Absent, Arithmetic, Cell, Compare, Function, Number, OneOf, Term
+from vpp.demo.terms import Absent, Arithmetic, Cell, Function, Number, OneOf, Term
 
 Family = Callable[[Batch, Floats, Generator], Rule | None]
 """Fits a formula to the rows whose weight is 1, not 0."""
@@ -129,24 +129,6 @@ def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
     return total([(round_to(height, digits), Function("sin", angle)), (round_to(float(weights[2]), digits), None)])
 
 
-def pieces(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """Rule of a line on each side of a bound."""
-    cell = _column(batch, rng)
-    if cell is None:
-        return None
-    x = batch.values(cell)
-    points = np.unique(x[~np.isnan(x)])
-    if len(points) < 4:
-        return None
-    at = int(rng.integers(1, len(points) - 2))
-    bound = round_between(float(points[at]), float(points[at + 1]))
-    terms = _powers(cell, int(rng.integers(1, 2)))
-    sides = [least_squares(batch, terms, look * side, 2) for side in (x <= bound, x > bound)]
-    if sides[0] is None or sides[1] is None:
-        return None
-    return Rule((Case(Is(cell, Compare("<=", Number(bound))), sides[0]),), sides[1])
-
-
 def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
     """Rule of a number for each category of a column."""
     if not batch.categories:
@@ -172,7 +154,7 @@ def families(batch: Batch) -> dict[Family, float]:
     """Return the families that suit the columns, with their weights."""
     weights: dict[Family, float] = {constant: 0.5}
     if batch.numeric:
-        weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8, pieces: 1.0}
+        weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8}
     if len(batch.numeric) >= 2:
         weights |= {plane: 4.0, quadratic: 1.0, cubic: 0.3, sine: 0.3}
     if batch.categories:

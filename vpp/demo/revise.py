@@ -1,7 +1,7 @@
 """Revisions of a rule with errors: a bound moved, a part left out, a formula refitted."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,23 +17,11 @@ _MOST_BOUNDS = 6
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A comparison of a term with a constant."""
-
-    condition: Is
-    sign: str
-
-    def at(self, value: float) -> Is:
-        """Return the comparison with another constant."""
-        return Is(self.condition.term, Compare(self.sign, Number(value)))
-
-
-def bounds(condition: Condition) -> Iterator[Bound]:
+def bounds(condition: Condition) -> Iterator[Is]:
     """Yield every comparison with a constant in the condition."""
     match condition:
-        case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
-            yield Bound(condition, sign)
+        case Is(check=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
+            yield condition
         case All() | Any():
             for part in condition.parts:
                 yield from bounds(part)
@@ -56,16 +44,17 @@ def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]
     places = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
     for at, bound in places[:_MOST_BOUNDS]:
         whole = rule.cases[at].condition
-        moved = [_with_condition(rule, at, swapped(whole, bound.condition, new)) for new in _moves(batch, bound)]
+        moved = [_with_condition(rule, at, swapped(whole, bound, new)) for new in _moves(batch, bound)]
         if moved:
             errors = np.array([batch.errors(other) for other in moved])
             yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
 
 
-def _moves(batch: Batch, bound: Bound) -> list[Is]:
-    values = batch.values(bound.condition.term)
-    points = np.unique(values[~np.isnan(values)])
-    return [bound.at(round_between(float(low), float(high))) for low, high in pairwise(points)]
+def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
+    """Yield the comparison with every constant between two values of the batch."""
+    values = batch.values(bound.term)
+    for low, high in pairwise(np.unique(values[~np.isnan(values)])):
+        yield replace(bound, check=replace(bound.check, other=Number(round_between(float(low), float(high)))))
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:

@@ -140,7 +140,7 @@ def _say_counted(tally: Tally, *, plural: bool) -> str:
 
 
 def _say_arithmetic(term: Arithmetic) -> str:
-    if term.op == "-" and term.left == Number(0.0):
+    if _is_negation(term):
         return f"-{_inner(term.right, _MINUS_BINDS)}"
     if term.op == "+" and (subtracted := _negated(term.right)) is not None:
         return say_term(Arithmetic("-", term.left, subtracted))
@@ -150,20 +150,24 @@ def _say_arithmetic(term: Arithmetic) -> str:
     return f"{_inner(term.left, left)}{sign}{_inner(term.right, right)}"
 
 
+def _is_negation(term: Arithmetic) -> bool:
+    return (term.op, term.left) in (("-", Number(0.0)), ("*", Number(-1.0)))
+
+
 def _negated(term: Term) -> Term | None:
     """Return the negation of a negative number or of its product with a term; None for other terms."""
     match term:
         case Number(value=value) if value < 0:
             return Number(-value)
         case Arithmetic(op="*", left=Number(value=value)) if value < 0:
-            return Arithmetic("*", Number(-value), term.right)
+            return term.right if value == -1 else Arithmetic("*", Number(-value), term.right)
     return None
 
 
 def _inner(term: Term, binding: int) -> str:
     text = say_term(term)
     if isinstance(term, Arithmetic):
-        own = _MINUS_BINDS if term.op == "-" and term.left == Number(0.0) else _BINDS[term.op]
+        own = _MINUS_BINDS if _is_negation(term) else _BINDS[term.op]
         return f"({text})" if own < binding else text
     return f"({text})" if isinstance(term, Number) and term.value < 0 and binding > _MINUS_BINDS else text
 
