@@ -30,6 +30,7 @@ EVEN_SUM = [
     "- If the sum of the digits is not odd, answer 1.\n- Otherwise, answer 0.",
     "If the sum of the integers is an even number, the label is 1; otherwise, the label is 0.",
     "1. If the sum of the values leaves a remainder of 1 when divided by 2, return 0.\n2. Otherwise, return 1.",
+    "The label is 1 if the sum is even.",
     "If a plus b plus c plus d is divisible by 2, say 1.",
 ]
 HAS_ZERO = [
@@ -56,15 +57,18 @@ def test_every_wording_of_a_rule_on_digits_is_read() -> None:
             assert given == answers, text
 
 
+CIRCLES = [
+    "Output 1 if the distance from the origin to the point (x1, x2) is at most 0.615, and 0 otherwise.",
+    "The decision boundary is a circle. Output 1 if the distance from (0, 0) to (x1, x2) is below 0.615; else 0.",
+    "Output 1 if x1^2 + x2^2 <= 0.378, and 0 otherwise.",
+    "Output 0 if √(x1**2 + x2**2) > 0.615, otherwise output 1.",
+]
+
+
 def test_circles_are_read() -> None:
-    for text in (
-        "Output 1 if the distance from the origin to the point (east, north) is at most 0.615, and 0 otherwise.",
-        "Output 1 if the distance from (0, 0) to (east, north) is below 0.615; else 0.",
-        "Output 1 if east^2 + north^2 <= 0.378, and 0 otherwise.",
-        "Output 0 if √(east**2 + north**2) > 0.615, otherwise output 1.",
-    ):
+    for text in CIRCLES:
         for (x, y), expected in (((0.3, -0.2), "1"), ((0.6, 0.6), "0"), ((-0.61, 0.0), "1")):
-            assert answer(f"{BINARY} The decision boundary is a circle. {text}", f"east: {x}\nnorth: {y}") == expected
+            assert answer(f"{BINARY} {text}", f"x1: {x}\nx2: {y}") == expected, text
 
 
 def rule_for_digits(condition: str) -> str:
@@ -121,22 +125,25 @@ def test_a_cell_may_hold_the_whole_sequence() -> None:
         assert answer(rule, f"digits: {cell}") == "1", cell
 
 
+FORMULAS = {
+    "y = 3x + 4.": 8.5,
+    "The output is 3 times x plus 4.": 8.5,
+    "Multiply x by 3 and add 4.": 8.5,
+    "Output 3(x + 1) + 1.": 8.5,
+    "If x is missing, output 5; otherwise output 3x + 4.": 8.5,
+    "y = 3x^2 + x + 2": 10.25,
+    "Output 2 * sin(x - 1.5) + 2.5.": 2.5,
+    "If x is less than 0, output -2x + 1; otherwise output -x.": -1.5,
+    "Always predict 5.2.": 5.2,
+    "Output x / 3 - 0.5.": 0.0,
+    "Output -(x + 1)^2.": -6.25,
+    "Output 1,250.5.": 1250.5,
+    "Output 2e-3.": 0.002,
+}
+
+
 def test_formulas() -> None:
-    for text, expected in (
-        ("y = 3x + 4.", 8.5),
-        ("The output is 3 times x plus 4.", 8.5),
-        ("Multiply x by 3 and add 4.", 8.5),
-        ("Output 3(x + 1) + 1.", 8.5),
-        ("If x is missing, output 5; otherwise output 3x + 4.", 8.5),
-        ("y = 3x^2 + x + 2", 10.25),
-        ("Output 2 * sin(x - 1.5) + 2.5.", 2.5),
-        ("If x is less than 0, output -2x + 1; otherwise output -x.", -1.5),
-        ("Always predict 5.2.", 5.2),
-        ("Output x / 3 - 0.5.", 0.0),
-        ("Output -(x + 1)^2.", -6.25),
-        ("Output 1,250.5.", 1250.5),
-        ("Output 2e-3.", 0.002),
-    ):
+    for text, expected in FORMULAS.items():
         assert answer(f"{REGRESSION} {text}", "x: 1.5", ()) == pytest.approx(expected), text
     assert answer("You are designed to do regression: predict Price. The price is 2x.", "x: 1.5", ()) == 3.0
 

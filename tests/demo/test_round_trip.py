@@ -71,8 +71,7 @@ def number_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
         rule = family(batch, everything, rng)
         if rule is not None:
             again = revise.refitted(rule, batch, everything, rng)
-            between = None if again is None else revise.halfway(rule, again)
-            yield from (one for one in (rule, again, between) if one is not None)
+            yield from (one for one in (rule, again) if one is not None)
 
 
 def agree(left: Value, right: Value) -> bool:

@@ -1,7 +1,7 @@
 """Candidates for the optimizer's next rule: the current rule, revisions of it, and rules of other forms."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -140,55 +140,45 @@ NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
 
 
 def number_ideas(request: Request) -> list[Idea]:
-    """Return the current formula, refitted versions and formulas of other forms, scored on the selected rows."""
-    look = _look(request)
-    current = request.current
-    near = [] if current is None else _revisited(request, current, look)
-    families = request.some_of(regress.families(request.batch), NUMBER_HINTS)
-    rules = [family(request.batch, look, request.rng) for family in families]
-    fresh = [
-        _number_idea(request, rule, look, "A formula of another form") for rule in rules if _is_sane(request, rule)
+    """Return the current formula, a refitted version and formulas of other forms, scored on the selected rows."""
+    batch, rng, current = request.batch, request.rng, request.current
+    selected = _selected(request)
+    families = request.some_of(regress.families(batch), NUMBER_HINTS)
+    fresh = [family(batch, selected, rng) for family in families]
+    ideas = [
+        _number_idea(batch, rule, selected, "A formula of another form") for rule in fresh if _is_sane(batch, rule)
     ]
-    mean = Rule((), regress.mean(request.batch))
-    return near + [one for one in fresh if one is not None] or [
-        Idea(mean, 0.0, "I see no form here, so I take the mean.")
-    ]
+    if current is not None:
+        refitted = revise.refitted(current, batch, selected, rng)
+        words = "The same formula with other coefficients"
+        near = [_number_idea(batch, current, selected, "I keep the rule: it", _NEAR_NUMBERS)]
+        if _is_sane(batch, refitted):
+            near.append(_number_idea(batch, refitted, selected, words, _NEAR_NUMBERS))
+        ideas = near + ideas
+    return ideas or [Idea(Rule((), regress.mean(batch)), 0.0, "I see no form here, so I take the mean.")]
 
 
-def _revisited(request: Request, current: Rule, look: Floats) -> list[Idea]:
-    refitted = revise.refitted(current, request.batch, look, request.rng)
-    between = None if refitted is None else revise.halfway(current, refitted)
-    ideas = [_number_idea(request, current, look, "I keep the rule: it", _NEAR_NUMBERS)]
-    if _is_sane(request, refitted):
-        ideas.append(_number_idea(request, refitted, look, "The same formula with other coefficients", _NEAR_NUMBERS))
-        ideas.append(_number_idea(request, between, look, "The formula moved half way", _NEAR_NUMBERS))
-    return [one for one in ideas if one is not None]
-
-
-def _look(request: Request) -> Floats:
-    """(size,) weight 1 of the selected rows, else 0; fewer at a higher temperature."""
+def _selected(request: Request) -> Floats:
+    """(size,) weight 1 of the rows to fit to, else 0; fewer at a higher temperature."""
     size = request.batch.size
     share = float(np.clip(1 - request.temperature * request.rng.uniform(0.5, 1.4), 0, 1))
     chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
     return np.isin(np.arange(size), chosen).astype(float)
 
 
-def _is_sane(request: Request, rule: Rule | None) -> bool:
+def _is_sane(batch: Batch, rule: Rule | None) -> TypeGuard[Rule]:
     """Whether the rule misses no row by more than `_REACH` ranges of the targets."""
     if rule is None:
         return False
-    reach = _REACH * float(np.ptp(request.batch.y)) + 1e-9
-    return bool((np.abs(request.batch.predictions(rule) - request.batch.y) <= reach).all())
+    reach = _REACH * float(np.ptp(batch.y)) + 1e-9
+    return bool((np.abs(batch.predictions(rule) - batch.y) <= reach).all())
 
 
-def _number_idea(request: Request, rule: Rule | None, look: Floats, words: str, bonus: float = 0.0) -> Idea | None:
-    if rule is None:
-        return None
-    y = request.batch.y
-    residuals = np.nan_to_num(request.batch.predictions(rule) - y, nan=float(np.abs(y).max()))[look > 0]
+def _number_idea(batch: Batch, rule: Rule, selected: Floats, words: str, bonus: float = 0.0) -> Idea:
+    residuals = np.nan_to_num(batch.predictions(rule) - batch.y, nan=float(np.abs(batch.y).max()))[selected > 0]
     with np.errstate(over="ignore"):
         mean_square = float((residuals**2).mean())
-    floor = 1e-3 * float(y.var()) + 1e-12
+    floor = 1e-3 * float(batch.y.var()) + 1e-12
     score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * _terms(rule) + bonus
     why = f"{words} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."
     return Idea(rule, score, why)

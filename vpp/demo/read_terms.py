@@ -144,9 +144,15 @@ def _extreme(cursor: Cursor) -> Term | None:
 
 
 def _fold(cursor: Cursor) -> Term | None:
+    """Read `sum of a and b`, or `the sum` of the sequence, if no column is called so."""
+    has_article = cursor.before.plain == "the"
     word = cursor.take("|".join(_FOLDS))
-    among = cursor.attempt(items) if word and cursor.take("of") else None
-    return None if word is None or among is None else Fold(_FOLDS[word], among)
+    if word is None:
+        return None
+    if cursor.take("of"):
+        among = cursor.attempt(items)
+        return None if among is None else Fold(_FOLDS[word], among)
+    return Fold(_FOLDS[word], WHOLE) if has_article and word not in cursor.names else None
 
 
 def _distance(cursor: Cursor) -> Term | None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.regress import least_squares, total
+from vpp.demo.batch import Batch, Floats, round_between
+from vpp.demo.regress import least_squares
 from vpp.demo.rule import All, Any, Condition, Is, Not, Rule
 from vpp.demo.terms import Arithmetic, Compare, Function, Number, Term
 
@@ -108,12 +108,12 @@ def parts_of(term: Term) -> list[tuple[float, Term | None]]:
     return [(1.0, term)]
 
 
-def refitted(rule: Rule, batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Refit the formula's coefficients to the selected rows."""
     if not isinstance(rule.otherwise, Term):
         return None
     basis = [_turned(part, rng) for _, part in parts_of(rule.otherwise) if part is not None]
-    term = least_squares(batch, list(dict.fromkeys(basis)), look, int(rng.choice([2, 3, 3])))
+    term = least_squares(batch, list(dict.fromkeys(basis)), selected, int(rng.choice([2, 3, 3])))
     return None if term is None else replace(rule, otherwise=term)
 
 
@@ -132,17 +132,3 @@ def _turned(part: Term, rng: Generator) -> Term:
     for term in moved[1:]:
         result = Arithmetic("+", result, term)
     return Function(part.name, result)
-
-
-def halfway(old: Rule, new: Rule) -> Rule | None:
-    """Return the formula halfway between two of the same form; None if the forms differ."""
-    if not (isinstance(old.otherwise, Term) and isinstance(new.otherwise, Term)):
-        return None
-    before = {part: weight for weight, part in parts_of(old.otherwise)}
-    after = {part: weight for weight, part in parts_of(new.otherwise)}
-    if before.keys() != after.keys():
-        return None
-
-    mixed = [(round_to((before[part] + weight) / 2, 3), part) for part, weight in after.items()]
-    ordered = [one for one in mixed if one[1] is not None] + [one for one in mixed if one[1] is None]
-    return replace(new, otherwise=total(ordered))
