@@ -1,25 +1,20 @@
 """A batch: rows with their targets and the kinds of their columns; rounding to short numbers."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo.rule import Rule
 from vpp.demo.terms import Cell, Term
-from vpp.demo.values import Row, Value, same
+from vpp.demo.values import Row
 
 Floats = NDArray[np.float64]
 
 _WIDEST_SPAN = 20
 _FEWEST_COLUMNS = 3
-_PROBES = 200
-_NOISE = 0.1
-"""Noise of a probe's number, in ranges of its column."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class Batch:
 
     @cached_property
     def sequential(self) -> bool:
-        """Whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
+        """Return whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
         if any(isinstance(value, tuple) for value in self.rows[0].cells.values()):
             return True
         if len(self.numeric) < max(_FEWEST_COLUMNS, len(self.names)):
@@ -73,7 +68,7 @@ class Batch:
 
     @cached_property
     def whole_numbers(self) -> bool:
-        """Whether all numbers of the sequences are whole."""
+        """Return whether all numbers of the sequences are whole."""
         return all(number == math.floor(number) for row in self.rows for number in row.sequence)
 
     @cached_property
@@ -98,6 +93,11 @@ class Batch:
         return np.array([self.labels.index(str(target)) for target in self.targets])
 
     @cached_property
+    def everything(self) -> NDArray[np.bool_]:
+        """(size,) True for every row."""
+        return np.ones(self.size, dtype=bool)
+
+    @cached_property
     def y(self) -> Floats:
         return np.array([float(target) for target in self.targets])
 
@@ -109,22 +109,6 @@ class Batch:
         """(size,) the rule's numbers; NaN if it gives none."""
         answers = (rule.answer(row) for row in self.rows)
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
-
-    def tells_apart(self, old: Rule, new: Rule, rng: Generator) -> bool:
-        """Whether the rules answer a row of the batch differently, or a made-up row like them."""
-        if old == new:
-            return False
-        return any(not same(old.answer(row), new.answer(row)) for row in (*self.rows, *self._probes(rng)))
-
-    def _probes(self, rng: Generator) -> Iterator[Row]:
-        """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
-        origins = rng.integers(self.size, size=(_PROBES, len(self.names)))
-        noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
-        spans = [float(np.ptp(self.values(Cell(name)))) if name in self.numeric else 0.0 for name in self.names]
-        for places, moves in zip(origins, noise * np.nan_to_num(spans), strict=True):
-            cells = [self.rows[at].cells.get(name) for name, at in zip(self.names, places, strict=True)]
-            moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
-            yield Row(dict(zip(self.names, moved, strict=True)))
 
 
 def round_to(value: float, digits: int) -> float:
@@ -141,12 +125,3 @@ def round_between(low: float, high: float, share: float = 0.2) -> float:
     while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
         decimals += 1
     return float(round(middle, decimals)) + 0.0
-
-
-def _moved(cell: Value, move: float, rng: Generator) -> Value:
-    """Move a number, or order a sequence anew."""
-    if isinstance(cell, tuple):
-        return tuple(rng.permutation(cell).tolist())
-    if not isinstance(cell, float):
-        return cell
-    return float(round(cell + move)) if cell == round(cell) else cell + move

@@ -167,7 +167,7 @@ def _selected(request: Request) -> Floats:
 
 
 def _is_sane(batch: Batch, rule: Rule | None) -> TypeGuard[Rule]:
-    """Whether the rule misses no row by more than `_REACH` ranges of the targets."""
+    """Return whether the rule misses no row by more than `_REACH` ranges of the targets."""
     if rule is None:
         return False
     reach = _REACH * float(np.ptp(batch.y)) + 1e-9

@@ -26,6 +26,7 @@ from vpp.demo.terms import (
     OneOf,
     Tally,
     Term,
+    total,
 )
 
 Mask = NDArray[np.bool_]
@@ -102,7 +103,7 @@ def membership(batch: Batch, name: str, among: Mask) -> Split | None:
 
 def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
     """Return the rule that tests the conditions in turn and answers each with its most frequent label."""
-    left = np.ones(batch.size, dtype=bool)
+    left = batch.everything
     classes = len(batch.labels)
     cases = []
     for one in splits:
@@ -120,8 +121,7 @@ def flipped(one: Split) -> Split:
     """Return the complement of a cut; other splits unchanged."""
     condition = one.condition
     if isinstance(condition, Is) and isinstance(condition.check, Compare) and condition.check.sign == "<=":
-        known = ~one.mask
-        return Split(Is(condition.term, Compare(">", condition.check.other)), known)
+        return Split(Is(condition.term, Compare(">", condition.check.other)), ~one.mask)
     return one
 
 
@@ -151,7 +151,7 @@ def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split
 
 def cuts(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of one to four splits on single columns, each on the rows that the earlier ones leave."""
-    left = np.ones(batch.size, dtype=bool)
+    left = batch.everything
     splits: list[Split] = []
     for _ in range(_depth(batch, rng)):
         one = _best_column(batch, left, rng)
@@ -167,14 +167,6 @@ def _depth(batch: Batch, rng: Generator) -> int:
     return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
 
 
-def joined(first: Split, second: Split, rng: Generator) -> Split:
-    """Join two splits by `and` or `or`."""
-    parts = (first.condition, second.condition)
-    if rng.random() < 0.6:
-        return Split(All(parts), first.mask & second.mask)
-    return Split(Any(parts), first.mask | second.mask)
-
-
 def constant(batch: Batch, rng: Generator) -> Rule | None:
     """Rule that always answers the most frequent label."""
     return Rule((), batch.labels[0])
@@ -183,9 +175,7 @@ def constant(batch: Batch, rng: Generator) -> Rule | None:
 # --- two numbers at once ------------------------------------------------------------------------------------
 
 
-def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
-    if len(batch.numeric) < 2:
-        return None
+def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
     first, second = sorted(rng.permutation(len(batch.numeric))[:2])
     return batch.numeric[first], batch.numeric[second]
 
@@ -193,14 +183,14 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
 def line(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of a weighted sum of two columns against a bound, weighted by the scaled difference of class means."""
     pair = _two_columns(batch, rng)
-    weights = None if pair is None else _direction(batch, pair, rng)
-    if pair is None or weights is None:
+    weights = _direction(batch, pair, rng)
+    if weights is None:
         return None
-    term = _weighted(pair, weights)
-    one = cut(batch, term, np.ones(batch.size, dtype=bool), rng)
+    term = total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)])
+    one = cut(batch, term, batch.everything, rng)
     if one is None:
         return None
-    one = _purer_first(batch, one, np.ones(batch.size, dtype=bool), rng)
+    one = _purer_first(batch, one, batch.everything, rng)
     rest = _best_column(batch, ~one.mask, rng) if len(batch.labels) > 2 else None
     return decide(batch, [one] if rest is None else [one, rest])
 
@@ -223,17 +213,9 @@ def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> tuple[flo
     return round_to(float(slope[0]), 1), round_to(float(slope[1]), 1)
 
 
-def _weighted(pair: tuple[str, str], weights: tuple[float, float]) -> Term:
-    parts = [(Cell(name), weight) for name, weight in zip(pair, weights, strict=True) if weight]
-    scaled = [cell if weight == 1 else Arithmetic("*", Number(weight), cell) for cell, weight in parts]
-    return scaled[0] if len(scaled) == 1 else Arithmetic("+", scaled[0], scaled[1])
-
-
 def circle(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of the distance of two columns from the origin or a class mean against a radius."""
     pair = _two_columns(batch, rng)
-    if pair is None:
-        return None
     points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
     label = int(rng.integers(len(batch.labels)))
     inside = points[(batch.codes == label) & ~np.isnan(points).any(axis=1)]
@@ -243,7 +225,7 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
     spread = float(np.nanstd(points)) or 1.0
     decimals = 1 - math.floor(math.log10(spread))
     centre = tuple(float(round(one, decimals)) + 0.0 for one in middle)
-    one = cut(batch, Distance((Cell(pair[0]), Cell(pair[1])), centre), np.ones(batch.size, dtype=bool), rng)
+    one = cut(batch, Distance((Cell(pair[0]), Cell(pair[1])), centre), batch.everything, rng)
     return None if one is None else decide(batch, [one])
 
 
@@ -261,7 +243,10 @@ def patterns(batch: Batch, rng: Generator) -> Rule | None:
     first, second = a_property(batch, rng), a_property(batch, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
-    return decide(batch, [joined(first, second, rng)])
+    parts = (first.condition, second.condition)
+    if rng.random() < 0.6:
+        return decide(batch, [Split(All(parts), first.mask & second.mask)])
+    return decide(batch, [Split(Any(parts), first.mask | second.mask)])
 
 
 def a_property(batch: Batch, rng: Generator) -> Split | None:
@@ -291,8 +276,7 @@ def _quantity(batch: Batch, rng: Generator) -> Term:
 def _part(batch: Batch, rng: Generator) -> Items:
     """Draw a part of the sequence: its first or last items, or two of its columns."""
     if len(batch.numeric) >= 2 and rng.random() < 0.5:
-        pair = _two_columns(batch, rng)
-        return Items(pair or ())
+        return Items(_two_columns(batch, rng))
     count = int(rng.integers(2, max(3, batch.length)))
     return Items((), None, count) if rng.random() < 0.5 else Items((), -count, None)
 
@@ -314,7 +298,7 @@ def _divisible(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _bounded(batch: Batch, rng: Generator) -> Split | None:
-    one = cut(batch, _quantity(batch, rng), np.ones(batch.size, dtype=bool), rng)
+    one = cut(batch, _quantity(batch, rng), batch.everything, rng)
     return one if one is None or rng.random() < 0.5 else flipped(one)
 
 
@@ -326,8 +310,7 @@ def _containing(batch: Batch, rng: Generator) -> Split | None:
         split(batch, Is(Tally(WHOLE, Compare("=", Number(number))), Compare(">=", Number(least))))
         for number in sorted(few)
     ]
-    everything = np.ones(batch.size, dtype=bool)
-    return min(splits, key=lambda one: _impurity(batch, one.mask, everything))
+    return min(splits, key=lambda one: _impurity(batch, one.mask, batch.everything))
 
 
 def _arranged(batch: Batch, rng: Generator) -> Split | None:

@@ -107,7 +107,7 @@ class Cursor:
         return self.tokens[self.position - 1]
 
     def finished(self) -> bool:
-        """Whether the cursor is at the last stop."""
+        """Return whether the cursor is at the last stop."""
         return self.position >= len(self.tokens) - 1
 
     def take(self, alternatives: str) -> str | None:
@@ -126,7 +126,7 @@ class Cursor:
         return tuple(token.plain for token in ahead) == phrase and all(token.kind != "string" for token in ahead)
 
     def sees(self, alternatives: str) -> bool:
-        """Whether one of the phrases is at the cursor."""
+        """Return whether one of the phrases is at the cursor."""
         mark = self.position
         is_here = self.take(alternatives) is not None
         self.position = mark

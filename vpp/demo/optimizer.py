@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
@@ -11,12 +12,15 @@ from vpp.demo.candidates import Request, label_ideas, number_ideas
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
-from vpp.demo.terms import Number
-from vpp.demo.values import read_number, read_row
+from vpp.demo.terms import Cell, Number
+from vpp.demo.values import Row, Value, read_number, read_row, same
 from vpp.demo.write_rule import Unsayable, say_rule
 
 _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
+_PROBES = 200
+_NOISE = 0.1
+"""Noise of a probe's number, in ranges of its column."""
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
@@ -70,6 +74,42 @@ def _next(request: Request) -> tuple[str, Rule]:
     boldness = request.temperature * _BOLDNESS
     idea = max(ideas, key=lambda one: one.score + boldness * request.rng.gumbel())
     current = request.current
-    if current is None or request.batch.tells_apart(current, idea.rule, request.rng):
+    if current is None or tells_apart(request.batch, current, idea.rule, request.rng):
         return idea.why, idea.rule
     return ideas[0].why, current
+
+
+# --- synonyms -----------------------------------------------------------------------------------------------
+
+
+def tells_apart(batch: Batch, old: Rule, new: Rule, rng: Generator) -> bool:
+    """Return whether the rules answer a row of the batch differently, or a made-up row like them."""
+    if old == new:
+        return False
+    return any(not same(old.answer(row), new.answer(row)) for row in (*batch.rows, *_probes(batch, rng)))
+
+
+def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
+    """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
+    origins = rng.integers(batch.size, size=(_PROBES, len(batch.names)))
+    noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
+    spans = [_span(batch, name) for name in batch.names]
+    for places, moves in zip(origins, noise * spans, strict=True):
+        cells = [batch.rows[at].cells.get(name) for name, at in zip(batch.names, places, strict=True)]
+        moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
+        yield Row(dict(zip(batch.names, moved, strict=True)))
+
+
+def _span(batch: Batch, name: str) -> float:
+    """Return the range of a numeric column; 0 of any other."""
+    values = batch.values(Cell(name))
+    return float(np.nanmax(values) - np.nanmin(values)) if name in batch.numeric else 0.0
+
+
+def _moved(cell: Value, move: float, rng: Generator) -> Value:
+    """Move a number, or order a sequence anew."""
+    if isinstance(cell, tuple):
+        return tuple(rng.permutation(cell).tolist())
+    if not isinstance(cell, float):
+        return cell
+    return float(round(cell + move)) if cell == round(cell) else float(cell + move)

@@ -7,25 +7,10 @@ from numpy.random import Generator
 
 from vpp.demo.batch import Batch, Floats, round_to
 from vpp.demo.rule import Case, Is, Rule
-from vpp.demo.terms import Absent, Arithmetic, Cell, Function, Number, OneOf, Term
+from vpp.demo.terms import Absent, Arithmetic, Cell, Function, Number, OneOf, Term, total
 
 Family = Callable[[Batch, Floats, Generator], Rule | None]
 """Fits a formula to the rows whose weight is 1, not 0."""
-
-
-def total(parts: list[tuple[float, Term | None]]) -> Term:
-    """Sum of coefficient times term; None stands for 1."""
-    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
-    result = terms[0]
-    for term in terms[1:]:
-        result = Arithmetic("+", result, term)
-    return result
-
-
-def _scaled(weight: float, term: Term | None) -> Term:
-    if term is None:
-        return Number(weight)
-    return term if weight == 1 else Arithmetic("*", Number(weight), term)
 
 
 def least_squares(batch: Batch, terms: Sequence[Term], selected: Floats, digits: int) -> Term | None:

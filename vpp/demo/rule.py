@@ -18,7 +18,7 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, row: Row) -> bool | None:
-        """Whether the condition holds; None if that depends on a missing value."""
+        """Return whether the condition holds; None if that depends on a missing value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Not(Condition):
 
 
 def _split_pair(numbers: tuple[float, ...]) -> bool:
-    """Whether one value occurs exactly twice at non-adjacent places, and all others once."""
+    """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
     twice = [value for value in set(numbers) if numbers.count(value) > 1]
     if len(twice) != 1 or numbers.count(twice[0]) != 2:
         return False

@@ -198,6 +198,22 @@ FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
     "distinct": _count_distinct,
 }
 
+
+def total(parts: list[tuple[float, Term | None]]) -> Term:
+    """Sum of coefficient times term; None stands for 1."""
+    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
+    result = terms[0]
+    for term in terms[1:]:
+        result = Arithmetic("+", result, term)
+    return result
+
+
+def _scaled(weight: float, term: Term | None) -> Term:
+    if term is None:
+        return Number(weight)
+    return term if weight == 1 else Arithmetic("*", Number(weight), term)
+
+
 # --- checks: of one value -----------------------------------------------------------------------------------
 
 
@@ -208,7 +224,7 @@ class Check(ABC):
 
     @abstractmethod
     def passes(self, value: Value, row: Row) -> bool | None:
-        """Whether the value passes; None if the value or an operand is missing or of the wrong type."""
+        """Return whether the value passes; None if the value or an operand is missing or of the wrong type."""
 
 
 @dataclass(frozen=True, slots=True)
