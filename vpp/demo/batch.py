@@ -1,10 +1,12 @@
-"""A batch: rows with their targets and the kinds of their columns; rounding to short numbers."""
+"""A batch: rows with their targets and the kinds of their columns; draws by weight; rounding to short numbers."""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo.rule import Rule
@@ -12,6 +14,7 @@ from vpp.demo.terms import Cell, Term
 from vpp.demo.values import Row
 
 Floats = NDArray[np.float64]
+F = TypeVar("F")
 
 _WIDEST_SPAN = 20
 _FEWEST_COLUMNS = 3
@@ -125,3 +128,9 @@ def round_between(low: float, high: float, share: float = 0.2) -> float:
     while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
         decimals += 1
     return float(round(middle, decimals)) + 0.0
+
+
+def drawn(weights: dict[F, float], rng: Generator) -> F:
+    """Draw one by weight."""
+    forms, p = list(weights), np.array(list(weights.values()))
+    return forms[int(rng.choice(len(forms), p=p / p.sum()))]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo import classify, mistakes, regress, revise
-from vpp.demo.batch import Batch, Floats
+from vpp.demo.batch import Batch, Floats, drawn
 from vpp.demo.prompt import OptimizerQuestion
 from vpp.demo.read_rule import Reading
 from vpp.demo.rule import Rule
@@ -55,12 +55,6 @@ def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) 
     """Multiply the weights of forms that a word of the text hints at."""
     meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
     return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
-
-
-def drawn(weights: dict[F, float], rng: Generator) -> F:
-    """Draw a form by weight."""
-    forms, p = list(weights), np.array(list(weights.values()))
-    return forms[int(rng.choice(len(forms), p=p / p.sum()))]
 
 
 # --- labels -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.batch import Batch, Floats, drawn, round_between, round_to
 from vpp.demo.rule import All, Any, Case, Condition, Is, Pattern, Rule
 from vpp.demo.terms import (
     EVEN,
@@ -252,11 +252,10 @@ def patterns(batch: Batch, rng: Generator) -> Rule | None:
 def a_property(batch: Batch, rng: Generator) -> Split | None:
     if batch.length < 1:
         return None
-    kind = (
-        int(rng.choice(4, p=[0.3, 0.35, 0.15, 0.2])) if batch.whole_numbers else int(rng.choice(4, p=[0, 0.6, 0, 0.4]))
-    )
-    makers: tuple[Callable[[Batch, Generator], Split | None], ...] = (_divisible, _bounded, _containing, _arranged)
-    return makers[kind](batch, rng)
+    makers: dict[Callable[[Batch, Generator], Split | None], float] = {_bounded: 0.35, _arranged: 0.2}
+    if batch.whole_numbers:
+        makers |= {_divisible: 0.3, _containing: 0.15}
+    return drawn(makers, rng)(batch, rng)
 
 
 def _quantity(batch: Batch, rng: Generator) -> Term:
@@ -320,9 +319,6 @@ def _arranged(batch: Batch, rng: Generator) -> Split | None:
     uniform = [Is(Tally(WHOLE, check), Compare("=", Number(0.0))) for check in (EVEN, ODD)]
     choices: list[Condition] = [Pattern(kind, WHOLE) for kind in kinds]
     choices += [Is(first, Compare(">", second)), *uniform, Is(first, Compare("=", second))]
-    if batch.length > 1:
-        ends = sorted(rng.permutation(batch.length)[:2])
-        choices.append(Is(_item(batch, int(ends[0])), Compare(">", _item(batch, int(ends[1])))))
     return split(batch, choices[int(rng.integers(len(choices)))])
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo import classify, regress
-from vpp.demo.batch import Batch, round_to
-from vpp.demo.candidates import LABEL_HINTS, NUMBER_HINTS, drawn, hinted
+from vpp.demo.batch import Batch, drawn, round_to
+from vpp.demo.candidates import LABEL_HINTS, NUMBER_HINTS, hinted
 from vpp.demo.optimizer import generator, write, written
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.rule import Case, Is, Rule
@@ -20,6 +20,8 @@ F = TypeVar("F")
 _ROWS = 10
 _LENGTH = 4
 """Length of a made-up sequence."""
+_TRIES = 8
+"""Most rules drawn until one has a condition."""
 _COLDEST = 0.2
 """Lowest effective temperature of the choice of a form."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -41,8 +43,9 @@ def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> 
         letter = Holds(_LETTERS[int(rng.integers(len(_LETTERS)))])
         return Rule((Case(Is(Cell(worded[int(rng.integers(len(worded)))]), letter), labels[0]),), labels[-1])
     batch = Batch(_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
-    weights = hinted(classify.families(batch), LABEL_HINTS, question.rule)
-    return drawn(_sharpened(weights, temperature), rng)(batch, rng)
+    weights = _sharpened(hinted(classify.families(batch), LABEL_HINTS, question.rule), temperature)
+    rules = (drawn(weights, rng)(batch, rng) for _ in range(_TRIES))
+    return next((rule for rule in rules if rule is not None and rule.cases), None)
 
 
 def _number_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from vpp.demo.batch import Batch, Floats, round_between
 from vpp.demo.regress import least_squares
 from vpp.demo.rule import All, Any, Condition, Is, Not, Rule
-from vpp.demo.terms import Arithmetic, Compare, Function, Number, Term
+from vpp.demo.terms import Arithmetic, Compare, Number, Term
 
 _MOST_BOUNDS = 6
 
@@ -112,23 +112,6 @@ def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule
     """Refit the formula's coefficients to the selected rows."""
     if not isinstance(rule.otherwise, Term):
         return None
-    basis = [_turned(part, rng) for _, part in parts_of(rule.otherwise) if part is not None]
+    basis = [part for _, part in parts_of(rule.otherwise) if part is not None]
     term = least_squares(batch, list(dict.fromkeys(basis)), selected, int(rng.choice([2, 3, 3])))
     return None if term is None else replace(rule, otherwise=term)
-
-
-def _turned(part: Term, rng: Generator) -> Term:
-    """Move a wave's rate and shift a little; return any other part unchanged."""
-    if not isinstance(part, Function):
-        return part
-    moved: list[Term] = []
-    for weight, inner in parts_of(part.argument):
-        scale = 0.05 * abs(weight) if inner is not None else 0.15
-        number = float(round(weight + scale * rng.standard_normal(), 2))
-        moved.append(
-            Number(number) if inner is None else inner if number == 1 else Arithmetic("*", Number(number), inner)
-        )
-    result = moved[0]
-    for term in moved[1:]:
-        result = Arithmetic("+", result, term)
-    return Function(part.name, result)
