@@ -140,13 +140,13 @@ def number_ideas(request: Request) -> list[Idea]:
     families = request.some_of(regress.families(batch), NUMBER_HINTS)
     fresh = [family(batch, selected, rng) for family in families]
     ideas = [
-        _number_idea(batch, rule, selected, "A formula of another form") for rule in fresh if _is_sane(batch, rule)
+        _number_idea(batch, rule, selected, "A formula of another form") for rule in fresh if _is_sane(rule, batch)
     ]
     if current is not None:
         refitted = revise.refitted(current, batch, selected, rng)
         words = "The same formula with other coefficients"
         near = [_number_idea(batch, current, selected, "I keep the rule: it", _NEAR_NUMBERS)]
-        if _is_sane(batch, refitted):
+        if _is_sane(refitted, batch):
             near.append(_number_idea(batch, refitted, selected, words, _NEAR_NUMBERS))
         ideas = near + ideas
     return ideas or [Idea(Rule((), regress.mean(batch)), 0.0, "I see no form here, so I take the mean.")]
@@ -160,7 +160,7 @@ def _selected(request: Request) -> Floats:
     return np.isin(np.arange(size), chosen).astype(float)
 
 
-def _is_sane(batch: Batch, rule: Rule | None) -> TypeGuard[Rule]:
+def _is_sane(rule: Rule | None, batch: Batch) -> TypeGuard[Rule]:
     """Return whether the rule misses no row by more than `_REACH` ranges of the targets."""
     if rule is None:
         return False

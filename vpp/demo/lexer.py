@@ -155,7 +155,7 @@ class Cursor:
         exact = [text for text in texts if self.text.startswith(text, self.here.start)]
         return next((text for text in (*exact, *texts) if self.take_text(text)), None)
 
-    def attempt(self, read: "Callable[[Cursor], T | None]") -> T | None:
+    def attempt(self, read: "Callable[[Cursor], T]") -> T | None:
         """Call a grammar function; move the cursor back if it returns None."""
         mark = self.position
         self._depth += 1
@@ -169,7 +169,7 @@ class Cursor:
             self.position = mark
         return result
 
-    def first(self, *readers: "Callable[[Cursor], T | None]") -> T | None:
+    def first(self, *readers: "Callable[[Cursor], T]") -> T | None:
         """Call grammar functions in turn; return the first result."""
         for read in readers:
             result = self.attempt(read)

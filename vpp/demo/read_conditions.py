@@ -167,13 +167,13 @@ def _value(cursor: Cursor) -> str | float | None:
     return cursor.first(_separate_number, _words) if quoted is None else quoted.plain
 
 
-def _separate_number(cursor: Cursor) -> float | None:
+def _separate_number(cursor: Cursor) -> str | float | None:
     value = number(cursor)
     is_part_of_word = cursor.here.kind == "word" and cursor.here.start == cursor.before.end
     return None if is_part_of_word else value
 
 
-def _words(cursor: Cursor) -> str | None:
+def _words(cursor: Cursor) -> str | float | None:
     """Read the words of a category up to one that belongs to the rule; a column's name is no category."""
     start, end = cursor.here.start, -1
     mark = cursor.position

@@ -47,7 +47,7 @@ def _part(cursor: Cursor) -> Items | None:
     count = cursor.attempt(number) if side else None
     if side is None or count is None or not 0 < count < 1000 or not cursor.take(NOUNS):
         return None
-    cursor.attempt(source)
+    source(cursor)
     return Items((), None, int(count)) if side == "first" else Items((), -int(count), None)
 
 
@@ -57,7 +57,7 @@ def _whole(cursor: Cursor) -> Items | None:
     cursor.take("the")
     if not cursor.take(NOUNS):
         return None
-    return cursor.attempt(source) or WHOLE
+    return source(cursor)
 
 
 def _listed(cursor: Cursor) -> Items | None:
@@ -72,6 +72,11 @@ def _listed(cursor: Cursor) -> Items | None:
     return Items(tuple(names)) if names else None
 
 
-def source(cursor: Cursor) -> Items | None:
-    """Read `in the sequence` or `among a, b and c`."""
+def source(cursor: Cursor) -> Items:
+    """Read `in the sequence` or `among a, b and c`; without such words it is the whole sequence."""
+    named = cursor.attempt(_named_source)
+    return named or WHOLE
+
+
+def _named_source(cursor: Cursor) -> Items | None:
     return cursor.attempt(items) if cursor.take("in|of|among") else None

@@ -149,7 +149,9 @@ def _outcome(cursor: Cursor) -> Outcome | None:
     cursor.take("then|always")
     if not cursor.attempt(_target_is):
         cursor.take(_SAYS)
-    return cursor.attempt(_label) if cursor.labels else cursor.first(_working, term)
+    if cursor.labels:
+        return cursor.attempt(_label)
+    return cursor.first(_working, term)
 
 
 def _target_is(cursor: Cursor) -> bool | None:

@@ -121,7 +121,7 @@ def _phrase(cursor: Cursor) -> Term | None:
 def _distinct(cursor: Cursor) -> Term | None:
     if not cursor.take("number of distinct") or not cursor.take(NOUNS):
         return None
-    return Fold("distinct", cursor.attempt(source) or WHOLE)
+    return Fold("distinct", source(cursor))
 
 
 def _number_of(cursor: Cursor) -> Term | None:
@@ -132,7 +132,7 @@ def _item(cursor: Cursor) -> Term | None:
     word = cursor.take("|".join(_ORDINALS))
     if word is None or not cursor.take(NOUNS):
         return None
-    return Item(cursor.attempt(source) or WHOLE, _ORDINALS[word])
+    return Item(source(cursor), _ORDINALS[word])
 
 
 def _extreme(cursor: Cursor) -> Term | None:
@@ -140,7 +140,7 @@ def _extreme(cursor: Cursor) -> Term | None:
     word = cursor.take("largest|smallest")
     if word is None or not cursor.take(NOUNS):
         return None
-    return Fold(_FOLDS[word], cursor.attempt(source) or WHOLE)
+    return Fold(_FOLDS[word], source(cursor))
 
 
 def _fold(cursor: Cursor) -> Term | None:
@@ -189,7 +189,7 @@ def _bracketed(cursor: Cursor, part: Callable[[Cursor], P | None]) -> tuple[P, .
 def tally(cursor: Cursor) -> Tally | None:
     """Read counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
     check = cursor.first(_kind, _equal, _qualified)
-    return None if check is None else Tally(cursor.attempt(source) or WHOLE, check)
+    return None if check is None else Tally(source(cursor), check)
 
 
 def _kind(cursor: Cursor) -> Check | None:

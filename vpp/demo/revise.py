@@ -54,7 +54,9 @@ def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
     """Yield the comparison with every constant between two values of the batch."""
     values = batch.values(bound.term)
     for low, high in pairwise(np.unique(values[~np.isnan(values)])):
-        yield replace(bound, check=replace(bound.check, other=Number(round_between(float(low), float(high)))))
+        if isinstance(bound.check, Compare):
+            constant = Number(round_between(float(low), float(high)))
+            yield replace(bound, check=replace(bound.check, other=constant))
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
