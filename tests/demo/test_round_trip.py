@@ -2,19 +2,22 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
+from tests.demo.asking import BINARY
+from tests.demo.test_reading import CONDITIONS, EVEN_SUM, HAS_ZERO
 from vpp.demo import classify, mistakes, regress, revise
 from vpp.demo.batch import Batch
 from vpp.demo.lexer import RESERVED
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
 from vpp.demo.values import Row, Value
-from vpp.demo.write_rule import say_rule
+from vpp.demo.write_rule import Unsayable, say_rule
 
 ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
@@ -131,3 +134,13 @@ def test_rules_on_a_sequence_in_one_cell_are_read_back(length: int, seed: int) -
     batch = Batch(rows[:10], tuple(str(int(label)) for label in rng.integers(2, size=10)))
     for rule in label_rules(batch, rng):
         assert_read_back(rule, rows, "You are designed to do binary classification: predict label.", ("0", "1"))
+
+
+def test_a_rule_that_a_person_wrote_is_written_with_the_same_meaning() -> None:
+    conditions = [f"Output 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]
+    rows = tuple(Row(dict(zip("abcd", map(float, cells), strict=True))) for cells in np.ndindex(3, 3, 3, 3))
+    for text in (*EVEN_SUM, *HAS_ZERO, *conditions):
+        rule = read_rule(f"{BINARY} {text}", tuple("abcd"), ("0", "1")).rule
+        assert rule is not None
+        with suppress(Unsayable):
+            assert_read_back(rule, rows, BINARY, ("0", "1"))
