@@ -50,10 +50,8 @@ def test_what_is_drawn_is_read_back(
     assert f"{sentence} {text}"[reading.start :] == text
 
 
-def test_draws_vary_with_the_seed_and_depend_on_the_request_alone() -> None:
-    drawn = [write(DIGITS, ("0", "1"), seed) for seed in range(200)]
-    assert drawn == [write(DIGITS, ("0", "1"), seed) for seed in range(200)]
-    assert len(set(drawn)) > 100
+def test_draws_vary_with_the_seed() -> None:
+    assert len({write(DIGITS, ("0", "1"), seed) for seed in range(200)}) > 100
 
 
 def test_the_forms_follow_the_kinds_of_the_columns() -> None:

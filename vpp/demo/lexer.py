@@ -90,7 +90,7 @@ class Cursor:
         self.labels = sorted(labels, key=len, reverse=True)
         """Labels, the longest first; empty if the answer is a number."""
         self.target = target
-        """Name of the target, if the text tells it; else empty."""
+        """Name of the target, if the text gives it; else empty."""
         self.subject: Term | None = None
         """Last term that was checked, for `the sum is even and at most 26`."""
         self._steps = 0
