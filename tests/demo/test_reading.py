@@ -109,6 +109,7 @@ CONDITIONS = [
     ("b is an even number and a is not an odd number", {"2 4 0 0": "1", "1 4 0 0": "0", "2 3 0 0": "0"}),
     ("a - b is more than c", {"9 1 7 0": "1", "9 1 8 0": "0"}),
     ("a is b or c is the sum of a and b", {"5 5 0 0": "1", "5 1 6 0": "1", "5 1 5 0": "0"}),
+    ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),
     ("a is 5 or more", {"5 0 0 0": "1", "4 0 0 0": "0"}),
 ]
 
@@ -199,6 +200,8 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         f"{BINARY} The decision boundary is a circle.",
         "Output 1 if a is even and the moon is full, and 0 otherwise.",
         "Unless a is 3, output 1 and 0 otherwise.",
+        "If a is neither 3 nor 4, output 1; otherwise output 0.",
+        "If a is lower than most, output 1; otherwise output 0.",
         "Output 1, and 0 otherwise.",
     ):
         assert read_rule(text, DIGITS, ("0", "1")).rule is None, text

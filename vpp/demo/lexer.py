@@ -183,10 +183,10 @@ _WORDS = """
     contains decreasing descending different digit digits distance distinct divided divisible does each eight either
     else equal equals even every exactly exp fewer fifth first five for four fourth from greater if in increasing
     input integer integers is label larger largest last leaves length less list log mean missing more multiple
-    multiply neighbors neighbours nine no none not number numbers odd of one or order origin otherwise output
-    palindrome point predict product range remainder repeated return s same say second sequence seven seventh sin
-    six sixth smaller smallest sqrt strictly sum ten text than that the then there third three to total two under
-    value values when y zero
+    multiply neighbors neighbours neither nine no none nor not number numbers odd of one or order origin otherwise
+    output over palindrome point predict product range remainder repeated return s same say second sequence seven
+    seventh sin six sixth smaller smallest sqrt strictly sum ten text than that the then there third three to total
+    two under value values when y zero
 """
 
 RESERVED = frozenset(_WORDS.split())

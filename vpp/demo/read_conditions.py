@@ -73,7 +73,11 @@ def _elided(cursor: Cursor) -> Condition | None:
 
 _COPULA = "is|are"
 _VERBS = f"{_COPULA}|contains|does not|{COMPARISONS}"
-_ENDS_TEXT = "and|or|then|otherwise|else|if|when|output|predict|answer|return|say|is|are|but|not|the|in|of|to|than"
+_ENDS_TEXT = (
+    "and|or|nor|neither|both|then|otherwise|else|if|when|unless|because|while|output|predict|answer|return|say|is|are|but"
+    "|not|only|the|in|of|to|than|at|by|with|as|that|which|from|about|more|less|fewer|greater|larger|smaller|higher|lower"
+)
+"""Words that no unquoted category holds, so that a wording which cannot be read is no category."""
 
 
 def _judgement(cursor: Cursor) -> Check | None:

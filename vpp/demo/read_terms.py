@@ -221,7 +221,7 @@ def _qualified(cursor: Cursor) -> Check | None:
 _SIGNS = {
     ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
     "<=": "<=", "at most": "<=", "less than or equal to": "<=", "no more than": "<=",
-    ">": ">", "greater than": ">", "more than": ">", "larger than": ">", "above": ">",
+    ">": ">", "greater than": ">", "more than": ">", "larger than": ">", "above": ">", "over": ">",
     "<": "<", "less than": "<", "smaller than": "<", "below": "<", "under": "<",
     "=": "=", "equal to": "=", "equals": "=", "!=": "!=",
 }  # fmt: skip
