@@ -1,10 +1,11 @@
-"""The learner: true, short explanations in the asked form, and honest guesses."""
+"""The learner: true, short explanations in the requested form, honest guesses, and several inputs in one question."""
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION, learner_prompt
-from vpp.demo.learner import answer, write
-from vpp.demo.prompt import LearnerQuestion, read_prompt
+from tests.demo.asking import BINARY, REGRESSION, body, learner_prompt, optimizer_prompt, pack_prompt
+from vpp.demo import chat
+from vpp.demo.learner import answer, write, write_pack
+from vpp.demo.prompt import LearnerQuestion, PackQuestion, read_prompt
 from vpp.llm.answers import parse_label
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
@@ -12,8 +13,7 @@ ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 
 def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -> str:
     question = read_prompt(learner_prompt(hypothesis, row, labels))
-    assert isinstance(question, LearnerQuestion)
-    assert (question.rule, question.input, question.labels) == (hypothesis, row, labels)
+    assert question == LearnerQuestion(hypothesis, row, labels)
     return write(answer(question))
 
 
@@ -26,22 +26,33 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
          "The sum 3 + 4 + 0 + 7 is 14, which is not odd, so the rule gives 1."),
         ("Output 1 if a > 2 and b <= 9, and 0 otherwise.",
          "A is 3, which is greater than 2 and b is 4, which is at most 9, so the rule gives 1."),
-        ("Output 0 if there is no 0 in the sequence, and 1 otherwise.",
+        ("Output 0 if a > 2 and b > 9, and 1 otherwise.", "B is 4, which is not greater than 9, so the rule gives 1."),
+        ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.",
+         "A is 3, which is not greater than 5 and b is 4, which is not greater than 9, so the rule gives 1."),
+        ("Output 0 if there are no 0s in the sequence, and 1 otherwise.",
          "The number of 0s is 1, which is not equal to 0, so the rule gives 1."),
-        ("Output 1 if some integer is 0, and 0 otherwise.",
-         "The number of 0s is 1, which is at least 1, so the rule gives 1."),
-        ("Output 0 if every integer is positive, and 1 otherwise.", "0 is not greater than 0, so the rule gives 1."),
+        ("Output 0 if every integer is above 0, and 1 otherwise.",
+         "The number of numbers that are not greater than 0 is 1, which is not equal to 0, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
          "It is not so that the numbers are in ascending order in 3 4 0 7, so the rule gives 1."),
+        ("Output 1 if a, b and c are not in ascending order, and 0 otherwise.",
+         "I worked through the rule case by case; it gives 1."),
+        ("Output 1 if a is not missing, and 0 otherwise.", "A is 3, which is not missing, so the rule gives 1."),
+        ("Output 0 if e > 2, and 1 otherwise.",
+         "The rule says nothing that I can read, so 0 is only a guess."),
         ("Always output 1.", "The rule gives 1 for every input."),
     ],
 )  # fmt: skip
 def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> None:
-    assert say(f"{BINARY} {rule}") == f"Explanation: {explanation}\nOutput: 1"
+    assert say(f"{BINARY} {rule}").partition("\n")[0] == f"Explanation: {explanation}"
 
 
-def test_a_formula_is_shown_with_its_inputs() -> None:
-    assert say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ()) == "Explanation: 3.1x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
+def test_a_formula_is_shown_with_its_inputs_and_guessed_without_them() -> None:
+    said = say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ())
+    assert said == "Explanation: 3.1 * x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
+    said = say(f"{REGRESSION} y = 3 * sin(x) + 4.", "x: missing", ())
+    assert said == "Explanation: 3 * sin(x) + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
+    assert say(f"{REGRESSION} y = 2.", "x: 1", ()) == "Explanation: The rule gives 2.\nOutput: 2"
 
 
 @pytest.mark.parametrize(("labels", "guess"), [(("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")])
@@ -50,38 +61,19 @@ def test_an_unreadable_rule_gets_an_honest_guess(labels: tuple[str, ...], guess:
     assert said == f"Explanation: The rule says nothing that I can read, so {guess} is only a guess.\nOutput: {guess}"
 
 
-def test_a_rule_read_in_part_says_so() -> None:
+def test_a_rule_read_in_part_and_a_missing_cell_are_named() -> None:
     said = say(f"{BINARY} If the moon is full, output 0. Otherwise, output 1.")
     assert said.endswith("Part of the rule I could not read.\nOutput: 1")
-
-
-def test_a_missing_cell_is_named() -> None:
     said = say(f"{BINARY} Output 1 if a > 2, and 0 otherwise.", "a: missing\nb: 4")
-    assert said == (
-        "Explanation: A is missing, so it cannot be said whether it is greater than 2, so the rule gives 0.\nOutput: 0"
-    )
+    assert said.startswith("Explanation: A is missing, so it cannot be said whether it is greater than 2, so the rule")
 
 
-def test_a_formula_that_cannot_be_worked_out_is_guessed() -> None:
-    said = say(f"{REGRESSION} y = 3x + 4.", "x: missing", ())
-    assert said == "Explanation: 3x + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
+ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: nan", "a: \\n", "x" * 9999,
+            "a: " + "1 " * 5000)  # fmt: skip
 
 
 def test_no_input_breaks_the_learner() -> None:
-    rows = (
-        "",
-        "no colon at all",
-        ":",
-        "a:",
-        ": 3",
-        "a: b: c",
-        "a: 1e999",
-        "a: nan",
-        "a: \\n",
-        "x" * 9999,
-        "a: " + "1 " * 5000,
-    )
-    for row in rows:
+    for row in ODD_ROWS:
         for rule in ("Output 1 if the sum of the integers is even, and 0 otherwise.", "Output 1 if a > 3."):
             text = write(answer(LearnerQuestion(f"{BINARY} {rule}", row, ("0", "1"))))
             parsed = parse_label(text, ("0", "1"))
@@ -91,11 +83,7 @@ def test_no_input_breaks_the_learner() -> None:
 
 
 def test_a_rule_may_hold_fences_and_headings() -> None:
-    hypothesis = f"{BINARY} Output 1 if a is 3, and 0 otherwise. Input:\nCorrect outputs: none\n```\nInput:"
-    question = read_prompt(learner_prompt(hypothesis, ROW, ("0", "1")))
-    assert isinstance(question, LearnerQuestion)
-    assert question.input == ROW
-    assert question.rule == hypothesis
+    say(f"{BINARY} Output 1 if a is 3, and 0 otherwise. Input:\nCorrect outputs: none\n```\nInput:")
 
 
 PUBLISHED = """You are the model.
@@ -119,3 +107,58 @@ def test_a_users_own_template_is_read_by_its_headings() -> None:
     question = read_prompt(PUBLISHED)
     assert isinstance(question, LearnerQuestion)
     assert answer(question).output == "1"
+
+
+# --- several inputs -----------------------------------------------------------------------------------------
+
+ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
+EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
+
+
+def pack(rule: str = EVEN, rows: tuple[str, ...] = ROWS, labels: tuple[str, ...] = ("0", "1")) -> PackQuestion:
+    question = read_prompt(pack_prompt(rule, rows, labels))
+    assert question == PackQuestion(rule, tuple((str(at), row) for at, row in enumerate(rows, 1)), labels)
+    return question
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "labels"),
+    [
+        (EVEN, ROWS, ("0", "1")),
+        (f"{REGRESSION} y = 2x + 1.", ("x: 3", "x: missing", "x: -1e3"), ()),
+        ("Look deep inside yourself.", ROWS, ("no", "yes")),
+    ],
+)
+def test_each_input_is_answered_as_if_it_were_alone(rule: str, rows: tuple[str, ...], labels: tuple[str, ...]) -> None:
+    expected = []
+    for number, row in enumerate(rows, 1):
+        given = answer(LearnerQuestion(rule, row, labels))
+        expected += [f"Explanation [{number}]: {given.explanation}", f"Output [{number}]: {given.output}"]
+    assert write_pack(pack(rule, rows, labels)).split("\n") == expected
+
+
+def test_a_column_that_is_called_like_a_number_makes_no_pack() -> None:
+    say(EVEN, "[1]: 4\n[2]: 5")
+    pack(rows=("[2]: 4\n[3]: 5", "[2]: 1\n[3]: 5"))
+
+
+def respond(*contents: str) -> str:
+    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
+    return chat.respond(chat.read_request(chat.json.dumps(body("") | {"messages": messages}).encode()))
+
+
+def test_a_complaint_is_answered_for_the_inputs_it_names() -> None:
+    asked = pack_prompt(EVEN, ROWS, ("0", "1"))
+    said = respond(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is none\n[9]: no\nAnswer again.")
+    assert [line for line in said.split("\n") if line.startswith("Output")] == ["Output [2]: 0"]
+    assert respond(asked).count("Output [") == 3
+
+
+def test_the_last_question_of_a_conversation_is_answered() -> None:
+    first = optimizer_prompt(f"{BINARY} Always output 1.", ROWS, ["1"] * 3, ["1", "0", "1"], ("0", "1"))
+    second = optimizer_prompt(f"{BINARY} Always output 0.", ROWS, ["0"] * 3, ["0", "0", "0"], ("0", "1"))
+    alone = respond(second)
+    assert alone.endswith("New rule:\nAlways output 0.")
+    assert respond(first) != alone
+    assert respond(first, "New rule: Always output 0.", second) == alone
+    assert respond(first, "New rule: …", second, "hm", "That answer could not be read: nothing. Answer again.") == alone

@@ -1,4 +1,4 @@
-"""The reader: quoted particles, rewordings, unreadable and hostile texts."""
+"""The reader: documented wordings, unreadable and hostile texts."""
 
 import time
 
@@ -23,35 +23,27 @@ def digits(numbers: str) -> str:
 
 
 EVEN_SUM = [
-    # the paper, appendix "Verbatim Particle Examples"
-    "The input is a sequence of $4$ integers. You need to output the class label: an integer in the set \\{0, 1\\}. "
-    "The class label is $1$ if the sum of the integers in the sequence is even, and $0$ otherwise.",
-    "The input is a sequence of 4 integers. You need to output the class label: an integer in the set {0, 1}. "
-    "The class label is 1 if the digit sum is even, and 0 otherwise.",
-    # rewordings
-    "The class label is 1 if the digit sum of the sequence is even, and 0 otherwise.",
+    "The class label is 1 if the sum of the integers in the sequence is even, and 0 otherwise.",  # the paper
     "Output 1 if the sum of a, b, c and d is even, and 0 otherwise.",
     "If a + b + c + d is even then output 1, else output 0.",
-    "Predict 0 when the total of all the numbers is odd; in all other cases predict 1.",
-    "- If the sum of the digits is not odd: 1\n- Otherwise: 0",
-    "Return 1 if and only if the number of odd digits is 0, 2 or 4; return 0 otherwise.",
-    "**If** the sum of the integers is an even number, the label is 1; otherwise, the label is 0.",
-    "1. If the sum of the values leaves a remainder of 1 when divided by 2, answer 0.\n2. Otherwise, answer 1.",
+    "Predict 0 when the total of all the numbers is odd; otherwise predict 1.",
+    "- If the sum of the digits is not odd, answer 1.\n- Otherwise, answer 0.",
+    "If the sum of the integers is an even number, the label is 1; otherwise, the label is 0.",
+    "1. If the sum of the values leaves a remainder of 1 when divided by 2, return 0.\n2. Otherwise, return 1.",
+    "The label is 1 if the sum is even.",
+    "If a plus b plus c plus d is divisible by 2, say 1.",
 ]
 HAS_ZERO = [
-    # the paper
-    "The model takes a sequence of $4$ integers as input and outputs a class label: $1$ if the sequence contains at "
-    "least one $0$; $0$ if the sequence does not contain any $0$s.",
-    # rewordings
     "The class label is 1 if any of the integers is 0, otherwise 0.",
     "If a is 0 or b is 0 or c is 0 or d is 0, output 1. Otherwise output 0.",
     "Output 1 when at least one of a, b, c and d equals zero; otherwise 0.",
     "If the product of the integers is 0, the label is 1; otherwise the label is 0.",
     "Output 0 if the sequence contains no 0s, and 1 otherwise.",
+    "Output 1 if the sequence contains a 0, and 0 otherwise.",
     "Output 0 if all of the integers are greater than 0, and 1 otherwise.",
     "If the smallest integer is 0, output 1, otherwise output 0.",
-    "Predict 1 if there is a zero in the sequence; otherwise predict 0.",
-    "Predict 1 if the number of zeros is at least one. Otherwise, predict 0.",
+    "Predict 1 if there is at least one 0 in the sequence; otherwise predict 0.",
+    "Predict 1 if the number of 0s is at least one. Otherwise, predict 0.",
 ]
 
 
@@ -66,27 +58,17 @@ def test_every_wording_of_a_rule_on_digits_is_read() -> None:
 
 
 CIRCLES = [
-    # the paper
-    "You are designed to do binary classification. The input is a 2D point (x_1, x_2); you need to output the class "
-    "label, i.e., an integer in the set {0, 1}. The decision boundary is a circle centered at the origin (0,0) with a "
-    "radius of approximately 0.615. If the distance from the origin to the input point, calculated as "
-    "√(x_1² + x_2²), is less than or equal to the radius, output 1; otherwise, output 0.",
-    "You are designed to do binary classification. The input is a 2D point $(x_1, x_2)$; you need to output the class "
-    "label, i.e., an integer in the set \\{0, 1\\}. The decision boundary is a circle centered at the origin $(0,0)$ "
-    "with a radius of approximately $0.615$. If the distance from the origin to the input point, calculated as "
-    "$\\sqrt{x_1^2 + x_2^2}$, is less than or equal to the radius, output $1$; otherwise, output $0$.",
-    # rewordings
-    "The decision boundary is a circle. Output 1 if x1^2 + x2^2 <= 0.378, and 0 otherwise.",
-    "Output 0 if sqrt(x1**2 + x2**2) > 0.615, otherwise output 1.",
-    "Output 1 if the distance from (0, 0) to the point (x_1, x_2) is below 0.615; else 0.",
+    "Output 1 if the distance from the origin to the point (x1, x2) is at most 0.615, and 0 otherwise.",
+    "The decision boundary is a circle. Output 1 if the distance from (0, 0) to (x1, x2) is below 0.615; else 0.",
+    "Output 1 if x1^2 + x2^2 <= 0.378, and 0 otherwise.",
+    "Output 0 if √(x1**2 + x2**2) > 0.615, otherwise output 1.",
 ]
 
 
-def test_circles_are_read_by_name_or_by_position() -> None:
+def test_circles_are_read() -> None:
     for text in CIRCLES:
-        for first, second in (("x1", "x2"), ("x_1", "x_2"), ("east", "north"), ("x", "y")):
-            for (x, y), expected in (((0.3, -0.2), "1"), ((0.6, 0.6), "0"), ((-0.61, 0.0), "1")):
-                assert answer(text, f"{first}: {x}\n{second}: {y}") == expected, (text, first)
+        for (x, y), expected in (((0.3, -0.2), "1"), ((0.6, 0.6), "0"), ((-0.61, 0.0), "1")):
+            assert answer(f"{BINARY} {text}", f"x1: {x}\nx2: {y}") == expected, text
 
 
 def rule_for_digits(condition: str) -> str:
@@ -95,32 +77,39 @@ def rule_for_digits(condition: str) -> str:
 
 CONDITIONS = [
     ("the sum of the integers is even and at most 26", {"9 8 9 2": "0", "3 4 0 7": "1"}),
+    ("the sum of the integers is even and not above 26", {"9 8 9 2": "0", "3 4 0 7": "1"}),
     ("the sum of the integers is even and no two neighbours are equal", {"2 2 1 1": "0", "2 1 2 1": "1"}),
-    ("the sum of the integers is divisible by 4", {"1 1 1 1": "1", "1 1 1 3": "0"}),
+    ("the sum of the integers is a multiple of 4", {"1 1 1 1": "1", "1 1 1 3": "0"}),
     ("the sum of the integers is even and the sequence contains no 0", {"3 4 0 7": "0", "3 4 1 8": "1"}),
     ("the sequence contains at least two even integers", {"2 4 1 1": "1", "2 1 1 1": "0", "2 2 2 2": "1"}),
     ("the sequence contains exactly two even integers", {"2 4 1 1": "1", "2 2 2 1": "0"}),
-    ("the sum of the first three integers is even", {"1 1 2 5": "1", "1 1 1 2": "0"}),
+    ("the sequence does not contain an even integer", {"1 1 1 1": "1", "2 2 2 1": "0"}),
+    ("the average of the first three integers is 1", {"1 1 1 5": "1", "1 1 2 2": "0"}),
     (
-        "the sequence contains exactly two identical integers that are not adjacent and are separated by at least one "
-        "different integer",
+        "the sequence contains exactly two identical integers that are not adjacent",
         {"5 1 5 2": "1", "5 5 1 2": "0", "1 2 3 4": "0", "5 1 5 5": "0"},
     ),
     ("the integers are in ascending order", {"1 2 2 3": "1", "2 1 3 4": "0"}),
+    ("b, c and d are not strictly increasing", {"1 2 2 3": "1", "2 1 3 4": "0"}),
     ("the integers are all different", {"1 2 3 4": "1", "1 2 3 1": "0"}),
     ("the sequence contains a repeated integer", {"1 2 3 4": "0", "1 2 3 1": "1"}),
     ("the first integer is greater than the last integer", {"5 0 0 4": "1", "4 0 0 4": "0"}),
     ("the largest integer is between 5 and 7", {"5 0 0 4": "1", "8 0 0 4": "0", "7 7 1 1": "1"}),
+    ("the range of b, c and d is strictly between 1 and 3", {"5 0 0 2": "1", "8 0 0 3": "0"}),
     ("a is one of 1, 3 or 5 and b > 2", {"3 3 0 0": "1", "3 2 0 0": "0", "2 9 0 0": "0"}),
+    ("a is 1 or 3 or b is 5", {"3 3 0 0": "1", "2 5 0 0": "1", "2 3 0 0": "0"}),
     ("a is even or b is odd and c is 0", {"2 0 1 1": "1", "1 1 0 0": "1", "1 1 1 0": "0"}),
     ("(a is even or b is odd) and c is 0", {"2 0 1 1": "0", "1 1 0 0": "1"}),
     ("not (a is 3)", {"3 0 0 0": "0", "4 0 0 0": "1"}),
     ("the number of integers greater than 5 is at least 2", {"6 7 0 0": "1", "6 5 0 0": "0"}),
+    ("the number of integers that are not even among a, b and c is 1", {"1 2 4 1": "1", "2 2 2 1": "0"}),
     ("the number of distinct integers is 4", {"1 2 3 4": "1", "1 1 2 3": "0"}),
-    ("the sum of a and b exceeds the sum of c and d", {"5 5 1 1": "1", "1 1 5 5": "0"}),
+    ("the sum of a and b is larger than the sum of c and d", {"5 5 1 1": "1", "1 1 5 5": "0"}),
     ("every integer is at least 3", {"3 4 5 6": "1", "3 4 5 2": "0"}),
     ("b is an even number and a is not an odd number", {"2 4 0 0": "1", "1 4 0 0": "0", "2 3 0 0": "0"}),
     ("a - b is more than c", {"9 1 7 0": "1", "9 1 8 0": "0"}),
+    ("a is b or c is the sum of a and b", {"5 5 0 0": "1", "5 1 6 0": "1", "5 1 5 0": "0"}),
+    ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),
     ("a is 5 or more", {"5 0 0 0": "1", "4 0 0 0": "0"}),
 ]
 
@@ -132,63 +121,57 @@ def test_conditions_on_digits() -> None:
 
 
 def test_a_cell_may_hold_the_whole_sequence() -> None:
-    rule = rule_for_digits("the sum of the integers is even and the last one is 7")
+    rule = rule_for_digits("the sum of the integers is even and the last number is 7")
     for cell in ("3 4 0 7", "[3, 4, 0, 7]", "(3,4,0,7)", "3;4;0;7"):
         assert answer(rule, f"digits: {cell}") == "1", cell
 
 
-FORMULAS = [
-    "y = 3x + 4.",
-    "The output is 3 times x plus 4.",
-    "Multiply x by 3 and add 4.",
-    "Predict y as 4 + 3 * x.",
-    "output = 3·x + 4",
-    "Output 3(x + 1) + 1.",
-    "If x is missing, output 5; otherwise output 3x + 4.",
-]
+FORMULAS = {
+    "y = 3x + 4.": 8.5,
+    "The output is 3 times x plus 4.": 8.5,
+    "Multiply x by 3 and add 4.": 8.5,
+    "Output 3(x + 1) + 1.": 8.5,
+    "If x is missing, output 5; otherwise output 3x + 4.": 8.5,
+    "y = 3x^2 + x + 2": 10.25,
+    "Output 2 * sin(x - 1.5) + 2.5.": 2.5,
+    "If x is less than 0, output -2x + 1; otherwise output -x.": -1.5,
+    "Always predict 5.2.": 5.2,
+    "Output x / 3 - 0.5.": 0.0,
+    "Output -(x + 1)^2.": -6.25,
+    "Output 1,250.5.": 1250.5,
+    "Output 2e-3.": 0.002,
+}
 
 
 def test_formulas() -> None:
-    values = {
-        **dict.fromkeys(FORMULAS, 8.5),
-        "y = 3x^2 + x + 2": 10.25,
-        "y = 3x² - x + 2": 7.25,
-        "Output 3 times x squared plus x plus 2.": 10.25,
-        "Output 2 * sin(x - 1.5) + 2.5.": 2.5,
-        "Predict 2 + 3 sin(0).": 2.0,
-        "If x is less than 0, output -2x + 1; otherwise output -x.": -1.5,
-        "Always predict 5.2.": 5.2,
-        "Output x / 3 - 0.5.": 0.0,
-        "Output -(x + 1)^2.": -6.25,
-        "Output 1,250.5.": 1250.5,
-        "Output 2e-3.": 0.002,
-    }
-    for text, expected in values.items():
+    for text, expected in FORMULAS.items():
         assert answer(f"{REGRESSION} {text}", "x: 1.5", ()) == pytest.approx(expected), text
+    assert answer("You are designed to do regression: predict Price. The price is 2x.", "x: 1.5", ()) == 3.0
 
 
 IRIS = ("setosa", "versicolor", "virginica")
-FLOWER = "sepal length (cm): 5\npetal length (cm): {}\npetal width (cm): {}\nplace: {}"
+FLOWER = "sepal length (cm): 5\npetal length (cm): {}\npetal width (cm): {}\nplace: {}\nclass: {}"
 
 
 def test_lists_of_cuts_with_three_labels() -> None:
     for text in (
         "If petal length (cm) is at most 2.45, output setosa. Otherwise, if petal width (cm) is at most 1.75, output "
         "versicolor. Otherwise, output virginica.",
-        "If petal length (cm) <= 2.45: setosa; elif petal width (cm) <= 1.75: versicolor; else: virginica",
-        '- If "petal length (cm)" is 2.45 or less -> setosa\n- If "petal width (cm)" is at most 1.75 -> versicolor\n'
-        "- Otherwise -> virginica",
+        "If Petal Length (cm) <= 2.45, setosa; else if petal width (cm) <= 1.75, versicolor; else virginica",
+        '- If "petal length (cm)" is 2.45 or less, then answer “setosa”.\n- If "petal width (cm)" is at most 1.75, '
+        "answer 'versicolor'.\n- Otherwise, answer virginica.",
         "Output setosa when petal length (cm) is below 2.45. Output virginica when petal width (cm) is above 1.75. "
         "Otherwise output versicolor.",
     ):
         hypothesis = f"You are designed to do multi-class classification: predict target. {text}"
-        for cells, expected in [((1.4, 0.2, "x"), IRIS[0]), ((4.0, 1.3, "x"), IRIS[1]), ((5.5, 2.1, "x"), IRIS[2])]:
-            assert answer(hypothesis, FLOWER.format(*cells), IRIS) == expected, text
+        for cells, expected in [((1.4, 0.2), IRIS[0]), ((4.0, 1.3), IRIS[1]), ((5.5, 2.1), IRIS[2])]:
+            assert answer(hypothesis, FLOWER.format(*cells, "x", "y"), IRIS) == expected, text
 
 
 def test_conditions_on_categories() -> None:
     for condition, place, holds in [
         ("place is Biscoe", "Biscoe", True),
+        ("place is A", "A", True),
         ("place is Biscoe or Dream", "dream", True),
         ("place is one of Biscoe, Dream and Torgersen", "Torgersen", True),
         ('place is not "St. Louis"', "St. Louis", False),
@@ -199,8 +182,10 @@ def test_conditions_on_categories() -> None:
         ("place = Biscoe and petal length (cm) > 3", "Biscoe", True),
         ("place != Biscoe", "Biscoe", False),
         ("petal width (cm) < 0.5 or place is New York", "New York", True),
+        ("class is 1st and place is not New York", "Biscoe", True),
+        ("the place equals Self-employed and class is 1st or 2nd", "self-employed", True),
     ]:
-        row = FLOWER.format(4.0, 1.3, place)
+        row = FLOWER.format(4.0, 1.3, place, "1st")
         given = answer(f"Output a if {condition}; otherwise output b.", row, ("a", "b"))
         assert given == ("a" if holds else "b"), condition
 
@@ -215,14 +200,19 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         f"{BINARY} The decision boundary is a circle.",
         "Output 1 if a is even and the moon is full, and 0 otherwise.",
         "Unless a is 3, output 1 and 0 otherwise.",
+        "If a is neither 3 nor 4, output 1; otherwise output 0.",
+        "If a is lower than most, output 1; otherwise output 0.",
+        "Output 1, and 0 otherwise.",
     ):
         assert read_rule(text, DIGITS, ("0", "1")).rule is None, text
 
 
 def test_an_unread_sentence_of_a_rule_is_remembered() -> None:
-    reading = read_rule(f"{BINARY} If the moon is full, output 1. Otherwise output 0.", DIGITS, ("0", "1"))
-    assert reading.rule is not None
-    assert reading.unread == ("If the moon is full, output 1",)
+    for before, after in (("If the moon is full, output 1.", ""), ("", " Mind the moon.")):
+        text = f"{BINARY} {before} Output 0 if a is 3. Otherwise output 1.{after}"
+        reading = read_rule(text, DIGITS, ("0", "1"))
+        assert reading.rule is not None
+        assert reading.unread == ((before or after).strip(" ."),)
 
 
 def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -> None:
@@ -239,13 +229,12 @@ def test_a_missing_cell_meets_no_condition_but_that_it_is_missing() -> None:
 
 
 HOSTILE = [
-    "(" * 20_000, "if " * 7_000, "if x is " * 3_000 + "3", "-" * 20_000, '"' * 20_000, "“" * 20_000, "`" * 19_999,
+    "(" * 20_000, "if " * 7_000, "if x is " * 3_000 + "3", "-" * 20_000, '"' * 20_000, "“" * 20_000, "'" * 19_999,
     "the sum of " * 2_000, "2^" * 9_000 + "2", "x + " * 5_000 + "x", "output x + " + "x * " * 4_900 + "x",
-    "x squared " + "squared " * 2_400, "if not " * 3_000 + "x > 3, output 1", "1 " * 10_000, "a" * 20_000,
-    "Output 1 if " + "x > 3 and " * 1_900 + "x > 2, else 0", "if x > 3 then " * 1_500, "The input, " * 1_800,
-    "sin(" * 5_000 + "x", "sin " * 5_000 + "x", "1,000" * 4_000, "\\" * 20_000, "\n" * 20_000, "**" * 10_000,
-    "output 1 if x is " + "a or " * 3_900 + "b", "Multiply x by 2" + " and add 1" * 1_900, "9" * 20_000,
-    "the distance from the origin " * 700, "Let x be " * 2_000, "otherwise, " * 1_800, "-" * 9_999 + "x",
+    "if not " * 3_000 + "x > 3, output 1", "1 " * 10_000, "a" * 20_000, "otherwise, " * 1_800, "-" * 9_999 + "x",
+    "Output 1 if " + "x > 3 and " * 1_900 + "x > 2, else 0", "if x > 3 then " * 1_500, "sin(" * 5_000 + "x",
+    "1,000" * 4_000, "\\" * 20_000, "\n" * 20_000, "9" * 20_000, "the distance from the origin " * 700,
+    "output 1 if x is " + "a or " * 3_900 + "b", "Multiply x by 2" + " and add 1" * 1_900,
 ]  # fmt: skip
 
 

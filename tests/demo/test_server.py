@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION, ROOT, body, learner_prompt, optimizer_prompt, serving
+from tests.demo.asking import BINARY, REGRESSION, ROOT, body, learner_prompt, optimizer_prompt, prior_prompt, serving
 from tests.inference import virtual_time
 from tests.llm.stub import Request
 from tests.processes import asked_of, wait_until
@@ -56,7 +56,8 @@ def test_it_prints_its_base_url_and_lists_its_one_model(server) -> None:
     assert status == 200
     [model] = answer["data"]
     assert (model["id"], model["max_model_len"], model["version"]) == ("demo", 32768, VERSION)
-    assert server.request("GET", "/health")[0] == 200
+    for path, expected in (("/health", 200), ("/v1/nothing", 404), ("/v1/chat/completions", 405)):
+        assert server.request("GET", path)[0] == expected, path
 
 
 def test_a_completion_has_the_protocols_shape(server) -> None:
@@ -78,17 +79,6 @@ def test_an_answer_is_cut_at_max_tokens(server) -> None:
     _, answer, _ = server.chat(learner() | {"max_tokens": 4})
     assert answer["choices"][0]["finish_reason"] == "length"
     assert answer["choices"][0]["message"]["content"] == "Explanation: The sum"
-
-
-def test_a_second_asking_gets_the_same_answer(server) -> None:
-    first = learner()
-    again = dict(first)
-    again["messages"] = [
-        *first["messages"],
-        {"role": "assistant", "content": "hm"},
-        {"role": "user", "content": "There was no Output: line. Answer in exactly the asked form."},
-    ]
-    assert server.say(again) == server.say(first)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +108,6 @@ def test_faulty_requests_get_an_error_in_the_protocols_shape(server, payload, st
     assert answer["error"]["param"] == param
 
 
-def test_unknown_paths_and_methods(server) -> None:
-    assert server.request("GET", "/v1/nothing")[0] == 404
-    assert server.request("GET", "/v1/chat/completions")[0] == 405
-
-
 @pytest.mark.parametrize("content", ["", "hello", "Rule:\n", "Input:\n<<<\n", ">>>\n<<<\n" * 500, "\x00\ud83d"])
 def test_a_message_that_asks_nothing_gets_an_honest_answer(server, content: str) -> None:
     assert "Output: " in server.say(body(content))
@@ -131,7 +116,10 @@ def test_a_message_that_asks_nothing_gets_an_honest_answer(server, content: str)
 def test_answers_are_the_same_in_fresh_processes_and_in_any_order() -> None:
     requests = [optimizer(seed) for seed in range(3)]
     requests += [learner(row=f"a: {at}\nb: 1\nc: 2\nd: 3") for at in range(3)]
-    requests.append(body(learner_prompt(f"{REGRESSION} y = 2x", "x: 3")))
+    requests += [
+        body(learner_prompt(f"{REGRESSION} y = 2x", "x: 3")),
+        body(prior_prompt(BINARY, [("a", "number")], ("0", "1"))),
+    ]
     with serving() as one, serving() as another:
         said = [one.say(request) for request in requests]
         assert said == [another.say(request) for request in reversed(requests)][::-1]
@@ -156,19 +144,13 @@ def waits(options: Options, requests: list[dict[str, Any]]) -> list[float]:
     return [wait_s for _, wait_s in answered(options, requests)]
 
 
-def test_every_answer_waits_for_the_latency_and_calls_wait_side_by_side() -> None:
+def test_answers_wait_for_latency_jitter_and_capacity() -> None:
     assert waits(Options(latency_ms=300), [*[learner()] * 7, optimizer(0)]) == pytest.approx([0.3] * 8)
-
-
-def test_capacity_makes_the_rest_wait() -> None:
-    found = waits(Options(latency_ms=150, capacity=2), [learner()] * 6)
-    assert found == pytest.approx([0.15, 0.15, 0.3, 0.3, 0.45, 0.45])
-
-
-def test_jitter_spreads_the_latency() -> None:
-    found = waits(Options(latency_ms=200, jitter=0.5), [learner()] * 12)
-    assert len(set(found)) == 12
-    assert 0.1 <= min(found) < max(found) <= 0.3
+    waits_of_two = waits(Options(latency_ms=150, capacity=2), [learner()] * 6)
+    assert waits_of_two == pytest.approx([0.15, 0.15, 0.3, 0.3, 0.45, 0.45])
+    spread = waits(Options(latency_ms=200, jitter=0.5), [learner()] * 12)
+    assert len(set(spread)) == 12
+    assert 0.1 <= min(spread) < max(spread) <= 0.3
 
 
 def test_a_connection_sends_at_once_and_waits_for_no_acknowledgement() -> None:
@@ -191,11 +173,8 @@ def test_fail_rate_fails_that_share() -> None:
     assert all("retry-after" in headers for status, _, headers in answers if status == 429)
 
 
-def test_garble_rate_garbles_answers() -> None:
+def test_the_request_alone_decides_whether_its_answer_is_garbled() -> None:
     assert all("Output: 1" not in text for text, _ in answered(Options(garble_rate=1), [learner()] * 10))
-
-
-def test_what_is_garbled_is_decided_by_the_request_alone() -> None:
     questions = [{**learner(), "seed": seed} for seed in range(12)]
     said = answered(Options(garble_rate=0.5), questions)
     assert said == answered(Options(garble_rate=0.5), questions[::-1])[::-1]

@@ -10,16 +10,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.demo.asking import BINARY
 from tests.demo.test_reading import CIRCLES, CONDITIONS, EVEN_SUM, FORMULAS, HAS_ZERO
-from tests.demo.test_round_trip import NAMES, SEEDS, STYLES, TEXTS, label_rules, number_rules
+from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_rules
 from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Kind, Task, Value
 from vpp.demo.batch import Batch
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.write_rule import say_rule
-from vpp.demo.write_terms import Style
 from vpp.llm.answers import RULE_LIMIT
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
@@ -280,10 +278,21 @@ def test_a_rule_that_a_person_would_write_passes() -> None:
         assert_pass(GOOD, templates=templates)
 
 
+PAPERS_ZERO = (
+    "The model takes a sequence of $4$ integers as input and outputs a class label: $1$ if the sequence contains at "
+    "least one $0$; $0$ if the sequence does not contain any $0$s."
+)
+PAPERS_CIRCLE = (
+    "The decision boundary is a circle centered at the origin $(0,0)$ with a radius of approximately $0.615$. If the "
+    "distance from the origin to the input point, calculated as $\\sqrt{x_1^2 + x_2^2}$, is less than or equal to the "
+    "radius, output $1$; otherwise, output $0$."
+)
+
+
 def test_the_papers_particles_and_their_rewordings_pass() -> None:
     of_digits = [f"The class label is 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]
-    assert_pass((DIGITS, rule) for rule in (*EVEN_SUM, *HAS_ZERO, *of_digits))
-    assert_pass((POINTS, rule.removeprefix(BINARY)) for rule in CIRCLES)
+    assert_pass((DIGITS, rule) for rule in (*EVEN_SUM, *HAS_ZERO, *of_digits, PAPERS_ZERO))
+    assert_pass((POINTS, rule) for rule in (*CIRCLES, PAPERS_CIRCLE))
     assert_pass((LINE, rule) for rule in FORMULAS)
 
 
@@ -303,11 +312,10 @@ ROW_PARAMETERS = ("number", "target")
     texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
     labels=st.one_of(st.just([]), st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.casefold)),
     digits=st.booleans(),
-    style=STYLES,
     seed=SEEDS,
 )
 def test_no_rule_of_the_demo_model_is_refused(
-    names: list[str], texts: list[str], labels: list[str], digits: bool, style: Style, seed: int
+    names: list[str], texts: list[str], labels: list[str], digits: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     rows = demo_table(names, texts, digits=digits, rng=rng)
@@ -315,11 +323,10 @@ def test_no_rule_of_the_demo_model_is_refused(
     targets: list[Value] = [labels[int(at)] if labels else float(at) for at in drawn]
     cells = [row(n, targets[n], **{k: shown(v) for k, v in r.cells.items()}) for n, r in enumerate(rows)]
     task: Task = "classification" if labels else "regression"
-    checked = guard(table(task, tuple(cells), target=style.target or "y", classes=tuple(sorted(labels))))
+    checked = guard(table(task, tuple(cells), target="y", classes=tuple(sorted(labels))))
     batch = Batch(rows[:10], tuple(map(str, targets[:10])) if labels else tuple(map(float, targets[:10])))
-    style = replace(style, names=tuple(names))
     for rule in (label_rules if labels else number_rules)(batch, rng):
-        said = say_rule(rule, style)
+        said = say_rule(rule)
         assert checked.fault(said, parent=checked.seed_text) is None, said
 
 

@@ -114,7 +114,7 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(desk: Desk,
     directory = sweep(desk, "stopped")
     for stop in ("SIGTERM", "SIGINT", "ask_to_stop"):
         running = bench(desk, "stopped", "--demo", *SLOW, *TWO)
-        wait_until(lambda: is_at_work(directory, MH), "the second cell is at work")
+        wait_until(lambda: is_at_work(directory, MH, from_step=0), "the second cell is at work")
         if stop == "ask_to_stop":
             directory.ask_to_stop()
         else:

@@ -1,10 +1,12 @@
-"""A batch: rows with their targets and the kinds of their columns; rounding to short numbers."""
+"""A batch: rows with their targets and the kinds of their columns; draws by weight; rounding to short numbers."""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo.rule import Rule
@@ -12,6 +14,7 @@ from vpp.demo.terms import Cell, Term
 from vpp.demo.values import Row
 
 Floats = NDArray[np.float64]
+F = TypeVar("F")
 
 _WIDEST_SPAN = 20
 _FEWEST_COLUMNS = 3
@@ -53,7 +56,7 @@ class Batch:
 
     @cached_property
     def sequential(self) -> bool:
-        """Whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
+        """Return whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
         if any(isinstance(value, tuple) for value in self.rows[0].cells.values()):
             return True
         if len(self.numeric) < max(_FEWEST_COLUMNS, len(self.names)):
@@ -68,7 +71,7 @@ class Batch:
 
     @cached_property
     def whole_numbers(self) -> bool:
-        """Whether all numbers of the sequences are whole."""
+        """Return whether all numbers of the sequences are whole."""
         return all(number == math.floor(number) for row in self.rows for number in row.sequence)
 
     @cached_property
@@ -91,6 +94,11 @@ class Batch:
     def codes(self) -> NDArray[np.int64]:
         """(size,) index of each target in `labels`."""
         return np.array([self.labels.index(str(target)) for target in self.targets])
+
+    @cached_property
+    def everything(self) -> NDArray[np.bool_]:
+        """(size,) True for every row."""
+        return np.ones(self.size, dtype=bool)
 
     @cached_property
     def y(self) -> Floats:
@@ -120,3 +128,9 @@ def round_between(low: float, high: float, share: float = 0.2) -> float:
     while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
         decimals += 1
     return float(round(middle, decimals)) + 0.0
+
+
+def drawn(weights: dict[F, float], rng: Generator) -> F:
+    """Draw one by weight."""
+    forms, p = list(weights), np.array(list(weights.values()))
+    return forms[int(rng.choice(len(forms), p=p / p.sum()))]

@@ -1,13 +1,13 @@
 """Candidates for the optimizer's next rule: the current rule, revisions of it, and rules of other forms."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
 from vpp.demo import classify, mistakes, regress, revise
-from vpp.demo.batch import Batch, Floats
+from vpp.demo.batch import Batch, Floats, drawn
 from vpp.demo.prompt import OptimizerQuestion
 from vpp.demo.read_rule import Reading
 from vpp.demo.rule import Rule
@@ -31,15 +31,6 @@ class Idea:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """The rule that answered the batch."""
-
-    rule: Rule
-    text: str
-    """Sentences of the rule, without the seed sentence and the prior."""
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """Everything that a proposal is made from."""
 
@@ -50,20 +41,20 @@ class Request:
     rng: Generator
 
     @property
-    def current(self) -> Current | None:
-        """Current rule; None if it cannot be read."""
-        if self.reading.rule is None:
-            return None
-        return Current(self.reading.rule, self.question.rule[self.reading.start :].strip())
+    def current(self) -> Rule | None:
+        """Rule that answered the batch; None if it cannot be read."""
+        return self.reading.rule
 
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        """Draw families by weight, times a factor for those that the prior hints at; more at a higher temperature."""
-        text = self.reading.hints.lower()
-        hinted = {family for word, group in hints.items() if word in text for family in group}
-        p = np.array([weight * (_HINTED if family in hinted else 1.0) for family, weight in weights.items()])
-        families = list(weights)
-        count = 1 + int(self.rng.poisson(self.temperature))
-        return [families[int(at)] for at in self.rng.choice(len(families), size=count, p=p / p.sum())]
+        """Draw families by weight; more at a higher temperature."""
+        weights = hinted(weights, hints, self.reading.hints)
+        return [drawn(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
+
+
+def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
+    """Multiply the weights of forms that a word of the text hints at."""
+    meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
+    return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -74,16 +65,12 @@ _STAYING = 2.0
 """Bonus of the current rule, in errors, unless it answers every row alike."""
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
-_LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
-    "circ": (classify.circle,),
-    "radius": (classify.circle,),
-    "ring": (classify.circle,),
-    "distance": (classify.circle,),
-    "line": (classify.line,),
-    "straight": (classify.line,),
-    "threshold": (classify.cuts, classify.levels),
-    "cut-off": (classify.cuts, classify.levels),
-}
+LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
+    "circ": (classify.circle,), "radius": (classify.circle,), "ring": (classify.circle,),
+    "distance": (classify.circle,), "line": (classify.line,), "straight": (classify.line,),
+    "threshold": (classify.cuts,), "cut-off": (classify.cuts,), "even": (classify.pattern,),
+    "odd": (classify.pattern,), "parity": (classify.pattern,), "contain": (classify.pattern,),
+}  # fmt: skip
 
 
 def label_ideas(request: Request) -> list[Idea]:
@@ -96,16 +83,16 @@ def label_ideas(request: Request) -> list[Idea]:
     )
     size = request.batch.size
     if errors == 0:
-        return [Idea(current.rule, 0.0, f"All {size} answers are right, so I keep the rule.")]
+        return [Idea(current, 0.0, f"All {size} answers are right, so I keep the rule.")]
     why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
-    is_informative = len({current.rule.answer(row) for row in request.batch.rows}) > 1
-    unchanged = Idea(current.rule, _label_score(current.rule, errors) + _STAYING * is_informative, why)
-    return [unchanged, *_revisions(request, current.rule), *_new_label_rules(request)]
+    is_informative = len({current.answer(row) for row in request.batch.rows}) > 1
+    unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
+    return [unchanged, *_revisions(request, current), *_new_label_rules(request)]
 
 
 def _new_label_rules(request: Request) -> list[Idea]:
     batch, rng = request.batch, request.rng
-    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), _LABEL_HINTS)]
+    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), LABEL_HINTS)]
     ideas = [_label_idea(request, rule, "A rule of another form") for rule in rules if rule is not None]
     return ideas or [_label_idea(request, Rule((), batch.labels[0]), "The most frequent label")]
 
@@ -138,71 +125,54 @@ _NEAR_NUMBERS = 0.5
 _FEWEST_ROWS = 3
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
-_NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
-    "line": (regress.line, regress.plane),
-    "straight": (regress.line, regress.plane),
-    "parabola": (regress.quadratic,),
-    "quadratic": (regress.quadratic,),
-    "cubic": (regress.cubic,),
-    "polynomial": (regress.quadratic, regress.cubic),
-    "sine": (regress.sine,),
-    "sinus": (regress.sine,),
-    "wave": (regress.sine,),
-    "periodic": (regress.sine,),
-    "oscillat": (regress.sine,),
-}
+NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
+    "line": (regress.line, regress.plane), "straight": (regress.line, regress.plane),
+    "parabola": (regress.quadratic,), "quadratic": (regress.quadratic,), "cubic": (regress.cubic,),
+    "polynomial": (regress.quadratic, regress.cubic), "sine": (regress.sine,), "sinus": (regress.sine,),
+    "wave": (regress.sine,), "periodic": (regress.sine,), "oscillat": (regress.sine,),
+}  # fmt: skip
 
 
 def number_ideas(request: Request) -> list[Idea]:
-    """Return the current formula, refitted versions and formulas of other forms, scored on the selected rows."""
-    look = _look(request)
-    current = request.current
-    near = [] if current is None else _revisited(request, current, look)
-    families = request.some_of(regress.families(request.batch), _NUMBER_HINTS)
-    rules = [family(request.batch, look, request.rng) for family in families]
-    fresh = [
-        _number_idea(request, rule, look, "A formula of another form") for rule in rules if _is_sane(request, rule)
+    """Return the current formula, a refitted version and formulas of other forms, scored on the selected rows."""
+    batch, rng, current = request.batch, request.rng, request.current
+    selected = _selected(request)
+    families = request.some_of(regress.families(batch), NUMBER_HINTS)
+    fresh = [family(batch, selected, rng) for family in families]
+    ideas = [
+        _number_idea(batch, rule, selected, "A formula of another form") for rule in fresh if _is_sane(rule, batch)
     ]
-    mean = Rule((), regress.mean(request.batch))
-    return near + [one for one in fresh if one is not None] or [
-        Idea(mean, 0.0, "I see no form here, so I take the mean.")
-    ]
+    if current is not None:
+        refitted = revise.refitted(current, batch, selected, rng)
+        words = "The same formula with other coefficients"
+        near = [_number_idea(batch, current, selected, "I keep the rule: it", _NEAR_NUMBERS)]
+        if _is_sane(refitted, batch):
+            near.append(_number_idea(batch, refitted, selected, words, _NEAR_NUMBERS))
+        ideas = near + ideas
+    return ideas or [Idea(Rule((), regress.mean(batch)), 0.0, "I see no form here, so I take the mean.")]
 
 
-def _revisited(request: Request, current: Current, look: Floats) -> list[Idea]:
-    refitted = revise.refitted(current.rule, request.batch, look, request.rng)
-    between = None if refitted is None else revise.halfway(current.rule, refitted)
-    ideas = [_number_idea(request, current.rule, look, "I keep the rule: it", _NEAR_NUMBERS)]
-    if _is_sane(request, refitted):
-        ideas.append(_number_idea(request, refitted, look, "The same formula with other coefficients", _NEAR_NUMBERS))
-        ideas.append(_number_idea(request, between, look, "The formula moved half way", _NEAR_NUMBERS))
-    return [one for one in ideas if one is not None]
-
-
-def _look(request: Request) -> Floats:
-    """(size,) weight 1 of the selected rows, else 0; fewer at a higher temperature."""
+def _selected(request: Request) -> Floats:
+    """(size,) weight 1 of the rows to fit to, else 0; fewer at a higher temperature."""
     size = request.batch.size
     share = float(np.clip(1 - request.temperature * request.rng.uniform(0.5, 1.4), 0, 1))
     chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
     return np.isin(np.arange(size), chosen).astype(float)
 
 
-def _is_sane(request: Request, rule: Rule | None) -> bool:
-    """Whether the rule misses no row by more than `_REACH` ranges of the targets."""
+def _is_sane(rule: Rule | None, batch: Batch) -> TypeGuard[Rule]:
+    """Return whether the rule misses no row by more than `_REACH` ranges of the targets."""
     if rule is None:
         return False
-    reach = _REACH * float(np.ptp(request.batch.y)) + 1e-9
-    return bool((np.abs(request.batch.predictions(rule) - request.batch.y) <= reach).all())
+    reach = _REACH * float(np.ptp(batch.y)) + 1e-9
+    return bool((np.abs(batch.predictions(rule) - batch.y) <= reach).all())
 
 
-def _number_idea(request: Request, rule: Rule | None, look: Floats, words: str, bonus: float = 0.0) -> Idea | None:
-    if rule is None:
-        return None
-    y = request.batch.y
-    residuals = np.nan_to_num(request.batch.predictions(rule) - y, nan=float(np.abs(y).max()))[look > 0]
+def _number_idea(batch: Batch, rule: Rule, selected: Floats, words: str, bonus: float = 0.0) -> Idea:
+    residuals = np.nan_to_num(batch.predictions(rule) - batch.y, nan=float(np.abs(batch.y).max()))[selected > 0]
     with np.errstate(over="ignore"):
         mean_square = float((residuals**2).mean())
-    floor = 1e-3 * float(y.var()) + 1e-12
+    floor = 1e-3 * float(batch.y.var()) + 1e-12
     score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * _terms(rule) + bonus
     why = f"{words} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."
     return Idea(rule, score, why)

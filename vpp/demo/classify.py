@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.rule import All, Any, Case, Condition, Every, Is, Pattern, Rule
+from vpp.demo.batch import Batch, Floats, drawn, round_between, round_to
+from vpp.demo.rule import All, Any, Case, Condition, Is, Pattern, Rule
 from vpp.demo.terms import (
     EVEN,
     ODD,
@@ -26,6 +26,7 @@ from vpp.demo.terms import (
     OneOf,
     Tally,
     Term,
+    total,
 )
 
 Mask = NDArray[np.bool_]
@@ -102,7 +103,7 @@ def membership(batch: Batch, name: str, among: Mask) -> Split | None:
 
 def decide(batch: Batch, splits: Sequence[Split]) -> Rule:
     """Return the rule that tests the conditions in turn and answers each with its most frequent label."""
-    left = np.ones(batch.size, dtype=bool)
+    left = batch.everything
     classes = len(batch.labels)
     cases = []
     for one in splits:
@@ -120,8 +121,7 @@ def flipped(one: Split) -> Split:
     """Return the complement of a cut; other splits unchanged."""
     condition = one.condition
     if isinstance(condition, Is) and isinstance(condition.check, Compare) and condition.check.sign == "<=":
-        known = ~one.mask
-        return Split(Is(condition.term, Compare(">", condition.check.other)), known)
+        return Split(Is(condition.term, Compare(">", condition.check.other)), ~one.mask)
     return one
 
 
@@ -151,7 +151,7 @@ def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split
 
 def cuts(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of one to four splits on single columns, each on the rows that the earlier ones leave."""
-    left = np.ones(batch.size, dtype=bool)
+    left = batch.everything
     splits: list[Split] = []
     for _ in range(_depth(batch, rng)):
         one = _best_column(batch, left, rng)
@@ -167,40 +167,6 @@ def _depth(batch: Batch, rng: Generator) -> int:
     return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
 
 
-def levels(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of two cuts of one column."""
-    everything = np.ones(batch.size, dtype=bool)
-    if not batch.numeric:
-        return None
-    few = rng.permutation(len(batch.numeric))[:3]
-    firsts = [(cut(batch, Cell(batch.numeric[at]), everything, rng), Cell(batch.numeric[at])) for at in few]
-    pairs = [(one, term) for one, term in firsts if one is not None]
-    if not pairs:
-        return None
-    first, term = min(pairs, key=lambda pair: _impurity(batch, pair[0].mask, everything))
-    first = _purer_first(batch, first, everything, rng)
-    second = cut(batch, term, ~first.mask, rng)
-    return decide(batch, [first] if second is None else [first, second])
-
-
-def both(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of two conditions on single columns, joined by `and` or `or`."""
-    everything = np.ones(batch.size, dtype=bool)
-    first, second = _best_column(batch, everything, rng), _best_column(batch, everything, rng)
-    if first is None or second is None or first.condition == second.condition:
-        return None
-    sides = [flipped(one) if rng.random() < 0.5 else one for one in (first, second)]
-    return decide(batch, [joined(sides[0], sides[1], rng)])
-
-
-def joined(first: Split, second: Split, rng: Generator) -> Split:
-    """Join two splits by `and` or `or`."""
-    parts = (first.condition, second.condition)
-    if rng.random() < 0.6:
-        return Split(All(parts), first.mask & second.mask)
-    return Split(Any(parts), first.mask | second.mask)
-
-
 def constant(batch: Batch, rng: Generator) -> Rule | None:
     """Rule that always answers the most frequent label."""
     return Rule((), batch.labels[0])
@@ -209,9 +175,7 @@ def constant(batch: Batch, rng: Generator) -> Rule | None:
 # --- two numbers at once ------------------------------------------------------------------------------------
 
 
-def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
-    if len(batch.numeric) < 2:
-        return None
+def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
     first, second = sorted(rng.permutation(len(batch.numeric))[:2])
     return batch.numeric[first], batch.numeric[second]
 
@@ -219,14 +183,14 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str] | None:
 def line(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of a weighted sum of two columns against a bound, weighted by the scaled difference of class means."""
     pair = _two_columns(batch, rng)
-    weights = None if pair is None else _direction(batch, pair, rng)
-    if pair is None or weights is None:
+    weights = _direction(batch, pair, rng)
+    if weights is None:
         return None
-    term = _weighted(pair, weights)
-    one = cut(batch, term, np.ones(batch.size, dtype=bool), rng)
+    term = total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)])
+    one = cut(batch, term, batch.everything, rng)
     if one is None:
         return None
-    one = _purer_first(batch, one, np.ones(batch.size, dtype=bool), rng)
+    one = _purer_first(batch, one, batch.everything, rng)
     rest = _best_column(batch, ~one.mask, rng) if len(batch.labels) > 2 else None
     return decide(batch, [one] if rest is None else [one, rest])
 
@@ -243,21 +207,15 @@ def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> tuple[flo
     if not (spread > 0).all():
         return None
     slope = (means[0] - means[1]) / spread
+    if not slope.any():
+        return None
     slope = slope / np.abs(slope).max()
     return round_to(float(slope[0]), 1), round_to(float(slope[1]), 1)
-
-
-def _weighted(pair: tuple[str, str], weights: tuple[float, float]) -> Term:
-    parts = [(Cell(name), weight) for name, weight in zip(pair, weights, strict=True) if weight]
-    scaled = [cell if weight == 1 else Arithmetic("*", Number(weight), cell) for cell, weight in parts]
-    return scaled[0] if len(scaled) == 1 else Arithmetic("+", scaled[0], scaled[1])
 
 
 def circle(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of the distance of two columns from the origin or a class mean against a radius."""
     pair = _two_columns(batch, rng)
-    if pair is None:
-        return None
     points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
     label = int(rng.integers(len(batch.labels)))
     inside = points[(batch.codes == label) & ~np.isnan(points).any(axis=1)]
@@ -267,7 +225,7 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
     spread = float(np.nanstd(points)) or 1.0
     decimals = 1 - math.floor(math.log10(spread))
     centre = tuple(float(round(one, decimals)) + 0.0 for one in middle)
-    one = cut(batch, Distance((Cell(pair[0]), Cell(pair[1])), centre), np.ones(batch.size, dtype=bool), rng)
+    one = cut(batch, Distance((Cell(pair[0]), Cell(pair[1])), centre), batch.everything, rng)
     return None if one is None else decide(batch, [one])
 
 
@@ -285,17 +243,19 @@ def patterns(batch: Batch, rng: Generator) -> Rule | None:
     first, second = a_property(batch, rng), a_property(batch, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
-    return decide(batch, [joined(first, second, rng)])
+    parts = (first.condition, second.condition)
+    if rng.random() < 0.6:
+        return decide(batch, [Split(All(parts), first.mask & second.mask)])
+    return decide(batch, [Split(Any(parts), first.mask | second.mask)])
 
 
 def a_property(batch: Batch, rng: Generator) -> Split | None:
     if batch.length < 1:
         return None
-    kind = (
-        int(rng.choice(4, p=[0.3, 0.35, 0.15, 0.2])) if batch.whole_numbers else int(rng.choice(4, p=[0, 0.6, 0, 0.4]))
-    )
-    makers: tuple[Callable[[Batch, Generator], Split | None], ...] = (_divisible, _bounded, _containing, _arranged)
-    return makers[kind](batch, rng)
+    makers: dict[Callable[[Batch, Generator], Split | None], float] = {_bounded: 0.35, _arranged: 0.2}
+    if batch.whole_numbers:
+        makers |= {_divisible: 0.3, _containing: 0.15}
+    return drawn(makers, rng)(batch, rng)
 
 
 def _quantity(batch: Batch, rng: Generator) -> Term:
@@ -315,8 +275,7 @@ def _quantity(batch: Batch, rng: Generator) -> Term:
 def _part(batch: Batch, rng: Generator) -> Items:
     """Draw a part of the sequence: its first or last items, or two of its columns."""
     if len(batch.numeric) >= 2 and rng.random() < 0.5:
-        pair = _two_columns(batch, rng)
-        return Items(pair or ())
+        return Items(_two_columns(batch, rng))
     count = int(rng.integers(2, max(3, batch.length)))
     return Items((), None, count) if rng.random() < 0.5 else Items((), -count, None)
 
@@ -338,7 +297,7 @@ def _divisible(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _bounded(batch: Batch, rng: Generator) -> Split | None:
-    one = cut(batch, _quantity(batch, rng), np.ones(batch.size, dtype=bool), rng)
+    one = cut(batch, _quantity(batch, rng), batch.everything, rng)
     return one if one is None or rng.random() < 0.5 else flipped(one)
 
 
@@ -350,19 +309,16 @@ def _containing(batch: Batch, rng: Generator) -> Split | None:
         split(batch, Is(Tally(WHOLE, Compare("=", Number(number))), Compare(">=", Number(least))))
         for number in sorted(few)
     ]
-    everything = np.ones(batch.size, dtype=bool)
-    return min(splits, key=lambda one: _impurity(batch, one.mask, everything))
+    return min(splits, key=lambda one: _impurity(batch, one.mask, batch.everything))
 
 
 def _arranged(batch: Batch, rng: Generator) -> Split | None:
     """Split by an order or an equality in the sequence."""
     kinds = ("ascending", "descending", "distinct", "neighbours equal", "split pair", "palindrome")
     first, second = _item(batch, 0), _item(batch, batch.length - 1)
+    uniform = [Is(Tally(WHOLE, check), Compare("=", Number(0.0))) for check in (EVEN, ODD)]
     choices: list[Condition] = [Pattern(kind, WHOLE) for kind in kinds]
-    choices += [Is(first, Compare(">", second)), Every(WHOLE, EVEN), Every(WHOLE, ODD), Is(first, Compare("=", second))]
-    if batch.length > 1:
-        ends = sorted(rng.permutation(batch.length)[:2])
-        choices.append(Is(_item(batch, int(ends[0])), Compare(">", _item(batch, int(ends[1])))))
+    choices += [Is(first, Compare(">", second)), *uniform, Is(first, Compare("=", second))]
     return split(batch, choices[int(rng.integers(len(choices)))])
 
 
@@ -375,10 +331,7 @@ def families(batch: Batch) -> dict[Family, float]:
     """Return the families that suit the columns, with their weights."""
     if batch.sequential:
         return {pattern: 6.0, patterns: 3.0, cuts: 1.0, constant: 0.3}
-    weights: dict[Family, float] = {cuts: 4.0, both: 1.0, constant: 0.2}
-    if batch.numeric:
-        weights[levels] = 1.5
+    weights: dict[Family, float] = {cuts: 5.0, constant: 0.2}
     if len(batch.numeric) >= 2:
-        weights[line] = 2.0 if len(batch.numeric) == 2 else 1.0
-        weights[circle] = 1.0 if len(batch.numeric) == 2 else 0.2
+        weights |= {line: 2.0, circle: 1.5} if len(batch.numeric) == 2 else {line: 1.0, circle: 0.2}
     return weights

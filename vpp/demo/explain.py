@@ -1,12 +1,10 @@
 """Explain in a sentence why a rule answers a row as it does, with the numbers it used."""
 
-from vpp.demo.rule import All, Any, Case, Condition, Every, Is, Not, Outcome, Pattern, Rule
-from vpp.demo.terms import Arithmetic, Cell, Fold, Number, Term
+from vpp.demo.rule import All, Any, Case, Condition, Is, Not, Outcome, Pattern, Rule
+from vpp.demo.terms import Arithmetic, Cell, Fold, Function, Number, Term
 from vpp.demo.values import Row, Value
-from vpp.demo.write_rule import say_condition
-from vpp.demo.write_terms import Style, Unsayable, listed, say_check, say_name, say_number, say_term
+from vpp.demo.write_rule import Unsayable, listed, say_check, say_condition, say_name, say_number, say_term
 
-_STYLE = Style(noun="number")
 _MOST_SHOWN = 12
 
 
@@ -15,24 +13,19 @@ def explain(rule: Rule, row: Row, answer: Value) -> str:
     case = rule.deciding(row)
     given = answer if isinstance(answer, str) else None
     try:
-        return _because(rule, case, row, given)
+        text = _because(rule, case, row, given)
     except Unsayable:
         return "I worked through the rule case by case" + (f"; it gives {given}." if given else ".")
+    return text[0].upper() + text[1:]
 
 
 def _because(rule: Rule, case: Case | None, row: Row, given: str | None) -> str:
     outcome = rule.otherwise if case is None else case.outcome
     result = f"the rule gives {given}" if given is not None else _worked_out(outcome, row)
-    if case is not None:
-        return _sentence(f"{_fact(case.condition, row)}, so {result}.")
     if not rule.cases:
-        return _sentence(f"{result}{' for every input' if given is not None else ''}.")
-    reasons = "; ".join(_fact(one.condition, row) for one in rule.cases[:3])
-    return _sentence(f"{reasons}, so {result}.")
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
+        return f"{result}{' for every input' if given is not None else ''}."
+    reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
+    return f"{'; '.join(reasons)}, so {result}."
 
 
 def _worked_out(outcome: Outcome | None, row: Row) -> str:
@@ -41,12 +34,11 @@ def _worked_out(outcome: Outcome | None, row: Row) -> str:
         return "the rule leaves this open"
     value = outcome.of(row)
     if not isinstance(value, float):
-        return f"{say_term(outcome, _STYLE)} cannot be worked out"
+        return f"{say_term(outcome)} cannot be worked out"
     if isinstance(outcome, Number):
         return f"the rule gives {_short(value)}"
-    names = sorted(_names(outcome))[:4]
-    known = ", ".join(f"{say_name(name)} = {_shown(row.cells.get(name))}" for name in names)
-    return f"{say_term(outcome, _STYLE)} = {_short(value)}" + (f" for {known}" if known else "")
+    known = ", ".join(f"{say_name(name)} = {_shown(row.cells.get(name))}" for name in sorted(_names(outcome))[:4])
+    return f"{say_term(outcome)} = {_short(value)}" + (f" for {known}" if known else "")
 
 
 def _names(term: Term) -> set[str]:
@@ -55,8 +47,9 @@ def _names(term: Term) -> set[str]:
             return {term.name}
         case Arithmetic():
             return _names(term.left) | _names(term.right)
-    argument = getattr(term, "argument", None)
-    return set() if argument is None else _names(argument)
+        case Function():
+            return _names(term.argument)
+    return set()
 
 
 def _short(value: float) -> str:
@@ -76,25 +69,20 @@ def _fact(condition: Condition, row: Row) -> str:
     match condition:
         case Is():
             return _fact_of_term(condition, row)
-        case All():
-            failing = [part for part in condition.parts if part.holds(row) is not True]
-            return _fact(failing[0], row) if failing else listed([_fact(part, row) for part in condition.parts[:4]])
-        case Any():
-            holding = [part for part in condition.parts if part.holds(row) is True]
-            return _fact(holding[0], row) if holding else listed([_fact(part, row) for part in condition.parts[:4]])
+        case All() | Any():
+            deciding = [part for part in condition.parts if part.holds(row) is isinstance(condition, Any)]
+            return _fact(deciding[0], row) if deciding else listed([_fact(part, row) for part in condition.parts[:4]])
         case Not():
             return _fact(condition.part, row)
-        case Every():
-            return _fact_of_items(condition, row)
         case Pattern():
             word = "" if condition.holds(row) else "it is not so that "
-            return f"{word}{say_condition(condition, _STYLE)} in {_shown(condition.items.of(row))}"
+            return f"{word}{say_condition(condition)} in {_shown(condition.items.of(row))}"
     raise Unsayable
 
 
 def _fact_of_term(condition: Is, row: Row) -> str:
     value = condition.term.of(row)
-    check = say_check(condition.check, _STYLE)
+    check = say_check(condition.check)
     passes = condition.check.passes(value, row)
     subject = _subject(condition.term, row, value)
     if passes is None:
@@ -113,10 +101,4 @@ def _subject(term: Term, row: Row, value: Value) -> str:
     if isinstance(term, Fold) and term.kind in {"sum", "product"} and len(term.items.of(row)) <= _MOST_SHOWN:
         sign = " + " if term.kind == "sum" else " × "
         return f"the {term.kind} {sign.join(_short(number) for number in term.items.of(row))} is {_shown(value)}"
-    return f"{say_term(term, _STYLE)} is {_shown(value)}"
-
-
-def _fact_of_items(condition: Every, row: Row) -> str:
-    failing = [number for number in condition.items.of(row) if condition.check.passes(number, row) is not True]
-    check = say_check(condition.check, _STYLE)
-    return f"{_short(failing[0])} {_not(check)}" if failing else f"each of {_shown(condition.items.of(row))} {check}"
+    return f"{say_term(term)} is {_shown(value)}"

@@ -9,7 +9,7 @@ from vpp.demo.explain import explain
 from vpp.demo.prompt import LearnerQuestion, PackQuestion, Style
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.values import read_row
-from vpp.demo.write_terms import say_number
+from vpp.demo.write_rule import say_number
 
 
 @dataclass(frozen=True, slots=True)

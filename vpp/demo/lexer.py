@@ -1,7 +1,7 @@
 """Tokens of a rule's text, a cursor over them, and the words that names are quoted for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -18,22 +18,19 @@ _DEEPEST = 200
 
 _TOKEN = re.compile(
     r"""
-    (?P<stop>[.!?]+(?=\s|$|["')*”])|\n\s*\n\s*|\n\s*(?:[-*•]\s+|\d+[.)]\s+)|\n\s*(?=[A-Z]|otherwise|else))
-    |(?P<skip>\s+|\*\*(?=\S)(?<![^\s*]\*\*)|(?<=\S)\*\*(?=[\s.,:;)]|$)|\$|\\[{},;!]|\\left|\\right)
+    (?P<stop>[.!?]+(?=[\s"')”]|$)(?:\s+(?:[-*•]|\d+[.)])\s)?|\n\s*(?:\n|(?:[-*•]|\d+[.)])\s|(?=[A-Z])))
+    |(?P<skip>\s+)
     |(?P<number>[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<string>"(?:[^"\\\n]|\\.){0,300}"|“[^”\n]{0,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{1,300}'(?!\w))
-    |(?P<word>i\.e\.|e\.g\.|approx\.|\\?[^\W\d²³](?:(?![²³])\w)*(?:['’](?:t|s)\b)?)
-    |(?P<symbol><=|>=|!=|==|->|=>|<-|\*\*|.)
+    |(?P<string>"(?:[^"\\\n]|\\.){0,300}"|“[^”\n]{0,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w))
+    |(?P<word>[^\W\d]\w*)
+    |(?P<symbol><=|>=|!=|==|\*\*|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 
-_TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
-
 _PLAIN = {
-    "≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "≠": "!=", "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "⋅": "*",
-    "÷": "/", "√": "sqrt", "==": "=", "**": "^", "⇒": "->", "→": "->", "=>": "->", "{": "(", "}": ")", "[": "(",
-    "]": ")", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "neq": "!=", "cdot": "*", "frac": "frac", "π": "pi",
+    "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", "==": "=", "**": "^",
+    "plus": "+", "minus": "-", "times": "*", "√": "sqrt",
 }  # fmt: skip
 
 
@@ -52,10 +49,7 @@ def _plain(kind: str, text: str) -> str:
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     if kind == "number":
         return text.replace(",", "")
-    if kind == "word" and text[0] != "\\":
-        return text.lower().replace("’", "'")
-    text = text.lstrip("\\").lower() if kind == "word" else text
-    return _PLAIN.get(text, text)
+    return _PLAIN.get(text.lower(), text.lower())
 
 
 def tokens(text: str) -> tuple[Token, ...]:
@@ -87,7 +81,7 @@ class Cursor:
     A grammar function takes the cursor and moves it forward, or returns None; `attempt` then moves it back.
     """
 
-    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
+    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str = "") -> None:
         self.text = text[:LONGEST_TEXT]
         self.tokens = tokens(self.text)
         self.position = 0
@@ -95,13 +89,10 @@ class Cursor:
         """Columns, the longest name first."""
         self.labels = sorted(labels, key=len, reverse=True)
         """Labels, the longest first; empty if the answer is a number."""
-        match = _TARGET.search(self.text)
-        self.target = match[1].strip() if match else ""
-        """Name of the target in the seed sentence; else empty."""
+        self.target = target
+        """Name of the target, if the text gives it; else empty."""
         self.subject: Term | None = None
         """Last term that was checked, for `the sum is even and at most 26`."""
-        self.radius: Term | None = None
-        """Radius of the circle that the rule describes."""
         self._steps = 0
         self._depth = 0
 
@@ -115,12 +106,8 @@ class Cursor:
         """Token before the cursor."""
         return self.tokens[self.position - 1]
 
-    def ahead(self, count: int = 1) -> Token:
-        """Return the token `count` places ahead."""
-        return self.tokens[min(self.position + count, len(self.tokens) - 1)]
-
     def finished(self) -> bool:
-        """Whether the cursor is at the last stop."""
+        """Return whether the cursor is at the last stop."""
         return self.position >= len(self.tokens) - 1
 
     def take(self, alternatives: str) -> str | None:
@@ -135,13 +122,11 @@ class Cursor:
         return None
 
     def _matches(self, phrase: tuple[str, ...]) -> bool:
-        return all(
-            self.ahead(offset).plain == word and self.ahead(offset).kind in {"word", "symbol", "number"}
-            for offset, word in enumerate(phrase)
-        )
+        ahead = self.tokens[self.position : self.position + len(phrase)]
+        return tuple(token.plain for token in ahead) == phrase and all(token.kind != "string" for token in ahead)
 
     def sees(self, alternatives: str) -> bool:
-        """Whether one of the phrases is at the cursor."""
+        """Return whether one of the phrases is at the cursor."""
         mark = self.position
         is_here = self.take(alternatives) is not None
         self.position = mark
@@ -154,17 +139,21 @@ class Cursor:
         self.position += 1
         return self.before
 
-    def take_text(self, wanted: str, *, any_case: bool = False) -> bool:
-        """Step over this exact text, if it is at the cursor as whole words."""
+    def take_text(self, wanted: str) -> bool:
+        """Step over this text in any case, if it is at the cursor as whole words."""
         start, end = self.here.start, self.here.start + len(wanted)
-        text = self.text[start:end]
-        if not wanted or not (text == wanted or (any_case and text.casefold() == wanted.casefold())):
+        if not wanted or self.text[start:end].casefold() != wanted.casefold():
             return False
-        if wanted[-1].isalnum() and (self.text[end : end + 1].isalnum() or self.text[end : end + 1] == "_"):
+        if re.match(r"\w\w", wanted[-1] + self.text[end : end + 1]):
             return False
         while not self.finished() and self.here.start < end:
             self.position += 1
         return True
+
+    def take_one_of(self, texts: Sequence[str]) -> str | None:
+        """Step over one of these texts, in this case if possible, and return it."""
+        exact = [text for text in texts if self.text.startswith(text, self.here.start)]
+        return next((text for text in (*exact, *texts) if self.take_text(text)), None)
 
     def attempt(self, read: "Callable[[Cursor], T]") -> T | None:
         """Call a grammar function; move the cursor back if it returns None."""
@@ -190,40 +179,15 @@ class Cursor:
 
 
 _WORDS = """
-    a about above abs absent absolute add adding adjacent after alike all also always among amount an and
-    another answer any anything anywhere appear appears approx approximately are aren arithmetic around array as
-    ascending ask assign at available average backwards be because before begin being belongs below between
-    beyond bigger biggest blank both boundary bpredict but by calculate calculated call called case cases
-    category center centered centre centred characters check choose circle circular class classes classification
-    classify closer column columns comes comparison compute computed condition congruent consecutive consider
-    consists contain contained containing contains coordinate coordinates copies copy correct cos cosine could
-    count counting cube cubed data decide decides decision decreasing default denote descending described
-    designed determine difference different digit digits distance distinct divide divided divisible division do
-    does doesn don double draw duplicate duplicates each ee eight eighth eights either element elements eleven
-    elif else elsewhere empty entire entries entry equal equals estimate euclidean even evenly evens every
-    everything exactly exceed exceeding exceeds except excl excluded exclusive exclusively exists exp
-    exponential factor failing falls farther feature features fewer fifth final find first five fives for
-    forwards found four fours fourth from function further gave ge get give given gives goal greater greatest
-    half happens has have here higher highest hint holds how identical if imagine in include included includes
-    inclusive inclusively increasing initial input inputs inside instance instances integer integers interval is
-    isn it item items its itself just known label labels larger largest last lays le learner least leaves left
-    length less let lies line list ln log logarithm long longer look low lower lowest make many matter max
-    maximum mean means measure measured member members min minimum minus missing mod model modulo more most
-    multiple multiples multiplied multiply multiplying must name named names natural nearer nearly negative
-    neighbor neighboring neighbors neighbour neighbouring neighbours neither never new next nine nines ninth no
-    non nondecreasing none nonincreasing nonzero not note noun number numbers occur occurrence occurrences
-    occurs odd odds of on once one ones only open or order origin other otherwise out outcome output outputs
-    outside over pair pairwise palindrome part penultimate pi please plus point positive power precisely predict
-    predicted prediction present prior product provided put radius raised range read reads regardless remainder
-    remaining repeat repeated repeats report respond rest result return reversed right root roughly row rule s
-    same say second seed seem sentence sentences separated sequence series set seven sevens seventh shorter
-    should simply sin since sine single six sixes sixth skip smaller smallest so some something somewhere sorted
-    speaks split spread sqrt square squared start stays stop straight strictly string subtract sum symbol t take
-    tan tangent target task ten term terms text than that the their them then there these they third this those
-    three threes thrice time times to together total triple true tuple turns twelve twice two twos type under
-    unequal unique unit unknown unless until up upon use value values variable was we were what whatever when
-    whenever where whether which while who whole whose will with within word work xyz you your zero zeroes zeros
+    a above add all always among an and answer any are ascending at average be below between but by class contain
+    contains decreasing descending different digit digits distance distinct divided divisible does each eight either
+    else equal equals even every exactly exp fewer fifth first five for four fourth from greater if in increasing
+    input integer integers is label larger largest last leaves length less list log mean missing more multiple
+    multiply neighbors neighbours neither nine no none nor not number numbers odd of one or order origin otherwise
+    output over palindrome point predict product range remainder repeated return s same say second sequence seven
+    seventh sin six sixth smaller smallest sqrt strictly sum ten text than that the then there third three to total
+    two under value values when y zero
 """
 
 RESERVED = frozenset(_WORDS.split())
-"""Words that a rule may use, in lower case. The writer quotes names that hold one, so the list never shrinks."""
+"""Words that a rule may use, in lower case. The writer quotes names that hold one."""

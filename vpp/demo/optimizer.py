@@ -1,25 +1,26 @@
-"""The optimizer: keeps a rule that fits its batch, or writes another that is fitted to the batch."""
+"""The optimizer: returns a rule that fits its batch, or writes another that is fitted to the batch."""
 
 import hashlib
 import json
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
 
 from vpp.demo.batch import Batch
-from vpp.demo.candidates import Current, Idea, Request, label_ideas, number_ideas
+from vpp.demo.candidates import Request, label_ideas, number_ideas
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
-from vpp.demo.terms import Number
-from vpp.demo.values import read_number, read_row
-from vpp.demo.write_rule import say_rule
-from vpp.demo.write_terms import Style, Unsayable
+from vpp.demo.terms import Cell, Number
+from vpp.demo.values import Row, Value, read_number, read_row, same
+from vpp.demo.write_rule import Unsayable, say_rule
 
 _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
-_REWORDING = 0.3
-"""Probability that a kept rule is reworded at temperature 1."""
+_PROBES = 200
+_NOISE = 0.1
+"""Noise of a probe's number, in ranges of its column."""
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
@@ -27,7 +28,9 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
     batch = read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
     request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
-    reasoning, text = _next(request)
+    reasoning, rule = _next(request) if batch.rows else ("I can read no rows here.", reading.rule)
+    is_kept = rule is not None and rule is reading.rule
+    text = question.rule[reading.start :].strip() if is_kept else written(rule, question.labels)
     return write(question, reasoning, text)
 
 
@@ -37,6 +40,16 @@ def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
     return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
+
+
+def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
+    """Write the rule; a constant one if there is none, or if it cannot be written."""
+    try:
+        if rule is not None:
+            return say_rule(rule)
+    except Unsayable:
+        pass
+    return say_rule(Rule((), labels[0] if labels else Number(0.0)))
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:
@@ -55,43 +68,48 @@ def read_batch(question: OptimizerQuestion) -> Batch:
     return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
-def _next(request: Request) -> tuple[str, str]:
-    """Return the reasoning and the text of the next rule."""
-    current = request.current
-    if not request.batch.rows:
-        return "I can read no rows here.", current.text if current else say_rule(_guess(request), Style())
+def _next(request: Request) -> tuple[str, Rule]:
+    """Return the reasoning and the next rule: the current one, or one that means something else."""
     ideas = label_ideas(request) if request.question.labels else number_ideas(request)
     boldness = request.temperature * _BOLDNESS
     idea = max(ideas, key=lambda one: one.score + boldness * request.rng.gumbel())
-    if current is not None and idea.rule == current.rule:
-        return _kept(request, current, idea)
-    return idea.why, _written(request, idea.rule) or say_rule(_guess(request), Style())
+    current = request.current
+    if current is None or tells_apart(request.batch, current, idea.rule, request.rng):
+        return idea.why, idea.rule
+    return ideas[0].why, current
 
 
-def _guess(request: Request) -> Rule:
-    """Return a constant rule."""
-    return Rule((), request.question.labels[0] if request.question.labels else Number(0.0))
+# --- synonyms -----------------------------------------------------------------------------------------------
 
 
-def _written(request: Request, rule: Rule) -> str | None:
-    """Write the rule in a random style; None if it cannot be written."""
-    try:
-        return say_rule(rule, _style(request))
-    except Unsayable:
-        return None
+def tells_apart(batch: Batch, old: Rule, new: Rule, rng: Generator) -> bool:
+    """Return whether the rules answer a row of the batch differently, or a made-up row like them."""
+    if old == new:
+        return False
+    return any(not same(old.answer(row), new.answer(row)) for row in (*batch.rows, *_probes(batch, rng)))
 
 
-def _kept(request: Request, current: Current, idea: Idea) -> tuple[str, str]:
-    """Return the same text, or a rewording that reads back as the same rule."""
-    if request.reading.unread or request.rng.random() >= _REWORDING * request.temperature:
-        return idea.why, current.text
-    text = _written(request, current.rule)
-    if text is None or read_rule(text, request.batch.names, request.question.labels).rule != current.rule:
-        return idea.why, current.text
-    return f"{idea.why} I only reword it.", text
+def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
+    """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
+    origins = rng.integers(batch.size, size=(_PROBES, len(batch.names)))
+    noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
+    spans = [_span(batch, name) for name in batch.names]
+    for places, moves in zip(origins, noise * spans, strict=True):
+        cells = [batch.rows[at].cells.get(name) for name, at in zip(batch.names, places, strict=True)]
+        moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
+        yield Row(dict(zip(batch.names, moved, strict=True)))
 
 
-def _style(request: Request) -> Style:
-    batch = request.batch
-    nouns = ("integer", "number", "digit") if batch.sequential and batch.whole_numbers else ("number", "value")
-    return Style.drawn(request.rng, nouns, target=request.reading.target, names=batch.names)
+def _span(batch: Batch, name: str) -> float:
+    """Return the range of a numeric column; 0 of any other."""
+    values = batch.values(Cell(name))
+    return float(np.nanmax(values) - np.nanmin(values)) if name in batch.numeric else 0.0
+
+
+def _moved(cell: Value, move: float, rng: Generator) -> Value:
+    """Move a number, or order a sequence anew."""
+    if isinstance(cell, tuple):
+        return tuple(rng.permutation(cell).tolist())
+    if not isinstance(cell, float):
+        return cell
+    return float(round(cell + move)) if cell == round(cell) else float(cell + move)

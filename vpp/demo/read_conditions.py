@@ -1,12 +1,17 @@
-"""Grammar of conditions: `the sum is even and at most 26`, `the sequence contains no 0`, `x < 3 or y is missing`."""
+"""Grammar of conditions and checks: `the sum is even and at most 26`, `the sequence contains no 0`, `y is missing`.
+
+Each function reads one form at the cursor: see `Cursor`.
+"""
 
 from collections.abc import Callable
 
 from vpp.demo.lexer import Cursor
-from vpp.demo.read_items import items, number
-from vpp.demo.read_terms import counted_items, equality, plain_check, term, value_check
-from vpp.demo.rule import All, Any, Condition, Every, Is, Not, Pattern
-from vpp.demo.terms import EVEN, ODD, WHOLE, Check, Compare, Fails, Number, Tally
+from vpp.demo.read_items import NOUNS, column_name, items, number
+from vpp.demo.read_terms import COMPARISONS, comparison, remainder, sign, tally, term
+from vpp.demo.rule import All, Any, Condition, Is, Not, Pattern
+from vpp.demo.terms import WHOLE, Absent, Between, Check, Compare, Fails, Holds, Number, OneOf, Tally
+
+# --- joined conditions --------------------------------------------------------------------------------------
 
 
 def condition(cursor: Cursor) -> Condition | None:
@@ -25,15 +30,14 @@ def _joined(
     joints: str,
     whole: Callable[[tuple[Condition, ...]], Condition],
 ) -> Condition | None:
-    first = cursor.attempt(part)
-    parts = [first] if first is not None else []
-    while parts:
+    parts: list[Condition] = []
+    mark = cursor.position
+    while (one := cursor.attempt(part)) is not None:
+        parts.append(one)
         mark = cursor.position
-        more = cursor.attempt(part) if cursor.take(joints) else None
-        if more is None:
-            cursor.position = mark
+        if not cursor.take(joints):
             break
-        parts.append(more)
+    cursor.position = mark
     return None if not parts else parts[0] if len(parts) == 1 else whole(tuple(parts))
 
 
@@ -41,19 +45,12 @@ def _part(cursor: Cursor) -> Condition | None:
     if cursor.take("not"):
         inner = cursor.attempt(_part)
         return None if inner is None else Not(inner)
-    return cursor.first(
-        _bracketed, _neighbours, _order, _repetition, _quantified, _contains, _even_number, _comparison, _elided
-    )
+    return cursor.first(_bracketed, _neighbours, _order, _quantified, _contains, _comparison, _elided)
 
 
 def _bracketed(cursor: Cursor) -> Condition | None:
     inner = cursor.attempt(condition) if cursor.take("(") else None
     return inner if inner is not None and cursor.take(")") else None
-
-
-# --- comparisons --------------------------------------------------------------------------------------------
-
-_COPULA = "is|are"
 
 
 def _comparison(cursor: Cursor) -> Condition | None:
@@ -62,34 +59,137 @@ def _comparison(cursor: Cursor) -> Condition | None:
     check = None if subject is None else cursor.attempt(_judgement)
     if subject is None or check is None:
         return None
-    if not isinstance(subject, Number):
-        cursor.subject = subject
+    cursor.subject = subject
     return Is(subject, check)
-
-
-def _judgement(cursor: Cursor) -> Check | None:
-    """Read a check after its subject: `is even`, `> 3`, `is not Biscoe`, `does not contain "a"`."""
-    if cursor.take("does not|do not"):
-        check = cursor.attempt(plain_check)
-        return None if check is None else Fails(check)
-    copula = cursor.take(_COPULA)
-    is_denied = cursor.take("not") is not None
-    check = cursor.attempt(plain_check)
-    if check is None and copula is not None:
-        check = cursor.first(value_check, equality)
-    return None if check is None else Fails(check) if is_denied else check
 
 
 def _elided(cursor: Cursor) -> Condition | None:
     """Read `… and at most 26`: a check of the last subject."""
-    if cursor.subject is None:
+    check = None if cursor.subject is None else cursor.first(remainder, comparison, _denied)
+    return None if cursor.subject is None or check is None else Is(cursor.subject, check)
+
+
+# --- checks of one value ------------------------------------------------------------------------------------
+
+_COPULA = "is|are"
+_VERBS = f"{_COPULA}|contains|does not|{COMPARISONS}"
+_ENDS_TEXT = (
+    "and|or|nor|neither|both|then|otherwise|else|if|when|unless|because|while|output|predict|answer|return|say|is|are|but"
+    "|not|only|the|in|of|to|than|at|by|with|as|that|which|from|about|more|less|fewer|greater|larger|smaller|higher|lower"
+)
+"""Words that no unquoted category holds, so that a wording which cannot be read is no category."""
+
+
+def _judgement(cursor: Cursor) -> Check | None:
+    """Read a check after its subject: `is even`, `> 3`, `is not Biscoe`, `does not contain "a"`."""
+    if cursor.take("does not"):
+        check = cursor.attempt(_contained)
+        return None if check is None else Fails(check)
+    if cursor.take(_COPULA):
+        return cursor.first(_denied, _property)
+    return cursor.first(_contained, remainder, comparison, _text_comparison)
+
+
+def _denied(cursor: Cursor) -> Check | None:
+    check = cursor.attempt(_property) if cursor.take("not") else None
+    return None if check is None else Fails(check)
+
+
+def _property(cursor: Cursor) -> Check | None:
+    """Read a check after `is`."""
+    return cursor.first(
+        remainder, _between, _one_of, _missing, comparison, _text_comparison, _or_more, _values, _equality
+    )
+
+
+def _contained(cursor: Cursor) -> Check | None:
+    piece = cursor.take_kind("string") if cursor.take("contains the text|contains|contain") else None
+    return None if piece is None else Holds(piece.plain)
+
+
+def _between(cursor: Cursor) -> Check | None:
+    opening = cursor.take("strictly between|between")
+    low = cursor.attempt(term) if opening else None
+    high = cursor.attempt(term) if low is not None and cursor.take("and") else None
+    return None if low is None or high is None else Between(low, high, opening == "between")
+
+
+def _one_of(cursor: Cursor) -> Check | None:
+    return _choice(cursor, ", or|, and|,|or|and") if cursor.take("one of") else None
+
+
+def _missing(cursor: Cursor) -> Check | None:
+    return Absent() if cursor.take("missing") else None
+
+
+def _text_comparison(cursor: Cursor) -> Check | None:
+    """Read `= Biscoe` or `!= Biscoe`."""
+    compared = sign(cursor)
+    value = cursor.attempt(_value) if compared in {"=", "!="} else None
+    if value is None:
         return None
-    copula = cursor.take(_COPULA)
-    is_denied = copula is not None and cursor.take("not") is not None
-    check = cursor.attempt(plain_check)
-    if check is None and copula is not None:
-        check = cursor.attempt(value_check)
-    return None if check is None else Is(cursor.subject, Fails(check) if is_denied else check)
+    return OneOf((value,)) if compared == "=" else Fails(OneOf((value,)))
+
+
+def _or_more(cursor: Cursor) -> Check | None:
+    value = cursor.attempt(number)
+    side = cursor.take("or more|or less") if value is not None else None
+    return None if value is None or side is None else Compare(">=" if side == "or more" else "<=", Number(value))
+
+
+def _equality(cursor: Cursor) -> Check | None:
+    other = cursor.attempt(term)
+    return None if other is None else Compare("=", other)
+
+
+def _values(cursor: Cursor) -> Check | None:
+    """Read one or several values: `3`, `3 or 4`, `"Biscoe"`, `Biscoe or Dream`."""
+    check = _choice(cursor, ", or|or")
+    return None if cursor.sees("+|-|*|/|^") else check
+
+
+def _choice(cursor: Cursor, joints: str) -> Check | None:
+    """Read joined values; the one after `and` or `or` is the last. The subject of a further condition is none."""
+    values: list[str | float] = []
+    mark = cursor.position
+    joint: str | None = ","
+    while joint is not None:
+        value = cursor.attempt(_value)
+        if value is None or (values and cursor.sees(_VERBS)):
+            break
+        values.append(value)
+        mark = cursor.position
+        joint = cursor.take(joints if joint == "," else joint)
+    cursor.position = mark
+    if len(values) == 1 and isinstance(values[0], float):
+        return Compare("=", Number(values[0]))
+    return OneOf(tuple(values)) if values else None
+
+
+def _value(cursor: Cursor) -> str | float | None:
+    quoted = cursor.take_kind("string")
+    return cursor.first(_separate_number, _words) if quoted is None else quoted.plain
+
+
+def _separate_number(cursor: Cursor) -> str | float | None:
+    value = number(cursor)
+    is_part_of_word = cursor.here.kind == "word" and cursor.here.start == cursor.before.end
+    return None if is_part_of_word else value
+
+
+def _words(cursor: Cursor) -> str | float | None:
+    """Read the words of a category up to one that belongs to the rule; a column's name is no category."""
+    start, end = cursor.here.start, -1
+    mark = cursor.position
+    if cursor.attempt(column_name) is not None:
+        return None
+    cursor.position = mark
+    while cursor.here.kind in {"word", "number"} or (cursor.here.plain in {"-", "/", "&"} and end >= 0):
+        if cursor.sees(_ENDS_TEXT):
+            break
+        end = cursor.here.end
+        cursor.position += 1
+    return None if end < 0 else cursor.text[start:end]
 
 
 # --- order and repetition -----------------------------------------------------------------------------------
@@ -97,23 +197,22 @@ def _elided(cursor: Cursor) -> Condition | None:
 _ORDERS = {
     "in strictly increasing order": "increasing", "strictly increasing": "increasing",
     "in strictly decreasing order": "decreasing", "strictly decreasing": "decreasing",
-    "in ascending order": "ascending", "in increasing order": "ascending", "sorted": "ascending",
+    "in ascending order": "ascending", "in increasing order": "ascending",
     "in descending order": "descending", "in decreasing order": "descending",
     "all different": "distinct", "all distinct": "distinct", "all the same": "identical", "all equal": "identical",
     "a palindrome": "palindrome",
 }  # fmt: skip
-_ADJACENT = "neighbours|neighbors|adjacent integers|adjacent numbers|adjacent values|adjacent digits"
-_EQUAL = "are equal|are the same"
-_SPLIT_PAIR = (
-    "exactly two identical integers that are not adjacent and are separated by at least one different integer"
-    "|exactly two identical integers that are not adjacent"
-)
-_REPEATED = "a repeated integer|a repeated number|a repeated digit|a repeated value|a duplicate|duplicates"
+_CONTAINED = {
+    "exactly two identical integers that are not adjacent": Pattern("split pair", WHOLE),
+    "exactly two identical numbers that are not adjacent": Pattern("split pair", WHOLE),
+    **{f"a repeated {noun}": Not(Pattern("distinct", WHOLE)) for noun in NOUNS.split("|")},
+}
 
 
 def _neighbours(cursor: Cursor) -> Condition | None:
+    """Read `two neighbours are equal` or `no two neighbours are equal`."""
     amount = cursor.take("no two|two")
-    if amount is None or not cursor.take(_ADJACENT) or not cursor.take(_EQUAL):
+    if amount is None or not cursor.take("neighbours are equal|neighbors are equal"):
         return None
     equal = Pattern("neighbours equal", WHOLE)
     return equal if amount == "two" else Not(equal)
@@ -130,19 +229,6 @@ def _order(cursor: Cursor) -> Condition | None:
     return Not(pattern) if is_denied else pattern
 
 
-def _repetition(cursor: Cursor) -> Condition | None:
-    verb = cursor.take("the sequence contains|the sequence has|the sequence does not contain")
-    if verb is None:
-        return None
-    if cursor.take(_SPLIT_PAIR):
-        condition: Condition = Pattern("split pair", WHOLE)
-    elif cursor.take(_REPEATED):
-        condition = Not(Pattern("distinct", WHOLE))
-    else:
-        return None
-    return Not(condition) if "not" in verb else condition
-
-
 # --- counts -------------------------------------------------------------------------------------------------
 
 _BOUNDS = {"at least": ">=", "at most": "<=", "more than": ">", "fewer than": "<", "exactly": "="}
@@ -151,65 +237,43 @@ _BOUNDS = {"at least": ">=", "at most": "<=", "more than": ">", "fewer than": "<
 def _quantified(cursor: Cursor) -> Condition | None:
     """Read `all integers are even`, `any of a, b and c is 0`, `at least two of the integers are odd`."""
     every = cursor.take("all|every one of|every|each of|each")
-    count = None if every else cursor.attempt(_count)
-    if every is None and count is None:
-        return None
+    count = Compare("=", Number(0.0)) if every else cursor.attempt(_count)
     cursor.take("of")
-    among = cursor.attempt(items)
-    check = cursor.attempt(_judgement) if among is not None and cursor.sees("is|are|equals") else None
-    if among is None or check is None:
+    among = None if count is None else cursor.attempt(items)
+    check = None if among is None else cursor.attempt(_judgement)
+    if count is None or among is None or check is None:
         return None
-    return Every(among, check) if count is None else Is(Tally(among, check), count)
+    return Is(Tally(among, Fails(check) if every else check), count)
 
 
 def _count(cursor: Cursor) -> Check | None:
     """Read a required number: `at least two`, `no`, `any`, `exactly one`."""
     if cursor.take("no|none"):
         return Compare("=", Number(0.0))
-    if cursor.take("any|some|a|an"):
+    if cursor.take("any"):
         return Compare(">=", Number(1.0))
     bound = cursor.take("|".join(_BOUNDS))
-    required = cursor.attempt(number)
-    if required is None or required < 0 or required % 1:
-        return None
-    return Compare(_BOUNDS[bound or "at least"], Number(required))
+    required = cursor.attempt(number) if bound else None
+    return None if bound is None or required is None else Compare(_BOUNDS[bound], Number(required))
 
 
 def _contains(cursor: Cursor) -> Condition | None:
-    """Read `the sequence contains at least one 0`, `there are exactly two even integers`."""
-    verb = cursor.take("the sequence contains|the sequence has|the sequence does not contain|there is|there are")
+    """Read `the sequence contains at least one 0`, `there is no 0 in the sequence`, `the sequence contains a 0`."""
+    verb = cursor.take("the sequence contains|the sequence does not contain|there is|there are")
     if verb is None:
         return None
-    condition = cursor.first(_counted, _uncounted)
-    return condition and (Not(condition) if "not" in verb else condition)
-
-
-def _even_number(cursor: Cursor) -> Condition | None:
-    """Read `x is an even number` as `x contains at least one even number`, which answers and explains differently.
-
-    Proposals depend on this reading, so another one needs another version of the demo model.
-    """
-    among = cursor.attempt(items)
-    if among is None or not cursor.take("is|are"):
-        return None
-    is_denied = cursor.take("not") is not None
-    kind = cursor.take("an even number|an odd number")
-    if kind is None:
-        return None
-    contained = Is(Tally(among, EVEN if "even" in kind else ODD), Compare(">=", Number(1.0)))
-    return Not(contained) if is_denied else contained
+    pattern = cursor.take("|".join(_CONTAINED))
+    inner = cursor.first(_counted, _occurring) if pattern is None else _CONTAINED[pattern]
+    return Not(inner) if inner is not None and "not" in verb else inner
 
 
 def _counted(cursor: Cursor) -> Condition | None:
     count = cursor.attempt(_count)
-    return None if count is None else _tallied(cursor, count)
+    counted = None if count is None else cursor.attempt(tally)
+    return None if count is None or counted is None else Is(counted, count)
 
 
-def _uncounted(cursor: Cursor) -> Condition | None:
-    return _tallied(cursor, Compare(">=", Number(1.0)))
-
-
-def _tallied(cursor: Cursor, count: Check) -> Condition | None:
-    counted = cursor.attempt(counted_items)
-    check, among = counted or (None, WHOLE)
-    return None if check is None else Is(Tally(among, check), count)
+def _occurring(cursor: Cursor) -> Condition | None:
+    cursor.take("a|an")
+    counted = cursor.attempt(tally)
+    return None if counted is None else Is(counted, Compare(">=", Number(1.0)))

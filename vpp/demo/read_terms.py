@@ -1,4 +1,4 @@
-"""Grammar of terms and checks: formulas, sums, counts and distances; `even`, `at most 26`, `Biscoe or Dream`.
+"""Grammar of terms: formulas, sums, counts and distances.
 
 Each function reads one form at the cursor: see `Cursor`.
 """
@@ -7,28 +7,22 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from vpp.demo.lexer import Cursor, TooTangled
-from vpp.demo.read_items import NOUNS, NUMERALS, column, column_name, items, number, source
+from vpp.demo.read_items import NOUNS, column, items, number, source
 from vpp.demo.terms import (
     EVEN,
     FUNCTIONS,
     ODD,
     WHOLE,
-    Absent,
     Arithmetic,
-    Between,
     Check,
     Compare,
     Distance,
     Fails,
     Fold,
     Function,
-    Holds,
-    Input,
     Item,
-    Items,
     Multiple,
     Number,
-    OneOf,
     Tally,
     Term,
 )
@@ -37,8 +31,6 @@ P = TypeVar("P")
 
 # --- formulas -----------------------------------------------------------------------------------------------
 
-_FUNCTIONS = {name: name for name in FUNCTIONS} | {"ln": "log", "square root of": "sqrt", "absolute value of": "abs"}
-_SIGNS = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
 _LONGEST_FORMULA = 400
 """Tokens of a formula."""
 
@@ -46,7 +38,7 @@ _LONGEST_FORMULA = 400
 def term(cursor: Cursor) -> Term | None:
     """Read a sum of products."""
     start = cursor.position
-    result = _chain(cursor, _product, "+|-|plus|minus")
+    result = _chain(cursor, _product, "+|-")
     if cursor.position - start > _LONGEST_FORMULA:
         raise TooTangled
     return result
@@ -58,75 +50,47 @@ def _chain(cursor: Cursor, part: Callable[[Cursor], Term | None], signs: str) ->
         mark = cursor.position
         sign = cursor.take(signs)
         right = cursor.attempt(part) if sign else None
-        if sign is None or right is None:
+        if right is None:
             cursor.position = mark
             break
-        left = Arithmetic(_SIGNS.get(sign, sign), left, right)  # type: ignore[arg-type]
+        left = Arithmetic(sign, left, right)  # type: ignore[arg-type]
     return left
 
 
 def _product(cursor: Cursor) -> Term | None:
-    left = _chain(cursor, _signed, "*|/|times|divided by")
-    while left is not None and _touches(cursor):
-        right = cursor.attempt(_power)
-        if right is None:
-            break
-        left = Arithmetic("*", left, right)
-    return left
-
-
-def _touches(cursor: Cursor) -> bool:
-    """Whether a factor follows its coefficient without a sign, as in 3x or 2(x + 1)."""
-    close = cursor.before.end == cursor.here.start and (cursor.before.kind == "number" or cursor.before.plain == ")")
-    factor = cursor.here.kind in {"word", "string"} or cursor.here.plain == "("
-    return (close and factor and cursor.here.plain != "s") or (
-        cursor.before.kind == "number" and cursor.here.plain in {"sin", "cos", "sqrt"}
-    )
+    return _chain(cursor, _signed, "*|/")
 
 
 def _signed(cursor: Cursor) -> Term | None:
-    if cursor.take("-|minus|negative"):
-        inner = cursor.attempt(_signed)
-        if isinstance(inner, Number):
-            return Number(-inner.value)
-        return inner and Arithmetic("-", Number(0.0), inner)
-    cursor.take("+")
-    return cursor.attempt(_power)
+    if not cursor.take("-"):
+        return cursor.attempt(_scaled)
+    inner = cursor.attempt(_signed)
+    if isinstance(inner, Number):
+        return Number(-inner.value)
+    return inner and Arithmetic("-", Number(0.0), inner)
+
+
+def _scaled(cursor: Cursor) -> Term | None:
+    """Read a power, or a coefficient that touches it, as in 3x or 2(x + 1)."""
+    left = cursor.attempt(_power)
+    touches = cursor.before.end == cursor.here.start and (cursor.here.kind == "word" or cursor.here.plain == "(")
+    right = cursor.attempt(_power) if isinstance(left, Number) and touches else None
+    return left if left is None or right is None else Arithmetic("*", left, right)
 
 
 def _power(cursor: Cursor) -> Term | None:
     base = cursor.attempt(_atom)
-    while base is not None:
-        if cursor.take("squared|²"):
-            base = Arithmetic("^", base, Number(2.0))
-        elif cursor.take("cubed|³"):
-            base = Arithmetic("^", base, Number(3.0))
-        elif cursor.sees("^") and (exponent := cursor.attempt(_exponent)):
-            base = Arithmetic("^", base, exponent)
-        else:
-            break
-    return base
-
-
-def _exponent(cursor: Cursor) -> Term | None:
-    cursor.take("^")
-    return cursor.attempt(_signed)
+    exponent = cursor.attempt(_signed) if base is not None and cursor.take("^") else None
+    return base if base is None or exponent is None else Arithmetic("^", base, exponent)
 
 
 def _atom(cursor: Cursor) -> Term | None:
-    cursor.take("approximately|about|exactly")
-    return cursor.first(_digits, _own_column, _brackets, _function, _phrase, column, _radius, _numeral)
+    return cursor.first(_brackets, _function, _phrase, _constant, column)
 
 
-def _digits(cursor: Cursor) -> Term | None:
-    token = cursor.take_kind("number")
-    return None if token is None else Number(float(token.plain))
-
-
-def _own_column(cursor: Cursor) -> Term | None:
-    """Read a column, unless the words begin a phrase such as `the sum of`."""
-    name = cursor.attempt(column)
-    return None if cursor.sees("of|between|from|among|(") else name
+def _constant(cursor: Cursor) -> Term | None:
+    value = cursor.attempt(number)
+    return None if value is None else Number(value)
 
 
 def _brackets(cursor: Cursor) -> Term | None:
@@ -135,19 +99,9 @@ def _brackets(cursor: Cursor) -> Term | None:
 
 
 def _function(cursor: Cursor) -> Term | None:
-    cursor.take("the")
-    name = cursor.take("|".join(_FUNCTIONS))
-    argument = cursor.first(_brackets, _product) if name else None
-    return None if name is None or argument is None else Function(_FUNCTIONS[name], argument)
-
-
-def _radius(cursor: Cursor) -> Term | None:
-    return cursor.radius if cursor.take("the radius") else None
-
-
-def _numeral(cursor: Cursor) -> Term | None:
-    word = cursor.take("|".join(NUMERALS))
-    return Number(NUMERALS[word]) if word else None
+    name = cursor.take("|".join(FUNCTIONS))
+    argument = cursor.attempt(_brackets) if name else None
+    return None if name is None or argument is None else Function(name, argument)
 
 
 # --- terms in words -----------------------------------------------------------------------------------------
@@ -155,272 +109,150 @@ def _numeral(cursor: Cursor) -> Term | None:
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
 _FOLDS = {
     "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "mean", "average": "mean",
-    "largest": "max", "maximum": "max", "smallest": "min", "minimum": "min", "range": "range", "length": "length",
+    "largest": "max", "smallest": "min", "range": "range", "length": "length",
 }  # fmt: skip
 
 
 def _phrase(cursor: Cursor) -> Term | None:
     cursor.take("the")
-    return cursor.first(_tally, _distinct, _distance, _item, _fold)
-
-
-def _tally(cursor: Cursor) -> Term | None:
-    if not cursor.take("number of"):
-        return None
-    counted = cursor.attempt(counted_items)
-    if counted is None:
-        return None
-    check, among = counted
-    return Fold("length", among) if check is None else Tally(among, check)
+    return cursor.first(_distinct, _number_of, _distance, _item, _extreme, _fold)
 
 
 def _distinct(cursor: Cursor) -> Term | None:
-    if cursor.take("number of distinct|number of different") and cursor.take(NOUNS):
-        among = cursor.attempt(source)
-        return Fold("distinct", among or WHOLE)
-    return None
+    if not cursor.take("number of distinct") or not cursor.take(NOUNS):
+        return None
+    return Fold("distinct", source(cursor))
+
+
+def _number_of(cursor: Cursor) -> Term | None:
+    return cursor.attempt(tally) if cursor.take("number of") else None
 
 
 def _item(cursor: Cursor) -> Term | None:
     word = cursor.take("|".join(_ORDINALS))
-    if word is None or not cursor.take(NOUNS + "|one"):
+    if word is None or not cursor.take(NOUNS):
         return None
-    among = cursor.attempt(source)
-    return Item(among or WHOLE, _ORDINALS[word])
+    return Item(source(cursor), _ORDINALS[word])
+
+
+def _extreme(cursor: Cursor) -> Term | None:
+    """Read `the largest integer`."""
+    word = cursor.take("largest|smallest")
+    if word is None or not cursor.take(NOUNS):
+        return None
+    return Fold(_FOLDS[word], source(cursor))
 
 
 def _fold(cursor: Cursor) -> Term | None:
+    """Read `sum of a and b`, or `the sum` of the sequence, if no column is called so."""
+    has_article = cursor.before.plain == "the"
     word = cursor.take("|".join(_FOLDS))
     if word is None:
         return None
-    kind = _FOLDS[word]
-    if kind in {"max", "min"}:
-        cursor.take(NOUNS)
-    if cursor.take("of|among|in"):
-        folded = cursor.attempt(items)
-        return None if folded is None else Fold(kind, folded)
-    return Fold(kind, WHOLE)
+    if cursor.take("of"):
+        among = cursor.attempt(items)
+        return None if among is None else Fold(_FOLDS[word], among)
+    return Fold(_FOLDS[word], WHOLE) if has_article and word not in cursor.names else None
 
 
 def _distance(cursor: Cursor) -> Term | None:
-    """Read `distance from the origin to the point (x, y)`; the point is the first two inputs if none is named."""
-    centre = cursor.attempt(fixed_point) if cursor.take("distance from|euclidean distance from") else None
-    if centre is None or not cursor.take("to"):
+    """Read `distance from the origin to the point (x, y)`, or only `from the origin to (x, y)`."""
+    if not cursor.take("distance from"):
         return None
-    is_named = cursor.take("the input point|the point|the input") is not None
-    point = cursor.attempt(_point) or ((Input(0), Input(1)) if is_named else None)
-    cursor.attempt(_calculation)
-    return None if point is None else Distance(point, centre)
+    at_origin = cursor.take("the origin")
+    centre = (0.0, 0.0) if at_origin else cursor.attempt(_constants)
+    point = cursor.attempt(_columns) if cursor.take("to the point|to") else None
+    return None if centre is None or point is None else Distance(point, centre)
 
 
-def fixed_point(cursor: Cursor) -> tuple[float, ...] | None:
-    """Read `the origin` or `(0.5, -1)`."""
-    if cursor.take("the origin"):
-        cursor.attempt(fixed_point)
-        return (0.0, 0.0)
+def _constants(cursor: Cursor) -> tuple[float, ...] | None:
     return _bracketed(cursor, number)
 
 
-def _point(cursor: Cursor) -> tuple[Term, ...] | None:
-    """Read a point of columns: `(x, y)`."""
+def _columns(cursor: Cursor) -> tuple[Term, ...] | None:
     return _bracketed(cursor, column)
 
 
 def _bracketed(cursor: Cursor, part: Callable[[Cursor], P | None]) -> tuple[P, ...] | None:
-    if not cursor.take("("):
+    """Read parts in brackets, with commas between them."""
+    parts: list[P] = []
+    is_open = cursor.take("(") is not None
+    while is_open and (one := cursor.attempt(part)) is not None:
+        parts.append(one)
+        is_open = cursor.take(",") is not None
+    return tuple(parts) if len(parts) > 1 and cursor.take(")") else None
+
+
+# --- counts -------------------------------------------------------------------------------------------------
+
+
+def tally(cursor: Cursor) -> Tally | None:
+    """Read counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
+    check = cursor.first(_kind, _equal, _qualified)
+    return None if check is None else Tally(source(cursor), check)
+
+
+def _kind(cursor: Cursor) -> Check | None:
+    word = cursor.take("even|odd")
+    if word is None or not cursor.take(NOUNS):
         return None
-    parts = [cursor.attempt(part)]
-    while cursor.take(","):
-        parts.append(cursor.attempt(part))
-    known = tuple(one for one in parts if one is not None)
-    return known if cursor.take(")") and len(known) == len(parts) and len(parts) > 1 else None
+    return EVEN if word == "even" else ODD
 
 
-def _calculation(cursor: Cursor) -> Term | None:
-    """Read `, calculated as √(x² + y²),`, which repeats the definition of the distance."""
-    cursor.take(",")
-    repeated = cursor.attempt(term) if cursor.take("calculated as") else None
-    return repeated if cursor.take(",") else None
-
-
-# --- counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5` ----------------
-
-_ADJECTIVES: dict[str, Check] = {
-    "even": EVEN,
-    "odd": ODD,
-    "positive": Compare(">", Number(0.0)),
-    "negative": Compare("<", Number(0.0)),
-}
-
-
-def counted_items(cursor: Cursor) -> tuple[Check | None, Items] | None:
-    """Read counted items as (check, items); every item counts if the check is None."""
-    word = cursor.take("|".join(_ADJECTIVES))
-    value = None if word else cursor.attempt(counted_value)
-    if value is not None:
-        among = cursor.attempt(source)
-        return Compare("=", value), among or WHOLE
-    if not cursor.take(NOUNS) and word is None:
-        return None
-    among = cursor.attempt(source)
-    after = None
-    if cursor.take("that are|that is") or cursor.sees("divisible|greater|less|above|below"):
-        after = cursor.attempt(plain_check)
-    if word and after:
-        return None
-    among = among or cursor.attempt(source)
-    return _ADJECTIVES[word] if word else after, among or WHOLE
-
-
-def counted_value(cursor: Cursor) -> Number | None:
-    """Read the value of `0s` or `a zero`."""
-    if cursor.take("zeros"):
-        return Number(0.0)
+def _equal(cursor: Cursor) -> Check | None:
     value = cursor.attempt(number)
     if value is None:
         return None
-    cursor.take("'s|s")
-    return None if cursor.sees(NOUNS) else Number(value)
+    cursor.take("s")
+    return None if cursor.sees(NOUNS) else Compare("=", Number(value))
 
 
-# --- checks: of a value -------------------------------------------------------------------------------------
-
-_COMPARISONS = (
-    ("greater than or equal to|at least|no less than|>=", ">="),
-    ("less than or equal to|at most|no more than|up to|<=", "<="),
-    ("greater than|more than|larger than|higher than|above|over|exceeds|>", ">"),
-    ("less than|smaller than|fewer than|lower than|below|under|<", "<"),
-    ("different from|!=", "!="),
-    ("equal to|equals|=", "="),
-)
-_ENDS_TEXT = (
-    "and|or|then|otherwise|else|if|when|output|predict|answer|return|is|are|but|while|class|label|unless|because|so"
-    "|with|,|;|:|(|)|->|=|.|?|!|the|in|of|to|a|an|than|as|that|which|at|not|no|only|both|greater|less|more|even|odd|by"
-)
-_SUBJECT_OF = "otherwise|if|when|else|is|are|<|>|<=|>=|=|!=|equals|exceeds|contains|has"
-
-
-def plain_check(cursor: Cursor) -> Check | None:
-    """Read a check with words of its own, not a bare value."""
-    return cursor.first(_adjective, _remainder, _between, _one_of, _missing, _holds, _comparison, _or_more)
-
-
-def value_check(cursor: Cursor) -> Check | None:
-    """Read equality with one or several values: `3`, `3 or 4`, `"Biscoe"`, `Biscoe or Dream`."""
-    values = _choices(cursor, ", or|or")
-    if not values or cursor.sees("+|-|*|/|plus|times|minus|^"):
+def _qualified(cursor: Cursor) -> Check | None:
+    if not cursor.take(NOUNS):
         return None
-    return OneOf(values) if len(values) > 1 or isinstance(values[0], str) else Compare("=", Number(values[0]))
+    cursor.take("that are|that is")
+    is_denied = cursor.take("not") is not None
+    check = cursor.first(remainder, comparison)
+    return check if check is None or not is_denied else Fails(check)
 
 
-def equality(cursor: Cursor) -> Check | None:
-    """Read equality with a term: `y + 1`."""
-    other = cursor.attempt(term)
-    return None if other is None else Compare("=", other)
+# --- checks of numbers, which counts need too ----------------------------------------------------------------
+
+_SIGNS = {
+    ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
+    "<=": "<=", "at most": "<=", "less than or equal to": "<=", "no more than": "<=",
+    ">": ">", "greater than": ">", "more than": ">", "larger than": ">", "above": ">", "over": ">",
+    "<": "<", "less than": "<", "smaller than": "<", "below": "<", "under": "<",
+    "=": "=", "equal to": "=", "equals": "=", "!=": "!=",
+}  # fmt: skip
+COMPARISONS = "|".join(_SIGNS)
 
 
-def _adjective(cursor: Cursor) -> Check | None:
-    word = cursor.take("even|odd|an even number|an odd number|positive|negative")
-    return None if word is None else next(check for name, check in _ADJECTIVES.items() if name in word)
+def sign(cursor: Cursor) -> str | None:
+    """Read a comparison's sign, or words for it."""
+    words = cursor.take(COMPARISONS)
+    return None if words is None else _SIGNS[words]
 
 
-def _remainder(cursor: Cursor) -> Check | None:
-    if cursor.take("divisible by|a multiple of"):
-        remainder: float | None = 0.0
-    elif cursor.take("leaves a remainder of"):
-        remainder = cursor.attempt(number)
-        if not cursor.take("when divided by"):
-            return None
+def comparison(cursor: Cursor) -> Check | None:
+    """Read `> 3` or `at most a + b`."""
+    compared = sign(cursor)
+    other = cursor.attempt(term) if compared else None
+    return None if compared is None or other is None else Compare(compared, other)
+
+
+def remainder(cursor: Cursor) -> Check | None:
+    """Read `even`, `a multiple of 3` or `leaves a remainder of 1 when divided by 3`."""
+    word = cursor.take("even|odd|an even number|an odd number")
+    if word is not None:
+        return EVEN if "even" in word else ODD
+    left: float | None = 0.0
+    if cursor.take("leaves a remainder of"):
+        left = cursor.attempt(number)
+        opened = cursor.take("when divided by")
     else:
+        opened = cursor.take("divisible by|a multiple of")
+    divisor = cursor.attempt(number) if opened else None
+    if divisor is None or left is None or not 1 <= divisor < 1e9 or divisor % 1:
         return None
-    divisor = cursor.attempt(number)
-    if divisor is None or remainder is None or not 1 <= divisor < 1e9 or divisor % 1:
-        return None
-    return Multiple(int(divisor), int(remainder))
-
-
-def _between(cursor: Cursor) -> Check | None:
-    opening = cursor.take("strictly between|between")
-    low = cursor.attempt(term) if opening else None
-    high = cursor.attempt(term) if low is not None and cursor.take("and") else None
-    return None if low is None or high is None else Between(low, high, opening == "between")
-
-
-def _one_of(cursor: Cursor) -> Check | None:
-    values = _choices(cursor, ", or|, and|,|or|and") if cursor.take("one of|either") else ()
-    return OneOf(values) if values else None
-
-
-def _missing(cursor: Cursor) -> Check | None:
-    return Absent() if cursor.take("missing") else None
-
-
-def _holds(cursor: Cursor) -> Check | None:
-    token = cursor.take_kind("string") if cursor.take("contains the text|contains|contain the text|contain") else None
-    return None if token is None else Holds(token.plain)
-
-
-def _comparison(cursor: Cursor) -> Check | None:
-    sign = next((sign for phrases, sign in _COMPARISONS if cursor.take(phrases)), None)
-    if sign is None:
-        return None
-    other = cursor.attempt(term)
-    if other is not None:
-        return Compare(sign, other)
-    category = cursor.attempt(_choice) if sign in {"=", "!="} else None
-    if category is None:
-        return None
-    return OneOf((category,)) if sign == "=" else Fails(OneOf((category,)))
-
-
-def _or_more(cursor: Cursor) -> Check | None:
-    value = cursor.attempt(number)
-    sign = cursor.take("or more|or less") if value is not None else None
-    return None if value is None or sign is None else Compare(">=" if sign == "or more" else "<=", Number(value))
-
-
-def _choices(cursor: Cursor, closing: str) -> tuple[str | float, ...]:
-    """Read values separated by commas; a value after a closing word is the last.
-
-    A value that is the subject of the next clause is left to that clause.
-    """
-    values: list[str | float] = []
-    count, mark = 0, cursor.position
-    joint: str | None = closing
-    while joint is not None and (value := cursor.attempt(_choice)) is not None:
-        if values and cursor.sees(_SUBJECT_OF):
-            break
-        values.append(value)
-        if joint != "," or "," in closing.split("|"):
-            count, mark = len(values), cursor.position
-        joint = cursor.take(f"{closing}|,")
-    cursor.position = mark
-    return tuple(values[:count])
-
-
-def _choice(cursor: Cursor) -> str | float | None:
-    token = cursor.take_kind("string")
-    if token is not None:
-        return token.plain
-    value = cursor.attempt(_separate_number)
-    return cursor.attempt(_category) if value is None else value
-
-
-def _separate_number(cursor: Cursor) -> float | None:
-    value = number(cursor)
-    return None if value is None or _touches(cursor) else value
-
-
-def _category(cursor: Cursor) -> str | None:
-    """Read unquoted words up to one that cannot be part of a category's name."""
-    start, end = cursor.here.start, -1
-    mark = cursor.position
-    if cursor.here.kind != "word" or cursor.attempt(column_name) is not None:
-        return None
-    cursor.position = mark
-    while cursor.here.kind in {"word", "number"} or (cursor.here.plain in {"-", "/", "&", "_"} and end >= 0):
-        if cursor.sees(_ENDS_TEXT):
-            break
-        end = cursor.here.end
-        cursor.position += 1
-    return None if end < 0 else cursor.text[start:end]
+    return Multiple(int(divisor), int(left))

@@ -5,33 +5,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
+from vpp.demo.batch import Batch, Floats, round_to
 from vpp.demo.rule import Case, Is, Rule
-from vpp.demo.terms import Absent, Arithmetic, Cell, Compare, Function, Number, OneOf, Term
+from vpp.demo.terms import Absent, Arithmetic, Cell, Function, Number, OneOf, Term, total
 
 Family = Callable[[Batch, Floats, Generator], Rule | None]
 """Fits a formula to the rows whose weight is 1, not 0."""
 
 
-def total(parts: list[tuple[float, Term | None]]) -> Term:
-    """Sum of coefficient times term; None stands for 1."""
-    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
-    result = terms[0]
-    for term in terms[1:]:
-        result = Arithmetic("+", result, term)
-    return result
-
-
-def _scaled(weight: float, term: Term | None) -> Term:
-    if term is None:
-        return Number(weight)
-    return term if weight == 1 else Arithmetic("*", Number(weight), term)
-
-
-def least_squares(batch: Batch, terms: Sequence[Term], look: Floats, digits: int) -> Term | None:
+def least_squares(batch: Batch, terms: Sequence[Term], selected: Floats, digits: int) -> Term | None:
     """Least-squares fit of a weighted sum with a constant to the selected rows, rounded to significant digits."""
     columns = [batch.values(term) for term in terms]
-    known = (look > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
+    known = (selected > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
     if known.sum() < len(terms) + 1:
         return None
     design = np.stack([*columns, np.ones(batch.size)], axis=1)[known]
@@ -46,10 +31,8 @@ def _digits(rng: Generator) -> int:
     return int(rng.choice([2, 3, 3]))
 
 
-def _column(batch: Batch, rng: Generator) -> Cell | None:
+def _column(batch: Batch, rng: Generator) -> Cell:
     """Draw a numeric column, by its squared correlation with the target."""
-    if not batch.numeric:
-        return None
     weights = np.array([_correlation(batch.values(Cell(name)), batch.y) ** 2 + 0.1 for name in batch.numeric])
     return Cell(batch.numeric[int(rng.choice(len(weights), p=weights / weights.sum()))])
 
@@ -66,9 +49,9 @@ def mean(batch: Batch) -> Number:
     return Number(round_to(float(batch.y.mean()), 3))
 
 
-def constant(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def constant(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Rule that always answers the mean."""
-    return Rule((), Number(round_to(float(batch.y[look > 0].mean()), _digits(rng))))
+    return Rule((), Number(round_to(float(batch.y[selected > 0].mean()), _digits(rng))))
 
 
 def _powers(cell: Term, degree: int) -> list[Term]:
@@ -76,10 +59,10 @@ def _powers(cell: Term, degree: int) -> list[Term]:
 
 
 def _polynomial(degree: int) -> Family:
-    def fit(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+    def fit(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
         cell = _column(batch, rng)
-        term = None if cell is None else least_squares(batch, _powers(cell, degree), look, _digits(rng))
-        return None if cell is None or term is None else with_missing(batch, cell, Rule((), term))
+        term = least_squares(batch, _powers(cell, degree), selected, _digits(rng))
+        return None if term is None else _with_missing(batch, cell, term)
 
     fit.__doc__ = f"A polynomial of degree {degree} in one column."
     return fit
@@ -88,25 +71,19 @@ def _polynomial(degree: int) -> Family:
 line, quadratic, cubic = _polynomial(1), _polynomial(2), _polynomial(3)
 
 
-def plane(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def plane(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Rule of a weighted sum of a few columns."""
     count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
-    chosen: list[Cell] = []
-    for _ in range(3 * count):
-        cell = _column(batch, rng)
-        if cell is not None and cell not in chosen and len(chosen) < count:
-            chosen.append(cell)
-    term = least_squares(batch, chosen, look, 3)
-    return None if term is None else with_missing(batch, chosen[0], Rule((), term))
+    chosen = list(dict.fromkeys(_column(batch, rng) for _ in range(3 * count)))[:count]
+    term = least_squares(batch, chosen, selected, 3)
+    return None if term is None else _with_missing(batch, chosen[0], term)
 
 
-def sine(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def sine(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Rule a * sin(b * x + c) + d, with b on a grid from 0.3 to 2 periods over the rows' range."""
     cell = _column(batch, rng)
-    if cell is None:
-        return None
     x, y = batch.values(cell), batch.y
-    known = (look > 0) & ~np.isnan(x)
+    known = (selected > 0) & ~np.isnan(x)
     span = float(np.ptp(x[known])) if known.sum() > 3 else 0.0
     if span <= 0:
         return None
@@ -129,28 +106,8 @@ def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
     return total([(round_to(height, digits), Function("sin", angle)), (round_to(float(weights[2]), digits), None)])
 
 
-def pieces(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
-    """Rule of a line on each side of a bound."""
-    cell = _column(batch, rng)
-    if cell is None:
-        return None
-    x = batch.values(cell)
-    points = np.unique(x[~np.isnan(x)])
-    if len(points) < 4:
-        return None
-    at = int(rng.integers(1, len(points) - 2))
-    bound = round_between(float(points[at]), float(points[at + 1]))
-    terms = _powers(cell, int(rng.integers(1, 2)))
-    sides = [least_squares(batch, terms, look * side, 2) for side in (x <= bound, x > bound)]
-    if sides[0] is None or sides[1] is None:
-        return None
-    return Rule((Case(Is(cell, Compare("<=", Number(bound))), sides[0]),), sides[1])
-
-
-def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def groups(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Rule of a number for each category of a column."""
-    if not batch.categories:
-        return None
     name = batch.categories[int(rng.integers(len(batch.categories)))]
     texts = [row.cells.get(name) for row in batch.rows]
     cases = []
@@ -160,19 +117,17 @@ def groups(batch: Batch, look: Floats, rng: Generator) -> Rule | None:
     return Rule(tuple(cases), Number(round_to(float(batch.y.mean()), 3)))
 
 
-def with_missing(batch: Batch, cell: Cell, rule: Rule) -> Rule:
-    """Add a case that answers the mean for rows without a value in the column, if the batch has such rows."""
-    if not np.isnan(batch.values(cell)).any():
-        return rule
-    mean = Number(round_to(float(batch.y.mean()), 3))
-    return Rule((Case(Is(cell, Absent()), mean), *rule.cases), rule.otherwise)
+def _with_missing(batch: Batch, cell: Cell, term: Term) -> Rule:
+    """Answer the mean for rows without a value in the column, if the batch has such rows, else the term."""
+    has_missing = bool(np.isnan(batch.values(cell)).any())
+    return Rule((Case(Is(cell, Absent()), mean(batch)),) if has_missing else (), term)
 
 
 def families(batch: Batch) -> dict[Family, float]:
     """Return the families that suit the columns, with their weights."""
     weights: dict[Family, float] = {constant: 0.5}
     if batch.numeric:
-        weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8, pieces: 1.0}
+        weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8}
     if len(batch.numeric) >= 2:
         weights |= {plane: 4.0, quadratic: 1.0, cubic: 0.3, sine: 0.3}
     if batch.categories:

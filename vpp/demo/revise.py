@@ -1,39 +1,27 @@
 """Revisions of a rule with errors: a bound moved, a part left out, a formula refitted."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.batch import Batch, Floats, round_between, round_to
-from vpp.demo.regress import least_squares, total
+from vpp.demo.batch import Batch, Floats, round_between
+from vpp.demo.regress import least_squares
 from vpp.demo.rule import All, Any, Condition, Is, Not, Rule
-from vpp.demo.terms import Arithmetic, Compare, Function, Number, Term
+from vpp.demo.terms import Arithmetic, Compare, Number, Term
 
 _MOST_BOUNDS = 6
 
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A comparison of a term with a constant."""
-
-    condition: Is
-    sign: str
-
-    def at(self, value: float) -> Is:
-        """Return the comparison with another constant."""
-        return Is(self.condition.term, Compare(self.sign, Number(value)))
-
-
-def bounds(condition: Condition) -> Iterator[Bound]:
+def bounds(condition: Condition) -> Iterator[Is]:
     """Yield every comparison with a constant in the condition."""
     match condition:
-        case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
-            yield Bound(condition, sign)
+        case Is(check=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
+            yield condition
         case All() | Any():
             for part in condition.parts:
                 yield from bounds(part)
@@ -56,16 +44,19 @@ def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]
     places = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
     for at, bound in places[:_MOST_BOUNDS]:
         whole = rule.cases[at].condition
-        moved = [_with_condition(rule, at, swapped(whole, bound.condition, new)) for new in _moves(batch, bound)]
+        moved = [_with_condition(rule, at, swapped(whole, bound, new)) for new in _moves(batch, bound)]
         if moved:
             errors = np.array([batch.errors(other) for other in moved])
             yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
 
 
-def _moves(batch: Batch, bound: Bound) -> list[Is]:
-    values = batch.values(bound.condition.term)
-    points = np.unique(values[~np.isnan(values)])
-    return [bound.at(round_between(float(low), float(high))) for low, high in pairwise(points)]
+def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
+    """Yield the comparison with every constant between two values of the batch."""
+    values = batch.values(bound.term)
+    for low, high in pairwise(np.unique(values[~np.isnan(values)])):
+        if isinstance(bound.check, Compare):
+            constant = Number(round_between(float(low), float(high)))
+            yield replace(bound, check=replace(bound.check, other=constant))
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
@@ -119,41 +110,10 @@ def parts_of(term: Term) -> list[tuple[float, Term | None]]:
     return [(1.0, term)]
 
 
-def refitted(rule: Rule, batch: Batch, look: Floats, rng: Generator) -> Rule | None:
+def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     """Refit the formula's coefficients to the selected rows."""
     if not isinstance(rule.otherwise, Term):
         return None
-    basis = [_turned(part, rng) for _, part in parts_of(rule.otherwise) if part is not None]
-    term = least_squares(batch, list(dict.fromkeys(basis)), look, int(rng.choice([2, 3, 3])))
+    basis = [part for _, part in parts_of(rule.otherwise) if part is not None]
+    term = least_squares(batch, list(dict.fromkeys(basis)), selected, int(rng.choice([2, 3, 3])))
     return None if term is None else replace(rule, otherwise=term)
-
-
-def _turned(part: Term, rng: Generator) -> Term:
-    """Move a wave's rate and shift a little; return any other part unchanged."""
-    if not isinstance(part, Function):
-        return part
-    moved: list[Term] = []
-    for weight, inner in parts_of(part.argument):
-        scale = 0.05 * abs(weight) if inner is not None else 0.15
-        number = float(round(weight + scale * rng.standard_normal(), 2))
-        moved.append(
-            Number(number) if inner is None else inner if number == 1 else Arithmetic("*", Number(number), inner)
-        )
-    result = moved[0]
-    for term in moved[1:]:
-        result = Arithmetic("+", result, term)
-    return Function(part.name, result)
-
-
-def halfway(old: Rule, new: Rule) -> Rule | None:
-    """Return the formula halfway between two of the same form; None if the forms differ."""
-    if not (isinstance(old.otherwise, Term) and isinstance(new.otherwise, Term)):
-        return None
-    before = {part: weight for weight, part in parts_of(old.otherwise)}
-    after = {part: weight for weight, part in parts_of(new.otherwise)}
-    if before.keys() != after.keys():
-        return None
-
-    mixed = [(round_to((before[part] + weight) / 2, 3), part) for part, weight in after.items()]
-    ordered = [one for one in mixed if one[1] is not None] + [one for one in mixed if one[1] is None]
-    return replace(new, otherwise=total(ordered))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vpp.demo.terms import Check, Items, Term, conjunction
+from vpp.demo.terms import Check, Items, Term
 from vpp.demo.values import Row, Value
 
 # --- conditions: on a row -----------------------------------------------------------------------------------
@@ -18,7 +18,7 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, row: Row) -> bool | None:
-        """Whether the condition holds; None if that depends on a missing value."""
+        """Return whether the condition holds; None if that depends on a missing value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,6 @@ class Is(Condition):
 
     def holds(self, row: Row) -> bool | None:
         return self.check.passes(self.term.of(row), row)
-
-
-@dataclass(frozen=True, slots=True)
-class Every(Condition):
-    """All items pass a check."""
-
-    items: Items
-    check: Check
-
-    def holds(self, row: Row) -> bool | None:
-        return conjunction(tuple(self.check.passes(number, row) for number in self.items.of(row)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +50,8 @@ class All(Condition):
     parts: tuple[Condition, ...]
 
     def holds(self, row: Row) -> bool | None:
-        return conjunction(tuple(part.holds(row) for part in self.parts))
+        results = tuple(part.holds(row) for part in self.parts)
+        return False if False in results else None if None in results else True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,7 @@ class Not(Condition):
 
 
 def _split_pair(numbers: tuple[float, ...]) -> bool:
-    """Whether one value occurs exactly twice at non-adjacent places, and all others once."""
+    """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
     twice = [value for value in set(numbers) if numbers.count(value) > 1]
     if len(twice) != 1 or numbers.count(twice[0]) != 2:
         return False

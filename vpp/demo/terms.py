@@ -73,16 +73,6 @@ class Cell(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Input(Term):
-    """The numeric input at a position, from 0, for names such as x_1 that no column has."""
-
-    position: int
-
-    def of(self, row: Row) -> Value:
-        return row.numbers[self.position] if self.position < len(row.numbers) else None
-
-
-@dataclass(frozen=True, slots=True)
 class Arithmetic(Term):
     """Two terms joined by one of + - * / ^."""
 
@@ -99,7 +89,7 @@ class Arithmetic(Term):
 
 @dataclass(frozen=True, slots=True)
 class Function(Term):
-    """sin, cos, tan, sqrt, abs, exp or log of a term."""
+    """sin, cos, sqrt, abs, exp or log of a term."""
 
     name: str
     argument: Term
@@ -131,7 +121,8 @@ class Tally(Term):
     check: "Check"
 
     def of(self, row: Row) -> Value:
-        return float(sum(self.check.passes(number, row) is True for number in self.items.of(row)))
+        results = [self.check.passes(number, row) for number in self.items.of(row)]
+        return None if None in results else float(results.count(True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +182,6 @@ _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
     "cos": math.cos,
-    "tan": math.tan,
     "sqrt": math.sqrt,
     "abs": abs,
     "exp": math.exp,
@@ -208,6 +198,22 @@ FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
     "distinct": _count_distinct,
 }
 
+
+def total(parts: list[tuple[float, Term | None]]) -> Term:
+    """Sum of coefficient times term; None stands for 1."""
+    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
+    result = terms[0]
+    for term in terms[1:]:
+        result = Arithmetic("+", result, term)
+    return result
+
+
+def _scaled(weight: float, term: Term | None) -> Term:
+    if term is None:
+        return Number(weight)
+    return term if weight == 1 else Arithmetic("*", Number(weight), term)
+
+
 # --- checks: of one value -----------------------------------------------------------------------------------
 
 
@@ -218,7 +224,7 @@ class Check(ABC):
 
     @abstractmethod
     def passes(self, value: Value, row: Row) -> bool | None:
-        """Whether the value passes; None if the value or an operand is missing or of the wrong type."""
+        """Return whether the value passes; None if the value or an operand is missing or of the wrong type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,8 +317,3 @@ _ORDER: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
-
-
-def conjunction(results: tuple[bool | None, ...]) -> bool | None:
-    """Combine by three-valued `and`: False if any is False, else None if any is None, else True."""
-    return False if False in results else None if None in results else True

@@ -82,7 +82,7 @@ def read_row(text: str) -> Row:
 
 
 def same(left: Value, right: Value) -> bool:
-    """Whether two values are equal, ignoring the case of texts."""
+    """Return whether two values are equal, ignoring the case of texts."""
     if isinstance(left, str) and isinstance(right, str):
         return left.casefold() == right.casefold()
     if isinstance(left, float) and isinstance(right, float):
