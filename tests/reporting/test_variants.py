@@ -78,7 +78,7 @@ def test_without_weights_there_is_no_ess(name: str) -> None:
 def test_without_weights_the_headline_says_so(name: str) -> None:
     reader = sampled_run(name)
     assert "there are no weights" in headline(reader.refresh())
-    assert "the unweighted vote gets" in reported(reader)
+    assert "The unweighted vote gets" in reported(reader)
 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])

@@ -23,7 +23,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"method": "mh"}, "on one batch, another one each step"),
     ({"method": "mh", "mh_rows": "buffer"}, "on the rows last seen"),
     ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),
-    ({"method": "mh", "restart": 0.25}, "no exact Metropolis-Hastings"),
+    ({"method": "mh", "restart": 0.25}, "not exactly the posterior"),
     ({"method": "always-accept"}, "nothing was sampled from any target"),
     ({"method": "vml5"}, "averaged without weights"),
     ({"method": "vml"}, "There is one hypothesis and no posterior"),
@@ -60,7 +60,7 @@ def test_nothing_else_is_called_exact() -> None:
 
 
 def test_a_tau_found_from_the_data_is_not_exact() -> None:
-    assert "with a tau fixed in advance it would be exact" in said("regression", **DRAWN)
+    assert "exact only on all training rows" in said("regression", **DRAWN)
 
 
 def test_the_words_are_the_same_for_options_that_change_no_target() -> None:

@@ -147,8 +147,8 @@ _CARRIED = (
     "change passes an accept step on the target it moves in."
 )
 _REFINED = (
-    "Proposals are refined from the data and the ratio leaves out their densities, so what is drawn leans towards what "
-    "the optimizer likes to write: near the posterior, not exactly it."
+    "Proposals are refined from the data, and the acceptance ratio leaves out their densities. So texts that the "
+    "optimizer likes to write are too frequent: the result is near the posterior, not exactly the posterior."
 )
 
 
@@ -213,22 +213,15 @@ def _chains(config: Config, task: Task) -> Iterator[str]:
 
 def _draws(config: Config, task: Task) -> Iterator[str]:
     """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
-    on_all_rows = config.is_telescoping or config.mh_rows == "train"
     if config.restart == 0:
         yield _REFINED
     elif config.restart < 1:
+        yield f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. {_REFINED}"
+    elif not _is_exact(config, task):
         yield (
-            f"A share of {config.restart:g} of the proposals is drawn afresh from the prior; the others are refined "
-            f"from the data, which makes it no exact Metropolis-Hastings. {_REFINED}"
+            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, a "
+            "tau fixed in advance, and answers that depend on one row."
         )
-    elif not on_all_rows:
-        yield "Every proposal is drawn afresh from the prior; on all training rows it would be exact."
-    elif task == "regression" and config.fixed_tau is None:
-        yield "Every proposal is drawn afresh from the prior; with a tau fixed in advance it would be exact."
-    elif config.particles_max:
-        yield "Every proposal is drawn afresh from the prior; with a K that never changes it would be exact."
-    elif not _answers_alone(config):
-        yield "Every proposal is drawn afresh from the prior; with answers that depend on one row it would be exact."
     else:
         yield (
             "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
@@ -236,9 +229,15 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
         )
 
 
-def _answers_alone(config: Config) -> bool:
-    """Whether f(x; theta) is a function of one row and one text."""
-    return config.learner_temperature == 0 and config.points_per_call == 1
+def _is_exact(config: Config, task: Task) -> bool:
+    """Whether the target of fresh draws never changes, and f(x; theta) is a function of one row and one text."""
+    return (
+        (config.is_telescoping or config.mh_rows == "train")
+        and (task == "classification" or config.fixed_tau is not None)
+        and not config.particles_max
+        and config.learner_temperature == 0
+        and config.points_per_call == 1
+    )
 
 
 def _unfiltered(config: Config) -> tuple[str, ...]:

@@ -170,18 +170,11 @@ def _fits(option: str, task: Task | None) -> bool:
     return task is None or OPTIONS[option].task in (None, task)
 
 
-PLAIN: Mapping[tuple[str, object], str] = {
-    ("final_weights", "rescored"): "last weights on the buffer",
-    ("final_weights", "paper"): "last weights those of the last step",
-}
-"""Words for values whose option name and value do not read well."""
-
-
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     """Return the options of More options that are not at their default and have an effect: `history 1`."""
     usual = Config()
     return tuple(
-        PLAIN.get((name, getattr(config, name)), f"{name.replace('_', ' ')} {_shown(getattr(config, name))}")
+        f"{name.replace('_', ' ')} {_shown(getattr(config, name))}"
         for name, option in OPTIONS.items()
         if option.group and getattr(config, name) != getattr(usual, name) and has_effect(name, config, task)
     )
