@@ -84,7 +84,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
     assert report.startswith("# toy\n")
     useless = "No better than always answering the most frequent training label"
-    assert f"**{useless}: the prediction gets 2 of 3 test rows right, that label 2." in report
+    assert f"**{useless}: 2 against 2 right, on 3 test rows." in report
     assert (
         "holds 75 % of the weight; another holds the rest. The weighted vote gets 2 of 3 test rows right.**" in report
     )

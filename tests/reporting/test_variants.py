@@ -218,7 +218,7 @@ def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: 
     assert tiles(reader, 0)["Different sentences"].startswith(f"{n} of {size}:")
 
 
-def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path) -> None:
+def test_before_a_step_has_judged_its_metric_says_so(tmp_path: Path) -> None:
     journal = sampled_run("smc filtered").directory.journal
     whole = [record.event for record in JournalReader(journal).new_records()]
     weighed = [i for i, event in enumerate(whole) if event.type == "reweighted" and event.role == "step"]
@@ -227,10 +227,7 @@ def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path)
     reader = builders.run(
         folder, *whole[: weighed[2] + 1], data=world("classification"), config=VARIANTS["smc filtered"]
     )
-    judged = reader.refresh().view.decided_by_likelihood
-    told = tiles(reader, 2)["Proposals accepted"]
-    assert told.startswith("– none judged yet at step 2: ")
-    assert f"{sum(p.accepted for p in judged)} of {len(judged)} so far." in told
+    assert tiles(reader, 2)["Proposals accepted"].startswith("– none judged yet at step 2: ")
 
 
 def test_an_error_on_the_batch_leaves_out_the_other_rows() -> None:

@@ -29,7 +29,6 @@ from vpp.wording.words import (
     capitalised,
     counted,
     fixed,
-    in_words,
     integer,
     number,
     percent,
@@ -114,15 +113,12 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
 
 def _weighted(view: RunView, at: StepView | None, state: tuple[str, str]) -> str:
     ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
-    texts: dict[str, float] = {}
-    for hypothesis, weight in zip(ids, weights, strict=bool(weights)):
-        texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
-    if not texts:
+    if not weights:
         return f"{_different(len(set(ids)), state)}."
-    heaviest = max(texts, key=lambda hypothesis: texts[hypothesis])
-    n = ids.count(heaviest)
-    held_by = f", held by {in_words(n)} particles," if n > 1 else ""
-    return f"{_different(len(texts), state)}; the heaviest{held_by} holds {percent(texts[heaviest])} of the weight."
+    texts: dict[str, float] = {}
+    for hypothesis, weight in zip(ids, weights, strict=True):
+        texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
+    return f"{_different(len(texts), state)}; the heaviest holds {percent(max(texts.values()))} of the weight."
 
 
 def _different(n: int, state: tuple[str, str]) -> str:
@@ -225,10 +221,9 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
-    were = "it was" if unchanged == 1 else "they were"
     refused = sum(p.refused for p in proposals)
     none = f", {counted(refused, 'proposal')} refused as no rule" if refused else ""
-    rest = f"{integer(unchanged)} left as {were}, {integer(unreadable - refused)} unreadable{none}."
+    rest = f"{integer(unchanged)} unchanged, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
@@ -251,23 +246,20 @@ def _accepted_metric(
 ) -> Metric:
     """Return the acceptance of a step, or of the whole run."""
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
-    if judged:
-        verdict = acceptance_verdict(taken, len(judged), at=thresholds)
-        return Metric(
-            name=name,
-            value=percent(taken / len(judged)),
-            scale=f"{taken} of {len(judged)} judged",
-            words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
-        )
-    if at is None or not view.decided_by_likelihood:
-        return Metric(name=name, value="–", scale="none judged yet", words=rest)
-    when = f"none judged{'' if at.finished else ' yet'} at step {at.step}"
-    return Metric(name=name, value="–", scale=when, words=f"{_judged_until(view, at.step)} {rest}")
+    if not judged:
+        yet = "" if view.has_ended or (at and at.finished) else " yet"
+        return Metric(name=name, value="–", scale=f"none judged{yet}{_at(at)}", words=rest)
+    verdict = acceptance_verdict(taken, len(judged), at=thresholds)
+    return Metric(
+        name=name,
+        value=percent(taken / len(judged)),
+        scale=f"{taken} of {len(judged)} judged",
+        words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
+    )
 
 
-def _judged_until(view: RunView, step: int) -> str:
-    judged = [p for p in view.decided_by_likelihood if p.step <= step]
-    return f"{sum(p.accepted for p in judged)} of {len(judged)} so far."
+def _at(at: StepView | None) -> str:
+    return "" if at is None else f" at step {at.step}"
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:

@@ -62,7 +62,7 @@ def verdict(found: Verification, *, run: str = "RUN") -> str:
         differ = "differs" if len({fault.at.file for fault in found.faults}) == 1 else "differ"
         fix = f"`python -m vpp report {run}` writes all exports again"
         return f"The journal is consistent, but {files} {differ} from it: {fix}."
-    n_lines = sum(_is_of_lines(fault) for fault in found.faults)
+    n_lines = sum(fault.claim == "lines" for fault in found.faults)
     n = len(found.faults) - n_lines
     first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
     differ = (
@@ -74,11 +74,6 @@ def verdict(found: Verification, *, run: str = "RUN") -> str:
 def is_cut_short(found: Verification) -> bool:
     """Whether the only fault is the cut last line of a finished run."""
     return found.is_torn and [(fault.claim, fault.what) for fault in found.faults] == [("lines", "run_finished")]
-
-
-def _is_of_lines(fault: Fault) -> bool:
-    """Whether a line is unreadable, missing or misplaced; else a value differs."""
-    return fault.claim == "lines"
 
 
 def verification_html(found: Verification, *, run: str = "RUN") -> str:
@@ -122,10 +117,8 @@ def notes(found: Verification) -> Iterator[str]:
 
 def fault_line(fault: Fault) -> str:
     """Return a fault with its place."""
-    if words := line_words(fault):
-        return f"{place(fault)}: {words}"
-    what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
-    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}, and should be {_shown(follows)}"
+    where, what, written, follows = _cells(fault)
+    return f"{where}: {what} is {written}, and should be {follows}" if written else f"{where}: {what}"
 
 
 def line_words(fault: Fault) -> str:
