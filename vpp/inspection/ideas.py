@@ -56,21 +56,6 @@ class Idea:
         """Shortest wording; the heaviest of equal ones."""
         return min(self.wordings, key=lambda wording: len(wording.text))
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Distinct texts, heaviest first."""
-        return tuple(wording.text for wording in self.wordings)
-
-    @property
-    def text_weights(self) -> tuple[float, ...]:
-        """Weights in the order of `texts`."""
-        return tuple(wording.weight for wording in self.wordings)
-
-    @property
-    def n_test(self) -> int | None:
-        """Evaluated test rows; None before they are evaluated."""
-        return self.test.n if self.test else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ideas:

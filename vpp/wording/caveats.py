@@ -129,9 +129,9 @@ def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         return
     if math.isclose(tau, least_tau([float(row.target) for row in dataset.train if row.target is not None])):
         yield (
-            "τ is at its floor: the best first hypothesis left no spread of errors on its first batch, so misses of "
-            f"more than about {number(math.sqrt(tau))}, in the target's unit, decide. Give --tau where its noise is "
-            "larger."
+            "τ is at its lower bound: the errors of the best first hypothesis on its first batch do not vary. So an "
+            f"error of more than about {number(math.sqrt(tau))}, in the target's unit, rules a hypothesis out. If the "
+            "data are noisier, give a larger --tau."
         )
 
 
@@ -144,7 +144,7 @@ def _rows(dataset: Dataset) -> Iterator[str]:
 
 _CARRIED = (
     "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; every "
-    "change passes an accept step on the target it moves in."
+    "change passes an accept step on the current target."
 )
 _REFINED = (
     "Proposals are refined from the data, and the acceptance ratio leaves out their densities. So texts that the "
@@ -153,8 +153,8 @@ _REFINED = (
 
 
 _GROWING = (
-    "K may change: newcomers are first draws and count as the average particle until they are weighed or judged, and "
-    "where all agree some are dropped by chance, not by the data."
+    "K may change. Newcomers are first draws and get the average weight until the next step. When all hypotheses "
+    "agree, some are dropped at random."
 )
 
 
@@ -175,8 +175,8 @@ def _by_method(config: Config, task: Task) -> tuple[str, ...]:
 
 def _exponents(config: Config) -> str:
     if config.tempering == "adaptive":
-        return "Exponents φ = 1/β were found as the run went, so that the ESS keeps to its threshold."
-    return "Exponents φ = 1/β follow a schedule fixed in advance."
+        return "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
+    return "The exponents φ = 1/β follow a schedule fixed in advance."
 
 
 def _reweighted(config: Config) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _reweighted(config: Config) -> tuple[str, ...]:
     if config.mutate == "filtered":
         return (
             f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}",
-            "The rows change from step to step, so there is no one target that all steps share.",
+            "The rows change each step, so the steps have no common target.",
         )
     if config.mutate == "duplicates":
         return (
@@ -203,11 +203,11 @@ def _reweighted(config: Config) -> tuple[str, ...]:
 
 def _chains(config: Config, task: Task) -> Iterator[str]:
     rows = {
-        "batch": "one batch, another one each step, so the chains share no one target",
-        "buffer": "the rows last seen, which change from step to step, so the chains share no one target",
+        "batch": "one batch, a new one each step, so the chains have no common target",
+        "buffer": "the rows last seen, which change each step, so the chains have no common target",
         "train": "all training rows, the same at every step",
     }[config.mh_rows]
-    yield f"Each chain moves by an acceptance rule that compares likelihoods on {rows}."
+    yield f"Each chain has an accept step, which compares likelihoods on {rows}."
     yield from _draws(config, task)
 
 
@@ -225,7 +225,7 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
     else:
         yield (
             "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
-            "acceptance rule is exact for the posterior whose prior is that very draw."
+            "acceptance rule is exact for the posterior with these draws as its prior."
         )
 
 
@@ -244,6 +244,6 @@ def _unfiltered(config: Config) -> tuple[str, ...]:
     if config.size == 1:
         return ("There is one hypothesis and no posterior: this run cannot say how sure it is.",)
     return (
-        "Every proposal was taken, so nothing was sampled from any target: these are separate hypotheses, "
-        "averaged without weights. Where they differ shows how much the optimizer varies, not what the data support.",
+        "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without weights. "
+        "Their differences show how much the optimizer varies, not what the data support.",
     )

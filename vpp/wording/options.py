@@ -132,15 +132,15 @@ OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
 """Options that are always visible."""
 ABOUT: Mapping[str, str] = {
     "smc": "Reweighs, resamples and rewrites K hypotheses. The default, best on hard rules.",
-    "mh": "K chains; a change is kept only if the data like it.",
-    "always-accept": "K chains that keep every change: Metropolis-Hastings without its filter.",
-    "vml": "One hypothesis, every change kept. The baseline; it cannot say how sure it is.",
-    "vml5": "Five of these side by side, averaged without weights.",
+    "mh": "K chains with an accept/reject step for every change.",
+    "always-accept": "K chains that keep every change, without an accept/reject step.",
+    "vml": "One hypothesis, every change kept: a baseline without uncertainty.",
+    "vml5": "Five VML runs, averaged without weights.",
 }
 """One-line description of each method."""
 DEMO_PRIOR = (
-    "The demo model takes only the form of a rule from this, where it names one, such as “a straight line” or "
-    "“a circle”. A language model reads all of it."
+    "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
+    "A language model reads all of it."
 )
 
 
@@ -254,7 +254,7 @@ def tau_words(config: Config, dataset: Dataset) -> str:
     targets = [float(row.target) for row in dataset.train if row.target is not None]
     noise, spread = math.sqrt(tau), math.sqrt(auto_tau(targets, targets))
     words = (
-        f"τ = {number(tau)} takes misses of about {number(noise)} for noise, in the target’s unit; the training "
+        f"τ = {number(tau)} treats errors of about {number(noise)} as noise, in the target’s unit; the training "
         f"targets spread by about {number(spread)}."
     )
     if spread > ALL_OR_NOTHING * noise:

@@ -50,7 +50,7 @@ NAMED = 4
 
 def faults_sentence(usage: Usage) -> str:
     """Return the most frequent kinds of failed or odd replies; empty without any. A call may take several attempts."""
-    return f"Single attempts that failed or were odd: {faults_named(usage)}." if usage.faults else ""
+    return f"Failed or odd attempts: {faults_named(usage)}." if usage.faults else ""
 
 
 def faults_named(usage: Usage) -> str:

@@ -72,11 +72,11 @@ LEAST = 5
 """Fewest answers, or proposals, for a warning."""
 MOSTLY = 0.5
 """Share of unreadable answers from which a run is warned of."""
-LITTLE = "what follows says little"
+LITTLE = "the results below are unreliable"
 
 
 def unread_sentence(view: RunView) -> str:
-    """`777 of 800 answers to rows could not be read: what follows says little.`; empty if enough could."""
+    """`777 of 800 answers to rows could not be read: the results below are unreliable.`; empty if enough could."""
     words = _unread(view)
     return f"{words}: {LITTLE}." if words else ""
 
