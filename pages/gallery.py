@@ -32,7 +32,7 @@ def page() -> None:
         markup.block(
             markup.banner("Illustration.", "Every sentence and number on this page is made up; no run made them."),
             markup.title("Gallery", "the named pieces of the instrument, on five sentences about leaves"),
-            markup.saying("Four different sentences are left; the heaviest holds 57 % of the weight."),
+            markup.saying("4 different sentences; the heaviest holds 57 % of the weight."),
             markup.strip(metrics()),
         )
     )

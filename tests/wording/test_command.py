@@ -143,6 +143,7 @@ def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
         "--particles=5 '--prior=it'\"'\"'s a circle' --demo"
     )
     assert "put together" in command.notes[0]
+    assert " --structured=off" in repeat_command(spec(endpoint=FREE_TEXT)).line
 
 
 CONFIGS = [

@@ -38,8 +38,6 @@ from vpp.wording.words import (
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which the clock runs."""
 LOADING = "The worker is loading the model file. Large files take minutes."
-LEFT, IN_PLAY, WERE_IN_PLAY = ("is left", "are left"), ("is in play", "are in play"), ("was in play", "were in play")
-"""Verbs for one sentence, and for several."""
 
 
 def shown_step(view: RunView) -> int | None:
@@ -102,33 +100,23 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     if view.last_step is None:
         return LOADING if snapshot.loading_s is not None else nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
-    state = LEFT if at is None and view.has_ended else WERE_IN_PLAY if snapshot.state == "interrupted" else IN_PLAY
-    if snapshot.spec.config.is_weighted:
-        words = _weighted(view, at, state)
+    is_weighted = snapshot.spec.config.is_weighted
+    ids, weights = _ids(view, at, is_weighted=is_weighted), _weights(view, at)
+    if len(ids) == 1:
+        words = "one hypothesis, rewritten at each step."
+    elif is_weighted and weights:
+        texts: dict[str, float] = {}
+        for hypothesis, weight in zip(ids, weights, strict=True):
+            texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
+        words = f"{_different(ids)}; the heaviest holds {percent(max(texts.values()))} of the weight."
     else:
-        words = _unweighted(_ids(view, at, is_weighted=False), state)
+        words = f"{_different(ids)}." if is_weighted else f"{_different(ids)}, without weights."
     is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
     return f"At step {shown}: {words}" if is_past else capitalised(words)
 
 
-def _weighted(view: RunView, at: StepView | None, state: tuple[str, str]) -> str:
-    ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
-    if not weights:
-        return f"{_different(len(set(ids)), state)}."
-    texts: dict[str, float] = {}
-    for hypothesis, weight in zip(ids, weights, strict=True):
-        texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
-    return f"{_different(len(texts), state)}; the heaviest holds {percent(max(texts.values()))} of the weight."
-
-
-def _different(n: int, state: tuple[str, str]) -> str:
-    return f"{integer(n)} different {'sentence' if n == 1 else 'sentences'} {state[n != 1]}"
-
-
-def _unweighted(ids: Sequence[str], state: tuple[str, str]) -> str:
-    if len(ids) == 1:
-        return f"one sentence {state[0]}{'' if state == LEFT else '; each step rewrites it'}."
-    return f"{_different(len(set(ids)), state)}; there are no weights, each of the {integer(len(ids))} counts alike."
+def _different(ids: Sequence[str]) -> str:
+    return counted(len(set(ids)), "different sentence")
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
