@@ -60,6 +60,12 @@ def test_resampling_names_few_particles_and_counts_many() -> None:
     assert said(config, *drawn(*[A] * 6), *all_but_one).endswith(
         "particle 0 now has six copies, and five others ended."
     )
+    each_once = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, *range(6))]
+    assert said(config, *drawn(*[A] * 6), *each_once).endswith("resampled: each particle was kept once.")
+    pairs = [reweighted(0, (0.2,) * 5 + (0.0,) * 5), resampled(0, *sorted([*range(5)] * 2))]
+    assert said(Config(particles=10, ess_threshold=0.9), *drawn(*[A] * 10), *pairs).endswith(
+        "five particles now have copies, and five others ended."
+    )
 
 
 def test_a_step_that_goes_on_counts_the_proposals_still_to_come() -> None:

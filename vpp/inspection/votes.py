@@ -27,14 +27,11 @@ class Vote(Point):
     """(K,) by slot."""
 
     @property
-    def by_weight(self) -> tuple[int, ...]:
-        """All slots, heaviest first."""
-        return tuple(heaviest_first(self.weights))
-
-    @property
     def voices(self) -> tuple[int, ...]:
         """Slots with an answer and positive weight, heaviest first."""
-        return tuple(slot for slot in self.by_weight if self.votes[slot] is not None and self.weights[slot] > 0)
+        return tuple(
+            slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
+        )
 
     @property
     def dissenters(self) -> tuple[int, ...]:

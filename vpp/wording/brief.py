@@ -62,7 +62,7 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
 
 
 def voting(config: Config, size: int) -> str:
-    """How hypotheses count in the average: `weighted` or `unweighted`; empty for a single one."""
+    """Return `weighted` or `unweighted`, as hypotheses count in the average; empty for a single one."""
     if size == 1:
         return ""
     return "weighted" if config.is_weighted else "unweighted"

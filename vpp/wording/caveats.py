@@ -37,7 +37,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
 
 
 def is_demo(snapshot: Snapshot) -> bool:
-    """Whether the demo model answered in any role."""
+    """True if the demo model answered in any role."""
     models = snapshot.view.started.models if snapshot.view.started else {}
     return snapshot.spec.endpoint.is_demo or "demo" in models.values()
 
@@ -230,7 +230,7 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
 
 
 def _is_exact(config: Config, task: Task) -> bool:
-    """Whether the target of fresh draws never changes, and f(x; theta) is a function of one row and one text."""
+    """True if the target of fresh draws never changes, and f(x; theta) is a function of one row and one text."""
     return (
         (config.is_telescoping or config.mh_rows == "train")
         and (task == "classification" or config.fixed_tau is not None)

@@ -165,7 +165,7 @@ def _not_an_option(file: str) -> str:
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
-    """Whether the command line can name these columns: its list is split at commas and trimmed."""
+    """True if the command line can name these columns: its list is split at commas and trimmed."""
     return all("," not in name and name == name.strip() for name in names)
 
 

@@ -161,7 +161,7 @@ def value_words(option: str, value: str) -> str:
 
 
 def has_effect(option: str, config: Config, task: Task | None = None) -> bool:
-    """Whether an option changes a run with these options, on targets of this kind."""
+    """True if an option changes a run with these options, on targets of this kind."""
     needs = OPTIONS[option].needs
     return _fits(option, task) and (needs is None or needs.holds(config))
 

@@ -46,7 +46,7 @@ def shown_step(view: RunView) -> int | None:
 
 
 def _is_shown(at: StepView) -> bool:
-    """Whether a step can be shown. If lines are missing, it may have weights and too few scores."""
+    """True if a step can be shown. If lines are missing, it may have weights and too few scores."""
     return len(at.scored) == len(at.reweighted.weights) if at.reweighted else bool(at.finished and at.scored)
 
 

@@ -107,7 +107,7 @@ def refused_sentence(usage: Usage) -> str:
 
 
 def is_key_refused(view: RunView) -> bool:
-    """Whether a run failed because its server refused the key."""
+    """True if a run failed because its server refused the key."""
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 

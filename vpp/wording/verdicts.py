@@ -74,7 +74,7 @@ class Movable:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the value is a whole number."""
+        """True if the value is a whole number."""
         return isinstance(getattr(DEFAULTS, self.name), int)
 
     @property
@@ -193,7 +193,7 @@ def defaults_sentence() -> str:
 
 
 def _is_below(value: float, threshold: float) -> bool:
-    """Whether a value is below by more than a rounding error: 7 of 100 are not below 7 %."""
+    """True if a value is below by more than a rounding error: 7 of 100 are not below 7 %."""
     return value < threshold - EQUAL
 
 

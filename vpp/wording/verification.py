@@ -72,7 +72,7 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
 
 
 def is_cut_short(result: Verification) -> bool:
-    """Whether the only fault is the cut last line of a finished run."""
+    """True if the only fault is the cut last line of a finished run."""
     return result.is_torn and [(fault.claim, fault.what) for fault in result.faults] == [("lines", "run_finished")]
 
 
