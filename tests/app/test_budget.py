@@ -34,8 +34,8 @@ def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) 
     assert "Calls are an upper bound" in html
     assert "at least 370" in html
     assert "Tokens are estimates" in html
-    assert "sequential rounds. Time, an estimate: about" in html
-    assert "Money" not in html
+    assert "sequential rounds. Estimated time: about" in html
+    assert "Estimated cost" not in html
     assert "It pauses" not in html
 
 
@@ -51,9 +51,9 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
-    assert "Money, an estimate: about" in html
+    assert "Estimated cost: about" in html
     assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in html
-    assert "Every such run needs at least 370 calls" in html
+    assert "The run needs at least 370 calls" in html
     app.button(key="new.start").click().run()
     assert not app.exception
     (directory,) = started
@@ -66,7 +66,7 @@ def test_no_time_is_claimed_before_the_endpoint_is_tested(app: AppTest) -> None:
     app.segmented_control(key="new.who").set_value(SERVER).run()
     assert not app.exception
     assert "Test the endpoint to see how long that takes." in shown(app)
-    assert "Time, an estimate" not in shown(app)
+    assert "Estimated time" not in shown(app)
 
 
 def at_cap(folder: Path) -> RunReader:

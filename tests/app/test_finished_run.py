@@ -84,7 +84,7 @@ def test_a_film_shows_every_step_of_a_held_server_and_a_move_by_hand_stops_it(fi
     # Tiles, sentence and cards tell of one step.
     slider.press("Home")
     page.get_by_text("Hypotheses at step 0").wait_for()
-    expect(page.locator(".happened")).to_contain_text("Step 0: ESS came to 3.2 of 4")
+    expect(page.locator(".happened")).to_contain_text("Step 0: ESS 3.2 of 4")
     expect(page.locator(".say")).to_contain_text("At step 0:")
     expect(page.locator('article.card[data-key="0"] .wt')).to_have_text("0.375")
     expect(page.locator('article.card[data-key="0"] .moved')).to_have_text("up from 0.250")

@@ -203,10 +203,10 @@ SAID = {
     "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
-    "mh on train": ("there are no weights", "training rows", "Proposals accepted"),
-    "always accept": ("there are no weights", "Every proposal is taken", "taken unseen"),
-    "vml": ("One sentence is left", "Every proposal is taken"),
-    "vml5": ("there are no weights, each of the 5 counts alike", "1/5"),
+    "mh on train": ("without weights", "training rows", "Proposals accepted"),
+    "always accept": ("without weights", "Every proposal is taken", "taken unseen"),
+    "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
+    "vml5": ("without weights", "1/5"),
     "growing": ("Particles K", "at first"),
 }
 

@@ -44,7 +44,7 @@ def test_first_hypotheses_that_are_held_back_tell_why(tmp_path: Path, monkeypatc
         reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
         html = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
     assert "Writing the first hypotheses: 0 of 4." in html
-    assert "Single attempts that failed or were odd: HTTP 503 (37)." in html
+    assert "Failed or odd attempts: HTTP 503 (37)." in html
 
 
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +19,6 @@ from vpp.runs.disk import cache_mend
 from vpp.runs.outage import given_up
 from vpp.runs.reader import RunReader
 from vpp.usage import Usage
-from vpp.wording.progress import headline
 from vpp.wording.status import pending_words
 
 Made = Callable[..., RunReader]
@@ -122,10 +120,3 @@ def test_a_full_disk_names_the_cache_that_is_on_it(made: Made, tmp_path: Path) -
     mend = "the response cache takes 1.0 MiB of that disk, and can be emptied"
     assert f"{mend}: python -m vpp cache clear" in summary(reader.directory, view).splitlines()
     assert cache_mend(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""
-
-
-def test_the_headline_of_a_dead_process_uses_the_past_tense(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    snapshot = made(*label_events()[:-3]).refresh()
-    for state, be in (("interrupted", "were"), ("running", "are")):
-        now = SimpleNamespace(view=snapshot.view, spec=snapshot.spec, state=state)
-        assert f"different sentences {be} in play" in headline(now)  # type: ignore[arg-type]

@@ -23,15 +23,14 @@ def consequence(answer: Value, *against: int, contradicted: float) -> Consequenc
     )
 
 
-def question(*consequences: Consequence, bits: float = 0.5, abstained: float = 0.0, votes=("yes", "no")) -> Question:
+def question(*consequences: Consequence, bits: float = 0.5, votes=("yes", "no"), weights=(0.6, 0.4)) -> Question:
     return Question(
         row=Row(id=7, inputs=(("<b>size</b>", "<i>"),), target=None),
         votes=votes,
+        weights=weights,
+        is_label=votes[0] == "yes",
+        prediction=votes[0],
         bits=bits,
-        prediction="yes",
-        shares=(("yes", 0.6), ("no", 0.4)),
-        abstained=abstained,
-        interval=None,
         consequences=consequences,
     )
 
@@ -60,7 +59,7 @@ def test_what_each_answer_contradicts_is_said_by_weight_or_by_particles() -> Non
 
 
 def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
-    one = question(consequence("yes", contradicted=0.0), abstained=0.25, votes=("yes", None))
+    one = question(consequence("yes", contradicted=0.0), votes=("yes", None), weights=(0.75, 0.25))
     assert words(one, n_labels=3) == [
         "If yes: nothing is contradicted.",
         "If anything else: every particle that answered is contradicted.",
@@ -69,7 +68,7 @@ def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
 
 
 def test_numbers_are_camps() -> None:
-    camps = question(consequence(4.0, 1, 2, contradicted=0.5), votes=(4.0, 6.0, 7.0))
+    camps = question(consequence(4.0, 1, 2, contradicted=0.5), votes=(4.0, 6.0, 7.0), weights=(0.5, 0.25, 0.25))
     assert words(camps, tau=0.25, n_labels=0) == ["If near 4: 50 % of the weight is contradicted (particles 1 and 2)."]
     third = question(consequence(7 / 3, 1, contradicted=0.5), votes=(2.0, 7.0))
     (said,) = words(third, tau=0.25, n_labels=0, decimals=0)

@@ -60,24 +60,24 @@ def test_the_heaviest_wording_stands_for_the_idea() -> None:
     """`sum is even` holds 0.5 in one slot, `even` 0.4 in two."""
     leading = merged(ended(on_test())).all[0]
     assert leading.text == "sum is even"
-    assert leading.texts == ("sum is even", "even")
-    assert leading.text_weights == pytest.approx((0.5, 0.4))
+    assert [wording.text for wording in leading.wordings] == ["sum is even", "even"]
+    assert [wording.weight for wording in leading.wordings] == pytest.approx((0.5, 0.4))
 
 
 def test_a_difference_on_the_training_rows_alone_parts_two_ideas() -> None:
     on_train = {"even": ["yes"] * 4, "sum is even": ["yes", "yes", "yes", "no"], "always no": ["no"] * 4}
     view = ended(on_test(), evaluated(YES_NO, on_train, slots=SLOTS, weights=WEIGHTS, split="train"))
     ideas = merged(view)
-    assert [idea.texts for idea in ideas] == [("sum is even",), ("even",), ("always no",)]
+    assert [[w.text for w in idea.wordings] for idea in ideas] == [["sum is even"], ["even"], ["always no"]]
     assert ideas.n_rows == 7
 
 
 def test_before_an_evaluation_only_equal_texts_are_merged() -> None:
     ideas = merged(ended())
-    assert [idea.texts for idea in ideas] == [("sum is even",), ("even",), ("always no",)]
+    assert [[w.text for w in idea.wordings] for idea in ideas] == [["sum is even"], ["even"], ["always no"]]
     assert ideas.n_rows == 0
     assert ideas.n_texts == 3
-    assert ideas.all[0].n_test is None
+    assert ideas.all[0].test is None
 
 
 def test_an_evaluation_of_an_earlier_population_is_not_used_for_new_texts() -> None:
@@ -88,8 +88,8 @@ def test_an_evaluation_of_an_earlier_population_is_not_used_for_new_texts() -> N
 
 def test_each_idea_knows_how_many_test_rows_it_gets_right() -> None:
     leading, other = merged(ended(on_test()))
-    assert (leading.test.n_correct, leading.n_test) == (3, 3)
-    assert (other.test.n_correct, other.n_test, other.test.mse) == (2, 3, None)
+    assert (leading.test.n_correct, leading.test.n) == (3, 3)
+    assert (other.test.n_correct, other.test.n, other.test.mse) == (2, 3, None)
 
 
 def test_an_abstention_is_wrong_and_counted() -> None:
@@ -142,12 +142,6 @@ def test_every_particle_belongs_to_one_idea() -> None:
     ideas = merged(ended(on_test()))
     assert [ideas.of_slot(slot) for slot in range(4)] == [0, 1, 0, 0]
     assert sum(ideas.weights) == pytest.approx(1)
-
-
-def test_ideas_are_frozen() -> None:
-    idea = merged(ended()).all[0]
-    with pytest.raises(AttributeError):
-        idea.weight = 0.5  # type: ignore[misc]
 
 
 def test_ideas_of_a_known_run_have_their_rows_and_errors(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.reporting.builders import YES_NO, dataset, evaluated
 from vpp.events import Evaluated
 from vpp.inspection.camps import ABOVE, AT, BELOW, by_answers, by_particle, camps
 from vpp.inspection.points import Point, points, weakly_backed
-from vpp.inspection.reliability import is_equally_sure, spread_reliability, vote_reliability
+from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import Voice, voices
 from vpp.runs.reader import RunReader
@@ -146,7 +146,7 @@ def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> No
     assert found.brier == pytest.approx((2 * 0.3**2 + 2 * 0.4**2 + 2 * 0.9**2) / 6)
     # -log2 of .7, .6 and .1
     assert found.log_score == pytest.approx((0.5145732 + 0.7369656 + 3.3219281) / 6)
-    assert (found.n_infinite, found.n_all_abstained) == (0, 0)
+    assert (found.n_infinite, found.n_all_abstained, found.is_equally_sure) == (0, 0, False)
 
 
 def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() -> None:
@@ -156,6 +156,8 @@ def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() 
     assert (found.n_infinite, found.n_all_abstained, found.log_score) == (2, 1, 0)
     assert found.brier == pytest.approx((2 + 0 + 1) / 3)
     assert (found.unanimous.n, found.divided.n) == (2, 1)
+    said = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",))
+    assert vote_reliability(points(said, rows_by_id(YES_NO))).is_equally_sure
 
 
 def test_the_log_score_is_the_mean_over_rows_whose_truth_has_weight() -> None:
@@ -187,12 +189,6 @@ def test_an_interval_without_an_answer_covers_nothing() -> None:
     found = spread_reliability(points(silent, rows_by_id(data)), data)
     assert (found.n_covered, found.n) == (3, 4)
     assert found.errors[found.rows.index(7)] == 4
-
-
-def test_certainty_that_is_everywhere_the_same_tells_nothing(labels: RunReader) -> None:
-    one = evaluated(YES_NO, {"a": ["no", "no", "yes"]}, slots=("a",))
-    assert is_equally_sure(points(one, rows_by_id(YES_NO)))
-    assert not is_equally_sure(list(of(labels).values()))
 
 
 def test_two_rules_that_are_always_as_far_apart_are_equally_sure_of_every_row() -> None:

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
+from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.ruled_out import (
@@ -53,39 +55,26 @@ def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_w
     assert newest.contradictions[0].row.inputs == (("a", "0"),)
 
 
-def test_the_row_that_only_the_proposal_got_wrong_comes_first() -> None:
-    """Row 1 is wrong under both texts, so it decided nothing; row 2 did."""
+@pytest.mark.parametrize(
+    ("data", "current", "bad", "rows"),
+    [
+        # Row 1 is wrong under both texts, so it decided nothing; row 2 did.
+        (YES_NO, {1: "yes", 2: "yes"}, {1: "yes", 2: "no"}, [2, 1]),
+        # Of numbers only the rows that it misses by more than the current text.
+        (NUMBERS, {0: 0.5, 1: 1.0, 2: 5.0}, {0: 1.0, 1: 4.0, 2: 2.5}, [1, 0]),
+        # An abstention is an error of the range of the targets.
+        (NUMBERS, {0: 0.0, 1: 1.0}, {0: 0.1, 1: None}, [1, 0]),
+    ],
+)
+def test_the_rows_that_decided_come_first(data: Dataset, current: Any, bad: Any, rows: list[int]) -> None:
     view = view_of(
-        started(MH, YES_NO),
+        started(MH, data),
         *drawn("kept", "kept"),
-        scored(0, 0, "kept", {1: "yes", 2: "yes"}),
-        scored(0, 0, "bad", {1: "yes", 2: "no"}, role="proposal"),
+        scored(0, 0, "kept", current),
+        scored(0, 0, "bad", bad, role="proposal"),
         proposed(0, 0, "kept", "bad"),
     )
-    assert [c.row.id for c in rejected(view, YES_NO)[0].newest.contradictions] == [2, 1]
-
-
-def test_for_numbers_the_rows_are_those_it_misses_by_more_than_the_kept_text() -> None:
-    view = view_of(
-        started(MH, NUMBERS),
-        *drawn("kept", "kept"),
-        scored(0, 0, "kept", {0: 0.5, 1: 1.0, 2: 5.0}),
-        scored(0, 0, "bad", {0: 1.0, 1: 4.0, 2: 2.5}, role="proposal"),
-        proposed(0, 0, "kept", "bad"),
-    )
-    assert [c.row.id for c in rejected(view, NUMBERS)[0].newest.contradictions] == [1, 0]
-
-
-def test_an_abstention_speaks_against_a_text() -> None:
-    view = view_of(
-        started(MH, NUMBERS),
-        *drawn("kept", "kept"),
-        scored(0, 0, "kept", {0: 0.0, 1: 1.0}),
-        scored(0, 0, "bad", {0: 0.1, 1: None}, role="proposal"),
-        proposed(0, 0, "kept", "bad"),
-    )
-    worst = rejected(view, NUMBERS)[0].newest.contradictions[0]
-    assert (worst.row.id, worst.said, worst.target) == (1, None, 1.0)
+    assert [c.row.id for c in rejected(view, data)[0].newest.contradictions] == rows
 
 
 def test_a_text_rejected_again_is_one_entry_newest_first() -> None:
@@ -118,6 +107,7 @@ def test_a_rejected_text_that_another_particle_holds_says_so() -> None:
 
 
 def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
+    """Slot 0 and 2 hold the lost text; the kept one is copied."""
     answers = {0: "yes", 1: "yes"}
     view = view_of(
         started(SMC, YES_NO),
@@ -162,32 +152,6 @@ def test_a_text_whose_twin_was_drawn_lives_on() -> None:
     assert [(out.text, out.newest.alike) for out in lived_on] == [("lost", (0, 1, 2))]
 
 
-def test_a_text_with_a_surviving_copy_is_not_resampled_away() -> None:
-    view = view_of(
-        started(SMC, YES_NO),
-        *drawn("same", "other", "same"),
-        *(scored(0, k, t, {0: "yes"}, role="buffer") for k, t in enumerate(("same", "other", "same"))),
-        reweighted(0, (0.1, 0.3, 0.6)),
-        resampled(0, 1, 2, 2),
-    )
-    assert resampled_away(view, YES_NO) == ()
-
-
-def test_rows_of_a_later_epoch_count_once() -> None:
-    view = view_of(
-        started(SMC, YES_NO),
-        *drawn("lost", "kept", "kept"),
-        *(
-            scored(0, k, t, {0: "no", 1: "no"}, role="buffer")
-            for k, t in enumerate(("lost", "kept", "kept"))
-        ),
-        reweighted(0, (0.0, 0.5, 0.5)),
-        resampled(0, 1, 2, 2),
-    )  # fmt: skip
-    occasion = resampled_away(view, YES_NO)[0].newest
-    assert (occasion.n_rows, len(occasion.contradictions)) == (2, 1)
-
-
 def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     unread = ParticleDrawn(
         particle=0, hypothesis=hypothesis_id("seed"), text="seed", temperature=0.3, raw="I cannot", reason="no rule"
@@ -202,16 +166,6 @@ def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     assert by_reason["no rule"].text == "I cannot"
     assert by_reason["no rule"].steps == (0, -1)
     assert by_reason["empty"].newest.particles == (1,)
-
-
-def test_the_three_kinds_are_kept_apart_and_newest_first() -> None:
-    view = view_of(
-        started(MH, YES_NO),
-        *drawn("a", "b"),
-        proposed(0, 0, "a", "x"),
-        proposed(1, 0, "a", None, why="unparsable", raw="x", reason="no rule"),
-    )
-    assert [(out.reason, out.text) for out in ruled_out(view, YES_NO)] == [("unparsable", "x"), ("rejected", "x")]
 
 
 def known(folder: Path) -> dict[str, RuledOut]:
@@ -291,33 +245,25 @@ def test_the_bound_of_log_alpha_is_tempered_as_the_decision_was(exponent: float 
     assert cut.log_alpha_bound == log_alpha
 
 
-def test_a_search_wants_every_word_in_any_order_and_case(tmp_path: Path) -> None:
+def test_a_search_filters_and_sorts(tmp_path: Path) -> None:
     entries = list(known(tmp_path).values())
-    found = Search(words="NO say").among(entries)
-    assert [entry.text for entry in found] == [inspected.LUCK, inspected.SEVEN]
-    assert [entry.text for entry in Search(words="7 holds").among(entries)] == [inspected.SEVEN]
-    assert [entry.text for entry in Search(words="new rule").among(entries)] == ["Sorry."]
-    assert Search(words="nowhere").among(entries) == ()
-
-
-def test_a_search_leaves_the_seed_sentence_out(tmp_path: Path) -> None:
-    entries = list(known(tmp_path).values())
-    assert inspected.SEED == "You predict."
-    assert Search(words="predict").among(entries, seed_text=inspected.SEED) == ()
-    assert Search(words="say 7").among(entries, seed_text=inspected.SEED)[0].text == inspected.SEVEN
-
-
-def test_a_search_keeps_to_one_reason(tmp_path: Path) -> None:
-    entries = list(known(tmp_path).values())
-    assert [entry.text for entry in Search(reason="resampled away").among(entries)] == [inspected.NONE]
-
-
-def test_orders_are_by_step_by_deficit_and_by_times(tmp_path: Path) -> None:
-    entries = list(known(tmp_path).values())
-    luck, none, seven = inspected.LUCK, inspected.NONE, inspected.SEVEN
-    assert [e.text for e in Search(order="newest").among(entries)] == [luck, none, "Sorry.", seven]
-    assert [e.text for e in Search(order="worst").among(entries)] == [none, luck, seven, "Sorry."]
-    assert [e.text for e in Search(order="often").among(entries)] == [luck, none, "Sorry.", seven]
+    luck, none, sorry, seven = inspected.LUCK, inspected.NONE, "Sorry.", inspected.SEVEN
+    seed = inspected.SEED
+    assert seed == "You predict."
+    cases: list[tuple[Search, str, list[str]]] = [
+        (Search(words="NO say"), "", [luck, seven]),
+        (Search(words="7 holds"), "", [seven]),
+        (Search(words="new rule"), "", [sorry]),
+        (Search(words="nowhere"), "", []),
+        (Search(words="predict"), seed, []),
+        (Search(words="say 7"), seed, [seven]),
+        (Search(reason="resampled away"), "", [none]),
+        (Search(order="newest"), "", [luck, none, sorry, seven]),
+        (Search(order="worst"), "", [none, luck, seven, sorry]),
+        (Search(order="often"), "", [luck, none, sorry, seven]),
+    ]
+    for search, seed_text, texts in cases:
+        assert [entry.text for entry in search.among(entries, seed_text=seed_text)] == texts, search
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3))), st.sampled_from(["newest", "worst", "often"]))

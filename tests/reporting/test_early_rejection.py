@@ -56,8 +56,8 @@ def test_it_is_told_with_the_rows_that_were_answered_and_what_was_still_possible
         "log α, at most −3.00, is below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there."
     ) in report_markdown(reader)
     assert happened(snapshot.view, 0, CONFIG) == (
-        "Step 0: one proposal was judged and rejected; one rejection was certain before all rows were answered, "
-        "one could not be read."
+        "Step 0: 0 of 2 proposals accepted, 1 rejected, 1 unreadable. "
+        "1 rejection certain before all rows were answered."
     )
 
 

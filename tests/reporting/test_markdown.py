@@ -84,8 +84,10 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
     assert report.startswith("# toy\n")
     useless = "No better than always answering the most frequent training label"
-    assert f"**{useless}: the prediction gets 2 of 3 test rows right, that label 2." in report
-    assert "One idea holds 75 % of the weight, and the weighted vote gets 2 of 3 test rows right.**" in report
+    assert f"**{useless}: 2 against 2 right, on 3 test rows." in report
+    assert (
+        "holds 75 % of the weight; another holds the rest. The weighted vote gets 2 of 3 test rows right.**" in report
+    )
     assert (
         "| Test accuracy, weighted vote | 66.7 % | 2 of 3: with 3 rows, that means 21 % to 94 %. (Wilson, 95 %) |"
         in report
@@ -138,7 +140,7 @@ def test_uncertain_points_come_with_their_camps(tmp_path: Path) -> None:
 
 def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
     report = plain(report_markdown(run(tmp_path, *smc_run(NUMBERS), data=NUMBERS)))
-    assert "the weighted mean's mean squared error on 2 test rows is 1.562" in report
+    assert "The weighted mean’s mean squared error on 2 test rows is 1.562" in report
     assert "Root mean squared error 1.25, in the target's unit, over 2 rows." in report
     assert "| 4 | a 4 | 1 | 1.2 | 0.433 | 1 to 2 |" in report
     assert "the mean of the training targets: 1.75" in report
@@ -215,7 +217,7 @@ def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
         evaluated(YES_NO, {"only": ["no"] * 3}, slots=("only",), step=-1),
     ]
     report = report_markdown(run(tmp_path, *events, config=config))
-    assert " There is one hypothesis, and it gets 2 of 3 test rows right.**" in report
+    assert " There is one hypothesis. It gets 2 of 3 test rows right.**" in report
     assert "Collapsed" not in report
     assert "There is one hypothesis and no posterior" in report
     assert "it cannot disagree with itself" in report
@@ -357,7 +359,7 @@ def test_hypotheses_that_answer_alike_are_said_to(tmp_path: Path) -> None:
         RunFinished(outcome="finished"),
     ]
     report = plain(report_markdown(run(tmp_path, *events, data=alike, config=config), simple_models=False))
-    assert "Two hypotheses without weights say the same thing, and" in report
+    assert "Two hypotheses hold one idea. The unweighted mean" in report
     assert "Two hypotheses hold one idea. " in report
     assert "## Where the particles disagree\n\nNowhere: the particles agree on all 2 test rows." in report
     assert "widest spread, of" not in report

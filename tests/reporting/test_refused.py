@@ -75,10 +75,10 @@ def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("refused", "unreadable", "told"),
     [
-        (6, 0, "all six proposals were refused as no rule for this table"),
-        (2, 0, "two were refused as no rule for this table"),
-        (2, 2, "four could not be read or were refused as no rule for this table"),
-        (0, 2, "two could not be read"),
+        (6, 0, "6 refused as no rule for this table"),
+        (2, 0, "2 refused as no rule for this table"),
+        (2, 2, "2 unreadable, 2 refused as no rule for this table"),
+        (0, 2, "2 unreadable"),
     ],
 )
 def test_what_happened_in_a_step_names_what_was_refused(

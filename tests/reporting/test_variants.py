@@ -77,8 +77,8 @@ def test_without_weights_there_is_no_ess(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in UNWEIGHTED if VARIANTS[name].size > 1])
 def test_without_weights_the_headline_says_so(name: str) -> None:
     reader = sampled_run(name)
-    assert "there are no weights" in headline(reader.refresh())
-    assert "the unweighted vote gets" in reported(reader)
+    assert "without weights" in headline(reader.refresh())
+    assert "The unweighted vote gets" in reported(reader)
 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])
@@ -193,9 +193,9 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str)
         told, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
         assert told.startswith(f"At step {step}: ")
         if config.largest_size == 1:
-            assert "one sentence is in play" in told
+            assert "one hypothesis, rewritten at each step" in told
             continue
-        assert f"{n} different sentence{'s are' if n > 1 else ' is'} in play" in told
+        assert f"{n} different sentence{'s' if n > 1 else ''}" in told
         assert tiles(reader, step)["Different sentences"].startswith(f"{n} of {len(cards)}:")
         assert tiles(reader, step)["Calls"].split(": ")[1] == "Whole run"
         if config.is_weighted:
@@ -218,7 +218,7 @@ def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: 
     assert tiles(reader, 0)["Different sentences"].startswith(f"{n} of {size}:")
 
 
-def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path) -> None:
+def test_before_a_step_has_judged_its_metric_says_so(tmp_path: Path) -> None:
     journal = sampled_run("smc filtered").directory.journal
     whole = [record.event for record in JournalReader(journal).new_records()]
     weighed = [i for i, event in enumerate(whole) if event.type == "reweighted" and event.role == "step"]
@@ -227,10 +227,7 @@ def test_before_a_step_has_judged_its_tile_tells_of_those_before(tmp_path: Path)
     reader = builders.run(
         folder, *whole[: weighed[2] + 1], data=world("classification"), config=VARIANTS["smc filtered"]
     )
-    judged = reader.refresh().view.decided_by_likelihood
-    told = tiles(reader, 2)["Proposals accepted"]
-    assert told.startswith("– none judged yet at step 2: ")
-    assert f"{sum(p.accepted for p in judged)} of {len(judged)} so far." in told
+    assert tiles(reader, 2)["Proposals accepted"].startswith("– none judged yet at step 2: ")
 
 
 def test_an_error_on_the_batch_leaves_out_the_other_rows() -> None:

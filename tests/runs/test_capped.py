@@ -98,7 +98,7 @@ def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: M
     words = ("--plan", "--price-in", "0.5", "--currency", "EUR", "--max-calls", "10")
     told = desk.run("run", *served.options, *words).finish()
     assert told.code == 0
-    assert "Money, an estimate: about 0." in told.out.replace("\n", " ")
+    assert "Estimated cost: about 0." in told.out.replace("\n", " ")
     assert "The run pauses at 10 calls" in told.out
     assert served.asked == 0
     assert not (desk.folder / "run").exists()

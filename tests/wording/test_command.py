@@ -31,39 +31,44 @@ def spec(**changed: Any) -> RunSpec:
     return replace(given, **changed)
 
 
-def test_a_run_from_the_command_line_is_repeated_as_it_was_typed() -> None:
-    command = ("run", "my data.csv", "--target", "y", "--demo")
-    assert repeat_command(spec(command=command)).line == "python -m vpp run 'my data.csv' --target y --demo"
+def test_a_run_from_the_command_line_is_repeated_as_it_was_typed_but_in_a_new_directory() -> None:
+    for where in ((), ("--run-dir", "runs/x"), ("--run-dir=runs/x",)):
+        command = ("run", "my data.csv", *where, "--target", "y", "--demo")
+        assert repeat_command(spec(command=command)).line == "python -m vpp run 'my data.csv' --target y --demo"
 
 
-def test_an_older_run_is_repeated_with_free_text_which_was_its_default() -> None:
-    older = replace(SERVER, structured="off")
-    typed = ("run", "d.csv", "--base-url=http://localhost:8000/v1")
-    assert " --structured=off" in repeat_command(spec(command=typed, endpoint=older)).line
-    assert "--structured=off" in repeat_command(spec(endpoint=older)).line
-    named = (*typed, "--structured", "off")
-    assert repeat_command(spec(command=named, endpoint=older)).line.count("--structured") == 1
-    assert "--structured" not in repeat_command(spec(command=typed, endpoint=SERVER)).line
+URL = "--base-url=http://localhost:8000/v1"
+TYPED = ("run", "d.csv", URL, "--model=qwen")
+DEMO_RUN = ("run", "d.csv", "--demo")
+FREE_TEXT = replace(SERVER, structured="off")
+REPEATS = Config(deduplicate_buffer=False)
+UNFILTERED = Config(mutate="every", buffer_size=40, final_weights="rescored")
 
 
-def test_an_older_run_is_repeated_with_repeats_in_its_buffer_which_was_the_default() -> None:
-    older, typed = Config(deduplicate_buffer=False), ("run", "d.csv", "--demo")
-    assert repeat_command(spec(command=typed, config=older)).line.endswith(" --demo --no-deduplicate-buffer")
-    named = (*typed, "--no-deduplicate-buffer")
-    assert repeat_command(spec(command=named, config=older)).line.count("deduplicate") == 1
-    idle = replace(older, tempering="incremental")
-    for command, config in ((typed, Config()), (typed, idle), ((*typed, "--preset=paper"), preset("paper"))):
-        assert "deduplicate" not in repeat_command(spec(command=command, config=config)).line
-
-
-def test_an_older_run_is_repeated_without_a_filter_and_weighed_on_a_buffer_of_40() -> None:
-    older = Config(mutate="every", buffer_size=40, final_weights="rescored")
-    typed, weighed = ("run", "d.csv", "--demo"), " --buffer-size=40 --mutate=every --final-weights=rescored"
-    assert repeat_command(spec(command=typed, config=older)).line.endswith(weighed)
-    named = (*typed, "--mutate", "every")
-    again = repeat_command(spec(command=named, config=older)).line
-    assert again.endswith(" --mutate every --buffer-size=40 --final-weights=rescored")
-    assert "--mutate" not in repeat_command(spec(command=typed, config=replace(older, method="mh"))).line
+@pytest.mark.parametrize(
+    ("command", "endpoint", "config", "ending"),
+    [
+        ((*TYPED, "--templates=paper"), FREE_TEXT, Config(), " --templates=paper --structured=off"),
+        ((*TYPED, "--templates=paper", "--structured", "off"), FREE_TEXT, Config(), " --structured off"),
+        ((*TYPED, "--templates=paper"), SERVER, Config(), " --templates=paper"),
+        (DEMO_RUN, DEMO, REPEATS, " --demo --no-deduplicate-buffer"),
+        ((*DEMO_RUN, "--no-deduplicate-buffer"), DEMO, REPEATS, " --demo --no-deduplicate-buffer"),
+        (DEMO_RUN, DEMO, replace(REPEATS, tempering="incremental"), " --demo"),
+        ((*DEMO_RUN, "--preset=paper"), DEMO, preset("paper"), " --demo --preset=paper"),
+        (DEMO_RUN, DEMO, UNFILTERED, " --demo --buffer-size=40 --mutate=every --final-weights=rescored"),
+        (
+            (*DEMO_RUN, "--mutate", "every"),
+            DEMO,
+            UNFILTERED,
+            " --mutate every --buffer-size=40 --final-weights=rescored",
+        ),
+        (DEMO_RUN, DEMO, replace(UNFILTERED, method="mh"), " --demo"),
+    ],
+)
+def test_an_older_run_names_the_defaults_that_have_changed_since(
+    command: tuple[str, ...], endpoint: EndpointSpec, config: Config, ending: str
+) -> None:
+    assert repeat_command(spec(command=command, endpoint=endpoint, config=config)).line.endswith(ending)
 
 
 ROLE_FIELDS = {role: f"{role}_template" for role in ROLES}
@@ -78,10 +83,6 @@ def read_back(run: RunSpec) -> dict[str, str | None]:
     """The templates that the command which repeats a run asks with."""
     options = build_parser().parse_args(shlex.split(repeat_command(run).line.partition("-m vpp ")[2]))
     return {ROLE_FIELDS[role]: text for role, text in _templates(options).items()}
-
-
-URL = "--base-url=http://localhost:8000/v1"
-TYPED = ("run", "d.csv", URL, "--model=qwen")
 
 
 @pytest.mark.parametrize("command", [(), TYPED])
@@ -126,12 +127,6 @@ def test_the_former_name_of_a_set_is_read_and_not_offered(capsys: pytest.Capture
     assert "default" not in capsys.readouterr().err.partition("invalid choice")[2]
 
 
-@pytest.mark.parametrize("where", [("--run-dir", "runs/x"), ("--run-dir=runs/x",)])
-def test_the_directory_of_the_run_is_left_out_since_it_exists(where: tuple[str, ...]) -> None:
-    command = ("run", "d.csv", *where, "--demo")
-    assert repeat_command(spec(command=command)).line == "python -m vpp run d.csv --demo"
-
-
 def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
     dataset = dataset_spec(YES_NO)
     chosen = [{**column, "is_chosen": place == 0, "kind": "text"} for place, column in enumerate(dataset["columns"])]
@@ -148,6 +143,7 @@ def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
         "--particles=5 '--prior=it'\"'\"'s a circle' --demo"
     )
     assert "put together" in command.notes[0]
+    assert " --structured=off" in repeat_command(spec(endpoint=FREE_TEXT)).line
 
 
 CONFIGS = [

@@ -29,71 +29,64 @@ def said(config: Config, *events: Event, step: int | None = 0) -> str:
     return happened(view_of(started(config, DATA), *events), step, config)
 
 
-def test_a_step_of_smc_tells_its_weights_its_resampling_and_its_proposals_in_their_order(tmp_path: Path) -> None:
+def test_a_step_of_smc_names_its_weights_its_resampling_and_its_proposals(tmp_path: Path) -> None:
     assert told(labels(tmp_path)) == {
-        -1: "The optimizer wrote four first hypotheses from the first batch, no two alike.",
-        0: "Step 0: ESS came to 3.2 of 4, without resampling. "
-        "Three proposals were judged: one was accepted, two rejected; one left its text word for word.",
-        1: "Step 1: ESS came to 1.9 of 4, below 2, so the population was resampled: particle 0 now has two copies, "
-        "and particle 3 ended. Three proposals were judged: one was accepted, two rejected; one could not be read.",
+        -1: "The optimizer wrote 4 hypotheses from the first batch: 4 different texts.",
+        0: "Step 0: ESS 3.2 of 4, no resampling. 1 of 4 proposals accepted, 2 rejected, 1 unchanged.",
+        1: "Step 1: ESS 1.9 of 4, below 2, so the population was resampled: particle 0 now has two copies, "
+        "and particle 3 ended. 1 of 4 proposals accepted, 2 rejected, 1 unreadable.",
         None: "The last texts were weighed once more, on the last buffer: ESS 3.3 of 4. "
         "Of 6 test rows the weighted vote got 3 right, 50.0\N{NO-BREAK SPACE}%.",
     }
 
 
-def test_without_a_filter_changes_are_rewritings_and_an_error_is_no_vote(tmp_path: Path) -> None:
+def test_without_an_accept_step_changes_are_rewritings_and_an_error_is_no_vote(tmp_path: Path) -> None:
     of = told(numbers(tmp_path))
-    assert of[0].endswith("One of three hypotheses was rewritten, two left word for word.")
+    assert of[0].endswith("1 of 3 hypotheses rewritten, without an accept step, 2 unchanged.")
     assert of[None] == (
         "The weights are those of the last step. On 4 test rows the weighted mean is off by about "
         "0.7071 (root of the mean squared error 0.5)."
     )
 
 
-def test_resampling_names_few_and_counts_many() -> None:
+def test_resampling_names_few_particles_and_counts_many() -> None:
     config = Config(particles=6, epochs=1)
     weighed = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, 0, 0, 0, 1, 1, 1)]
     assert said(config, *drawn(*[A] * 6), *weighed) == (
-        "Step 0: ESS came to 2.0 of 6, below 3, so the population was resampled: particle 0 now has three copies, "
-        "particle 1 three, and particles 2, 3, 4 and 5 ended."
+        "Step 0: ESS 2.0 of 6, below 3, so the population was resampled: particle 0 now has three copies, "
+        "particle 1 now has three copies, and particles 2, 3, 4 and 5 ended."
     )
     all_but_one = [reweighted(0, (1, 0, 0, 0, 0, 0)), resampled(0, *[0] * 6)]
     assert said(config, *drawn(*[A] * 6), *all_but_one).endswith(
         "particle 0 now has six copies, and five others ended."
     )
+    each_once = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, *range(6))]
+    assert said(config, *drawn(*[A] * 6), *each_once).endswith("resampled: each particle was kept once.")
+    pairs = [reweighted(0, (0.2,) * 5 + (0.0,) * 5), resampled(0, *sorted([*range(5)] * 2))]
+    assert said(Config(particles=10, ess_threshold=0.9), *drawn(*[A] * 10), *pairs).endswith(
+        "five particles now have copies, and five others ended."
+    )
 
 
-def test_a_step_that_goes_on_says_how_many_proposals_are_awaited() -> None:
+def test_a_step_that_goes_on_counts_the_proposals_still_to_come() -> None:
     config = Config(method="mh", particles=3)
     begun = [scored(0, slot, text, {0: "yes"}) for slot, text in enumerate((A, B, C))]
     two = [proposed(0, 0, A, B, accepted=True), proposed(0, 1, B, C)]
     assert said(config, *drawn(A, B, C), *begun) == "Step 0: scoring."
     assert said(config, *drawn(A, B, C), *begun, *two) == (
-        "Step 0: two proposals were judged: one was accepted, one rejected; one still awaited."
+        "Step 0: 1 of 3 proposals accepted, 1 rejected, 1 still to come."
     )
 
 
 @pytest.mark.parametrize(
     ("became", "words"),
     [
-        (
-            "aaaarrruuu",
-            "seven proposals were judged: four were accepted, three rejected; three left their text word for word",
-        ),
-        ("aaaaauuuuu", "five proposals were judged and all were accepted; five left their text word for word"),
-        ("aau", "two proposals were judged and both were accepted; one left its text word for word"),
-        ("rr?", "two proposals were judged and both were rejected; one could not be read"),
-        ("au", "one proposal was judged and accepted; one left its text word for word"),
-        ("ruu??", "one proposal was judged and rejected; two left their text word for word, two could not be read"),
-        ("rrr", "three proposals were judged and all were rejected"),
-        ("uuuuuuuuuu", "all ten proposals left their text word for word"),
-        ("uu", "both proposals left their text word for word"),
-        ("???", "none of three proposals could be read"),
-        ("??", "neither proposal could be read"),
-        ("u?", "no proposal was judged; one left its text word for word, one could not be read"),
+        ("aarruuu?", "2 of 8 proposals accepted, 2 rejected, 3 unchanged, 1 unreadable"),
+        ("a", "1 of 1 proposal accepted"),
+        ("uu", "0 of 2 proposals accepted, 2 unchanged"),
     ],
 )
-def test_a_proposal_is_counted_as_judged_only_where_the_filter_decided(became: str, words: str) -> None:
+def test_proposals_are_counted_by_their_result(became: str, words: str) -> None:
     """a accepted, r rejected, u left as it was, ? not to be read."""
     made: list[Event] = [scored(0, slot, A, {0: "yes"}) for slot in range(len(became))]
     for slot, what in enumerate(became):
@@ -107,35 +100,27 @@ def test_a_proposal_is_counted_as_judged_only_where_the_filter_decided(became: s
     assert said_of == f"Step 0: {words}."
 
 
-def test_before_any_proposal_of_a_step_is_judged_none_is_said_to_be() -> None:
-    begun = [scored(0, slot, A, {0: "yes"}) for slot in range(3)]
-    same = proposed(0, 0, A, A, why="unchanged", accepted=True, log_alpha=None, u=None)
-    assert said(Config(method="mh", particles=3), *drawn(A, A, A), *begun, same) == (
-        "Step 0: no proposal has been judged yet; one left its text word for word, two still awaited."
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "step", "words"),
     [
         (
             "mh",
             0,
-            "Step 0: four proposals were judged: one was accepted, three rejected. Four were drawn afresh from the ",
+            "Step 0: 1 of 4 proposals accepted, 3 rejected. 4 proposals drawn afresh from the prior, 1 of them",
         ),
-        ("mh on buffer", 0, "Step 0: four proposals were judged and all were accepted."),
-        ("always accept", -1, "The optimizer wrote four first hypotheses without data, no two alike."),
-        ("always accept", 0, "Step 0: three of four hypotheses were rewritten, one left word for word."),
-        ("vml", -1, "The hypothesis begins as the seed sentence."),
-        ("vml", 0, "Step 0: the hypothesis was rewritten, and the change kept without a test."),
+        ("mh on buffer", 0, "Step 0: 4 of 4 proposals accepted."),
+        ("always accept", -1, "The optimizer wrote 4 hypotheses from no data: 4 different texts."),
+        ("always accept", 0, "Step 0: 3 of 4 hypotheses rewritten, without an accept step, 1 unchanged."),
+        ("vml", -1, "First text of 1 hypothesis: the seed sentence."),
+        ("vml", 0, "Step 0: 1 of 1 hypothesis rewritten, without an accept step."),
         ("vml", None, "Of 7 test rows it got "),
-        ("vml5", -1, "All five hypotheses begin as the seed sentence."),
-        ("smc duplicates", 0, "Step 0: ESS came to 4.0 of 4, without resampling. There were no copies, so nothing was"),
-        ("incremental", 1, "Step 1: the exponent φ came to 0.129; ESS came to 3.7 of 4, without resampling. Two"),
-        ("adaptive", 0, "Step 0: the exponent φ came to 0.211; ESS came to 2.0 of 4, just below 2, so the population"),
+        ("vml5", -1, "First text of 5 hypotheses: the seed sentence."),
+        ("smc duplicates", 0, "Step 0: ESS 4.0 of 4, no resampling. There were no copies, so nothing was rewritten."),
+        ("incremental", 1, "Step 1: exponent φ 0.129, ESS 3.7 of 4, no resampling. 1 of 4 proposals"),
+        ("adaptive", 0, "Step 0: exponent φ 0.211, ESS 2.0 of 4, just below 2, so the population was"),
     ],
 )
-def test_every_method_is_told_as_what_it_does(tmp_path: Path, name: str, step: int | None, words: str) -> None:
+def test_every_method_names_what_it_does(tmp_path: Path, name: str, step: int | None, words: str) -> None:
     assert told(sampled(tmp_path, VARIANTS[name]))[step].startswith(words)
 
 
@@ -166,18 +151,18 @@ def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> N
     told = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
     assert told == "The run ended after 1 of 2 steps. The test rows were not evaluated."
     before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
-    assert before_any.startswith("The run ended before its first step was complete.")
+    assert before_any.startswith("The run ended after 0 of 2 steps.")
 
 
 def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_told_so() -> None:
     config = Config(particles=2)
     unread = [replace(event, reason="no rule") for event in drawn(A, A)[:2]]
     assert said(config, *unread, step=-1) == (
-        "The optimizer wrote two first hypotheses from the first batch, one different text among them. "
-        "Of two, no answer could be read: they keep the seed sentence."
+        "The optimizer wrote 2 hypotheses from the first batch: 1 different text. "
+        "2 of the answers gave no usable rule: the seed sentence stays there."
     )
     over = [replace(event, origin="continued", raw="") for event in drawn(A, B)[:2]]
-    assert said(config, *over, step=-1) == "Two hypotheses were taken over from the earlier run."
+    assert said(config, *over, step=-1) == "2 hypotheses taken over from the earlier run."
 
 
 def test_before_anything_is_known_nothing_is_said() -> None:

@@ -52,10 +52,7 @@ NO_ON_TEST: Answers = dict.fromkeys((A, B), ("no",) * 4)
 
 def test_a_prediction_no_better_than_the_most_frequent_label_is_told_everywhere(tmp_path: Path) -> None:
     reader = ended(tmp_path, LABELS, test=NO_ON_TEST, train=RIGHT)
-    told = (
-        "No better than always answering the most frequent training label: "
-        "the prediction gets 2 of 4 test rows right, that label 2."
-    )
+    told = "No better than always answering the most frequent training label: 2 against 2 right, on 4 test rows."
     assert said(reader) == told
     assert f"**{told}" in report_markdown(reader, simple_models=False).replace("\xa0", " ")
     assert summary(reader.directory, reader.refresh().view).replace("\xa0", " ").startswith(f"{told}\n")
@@ -73,8 +70,8 @@ def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Pa
         weights=(0.97, 0.03),
     )
     assert said(reader) == (
-        "Collapsed on a hypothesis no better than a constant answer: it holds 97 % of the weight "
-        "and gets 2 of 5 training rows right; always answering the most frequent training label gets 3."
+        "Collapsed on one hypothesis, which holds 97 % of the weight and is no better than always answering "
+        "the most frequent training label: 2 against 3 right, on 5 training rows."
     )
     assert beats(reader) is True
 
@@ -93,10 +90,10 @@ def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -
     off: Answers = dict.fromkeys((A, B), (3.0, 1.0))
     reader = ended(tmp_path, NUMBERS, test=off, train=dict.fromkeys((A, B), (4.0, 2.0, 0.0)))
     assert said(reader) == (
-        "No better than always predicting the mean of the training targets: "
-        "mean squared error on 2 test rows: 4; that mean gives 1. "
-        "Collapsed on a hypothesis no better than a constant answer: it holds all of the weight. "
-        "Its mean squared error on 3 training rows is 10.67; always predicting their mean gives 2.667."
+        "No better than always answering the mean of the training targets: "
+        "mean squared error 4 against 1, on 2 test rows. "
+        "Collapsed on one hypothesis, which holds all of the weight and is no better than always answering "
+        "the mean of the training targets: mean squared error 10.67 against 2.667, on 3 training rows."
     )
     assert beats(reader) is False
 
@@ -106,8 +103,7 @@ def test_a_table_without_test_rows_is_judged_on_its_training_rows(tmp_path: Path
     no: Answers = dict.fromkeys((A, B), ("no",) * 3)
     reader = ended(tmp_path, bare, test=None, train=no)
     assert said(reader).startswith(
-        "No better than always answering the most frequent training label: "
-        "the prediction gets 2 of 3 training rows right, that label 2."
+        "No better than always answering the most frequent training label: 2 against 2 right, on 3 training rows."
     )
     assert result(reader.directory, reader.refresh().view)["baseline"]["rows"] == "train"
 

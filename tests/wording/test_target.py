@@ -18,13 +18,13 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"mutate": "every"}, "anew each step; every text is rewritten after it was weighed, without a correction"),
     ({}, "pass an accept step on those same rows"),
     ({"mutate": "duplicates"}, "Only copies made by resampling are rewritten"),
-    ({"tempering": "incremental"}, "Exponents φ = 1/β follow a schedule fixed in advance"),
-    ({"tempering": "adaptive"}, "Exponents φ = 1/β were found as the run went"),
-    ({"method": "mh"}, "on one batch, another one each step"),
+    ({"tempering": "incremental"}, "The exponents φ = 1/β follow a schedule fixed in advance"),
+    ({"tempering": "adaptive"}, "Each exponent φ = 1/β was chosen"),
+    ({"method": "mh"}, "on one batch, a new one each step"),
     ({"method": "mh", "mh_rows": "buffer"}, "on the rows last seen"),
     ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),
-    ({"method": "mh", "restart": 0.25}, "no exact Metropolis-Hastings"),
-    ({"method": "always-accept"}, "nothing was sampled from any target"),
+    ({"method": "mh", "restart": 0.25}, "not exactly the posterior"),
+    ({"method": "always-accept"}, "no sample of a posterior"),
     ({"method": "vml5"}, "averaged without weights"),
     ({"method": "vml"}, "There is one hypothesis and no posterior"),
     ({"particles_max": 20}, "K may change"),
@@ -60,7 +60,7 @@ def test_nothing_else_is_called_exact() -> None:
 
 
 def test_a_tau_found_from_the_data_is_not_exact() -> None:
-    assert "with a tau fixed in advance it would be exact" in said("regression", **DRAWN)
+    assert "exact only on all training rows" in said("regression", **DRAWN)
 
 
 def test_the_words_are_the_same_for_options_that_change_no_target() -> None:

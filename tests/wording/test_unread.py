@@ -41,7 +41,7 @@ HALF: tuple[Value | None, ...] = ("yes", "no", "yes", None, None, None)
 
 def test_from_half_of_the_answers_on_it_is_said(tmp_path: Path) -> None:
     reader = answered(tmp_path, *HALF)
-    assert told(reader) == "3 of 6 answers to rows could not be read: what follows says little."
+    assert told(reader) == "3 of 6 answers to rows could not be read: the results below are unreliable."
     assert "Open a card’s answer on Watch" in unread_html(reader.refresh().view)
 
 

@@ -62,21 +62,6 @@ def test_a_value_between_two_steps_of_its_field_goes_to_the_nearer(told: str, ke
     assert written(read(told)) == ("" if kept == "one_voice:1.5," else kept)
 
 
-@pytest.mark.parametrize(
-    ("told", "follows", "little"),
-    [
-        ("follows:0.1", 0.1, 0.1),
-        ("follows_little:0.6", 0.6, 0.6),
-        ("follows:0.1,follows_little:0.05", 0.1, 0.05),
-        ("follows_little:0.6,follows:0.7", 0.7, 0.6),
-    ],
-)
-def test_a_little_is_never_more_than_much(told: str, follows: float, little: float) -> None:
-    at = read(told)
-    assert (at.follows, at.follows_little) == (follows, little)
-    assert read(written(at)) == at
-
-
 def test_a_value_beyond_its_bounds_is_brought_to_them() -> None:
     assert read("well_backed:7,few_rows:-3") == Thresholds(well_backed=1.0, few_rows=1)
 
@@ -165,24 +150,14 @@ def test_agreement_of_numbers_that_are_wrong_is_told_with_its_cure() -> None:
     assert tau_advice(None, ess=1) == ""
 
 
-MUCH, LITTLE = (
-    "The error is larger where answers spread more.",
-    "The error is a little larger where answers spread more.",
-)
-NO_LINK = "The spread does not predict the error."
-
-
-def test_whether_spread_follows_error_turns_on_its_thresholds() -> None:
-    assert [follows_verdict(rho, 100) for rho in (0.5, 0.2, 0.1)] == [MUCH, LITTLE, NO_LINK]
-    assert follows_verdict(0.5, 100, at=Thresholds(follows=0.6)) == LITTLE
-
-
-def test_what_chance_alone_reaches_on_few_rows_is_no_link() -> None:
-    few = "Too few rows for a verdict: chance alone can reach 0.26 on 60."
+def test_whether_spread_follows_error_turns_on_its_threshold_and_on_chance() -> None:
+    much, little = "The error is larger where answers spread more.", "The spread hardly predicts the error."
+    assert [follows_verdict(rho, 100) for rho in (0.5, 0.49, -0.5)] == [much, little, little]
+    assert follows_verdict(0.5, 100, at=Thresholds(follows=0.6)) == little
+    few = "No clear link: chance alone can reach 0.26 on 60 rows."
     assert [follows_verdict(rho, 60) for rho in (0.25, 0.0, -0.25)] == [few] * 3
-    assert follows_verdict(0.26, 60) == LITTLE
-    assert follows_verdict(-0.5, 60) == NO_LINK
-    assert follows_verdict(0.99, 3) == "Too few rows for a verdict: chance alone can reach 1.00 on 3."
+    assert follows_verdict(0.26, 60) == little
+    assert follows_verdict(0.99, 3) == "No clear link: chance alone can reach 1.00 on 3 rows."
 
 
 def test_a_report_names_every_threshold_with_its_default() -> None:

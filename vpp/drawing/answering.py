@@ -52,11 +52,11 @@ def vote_html(
 
 def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None) -> str:
     """`Class 1, with 96 % of the weight behind it.`"""
-    if vote.answer is None:
+    if vote.prediction is None:
         return "No particle gave a readable answer."
     if not vote.voices:
         return "No particle with weight gave a readable answer."
-    named = f"Class {vote.answer}" if vote.is_label else target_text(float(vote.answer), decimals)
+    named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
@@ -65,7 +65,7 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
     behind = _behind(vote, vote.behind, _backers(vote), is_weighted)
     if vote.agreement() == 0:
-        return f"I don’t know: class {vote.answer} leads, with only {behind} behind it."
+        return f"I don’t know: class {vote.prediction} leads, with only {behind} behind it."
     return f"{named}, with {behind} behind it."
 
 
@@ -117,7 +117,7 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
     if prediction.value is None:
         answer = badge("abs", "no readable answer")
     else:
-        differs = vote.is_label and bool(vote.voices) and prediction.value != vote.answer
+        differs = vote.is_label and bool(vote.voices) and prediction.value != vote.prediction
         answer = f"<b>{text(prediction.value)}</b> (dissents)" if differs else text(value_text(prediction.value))
     why = prediction.explanation or prediction.reason or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
@@ -132,7 +132,7 @@ def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | Non
     low, high = (target_text(end, decimals) for end in vote.interval or (0.0, 0.0))
     yield Metric(
         name="Weighted mean" if is_weighted else "Mean",
-        value=target_text(float(vote.answer or 0.0), decimals),
+        value=target_text(float(vote.prediction or 0.0), decimals),
         words=f"Of {_answers(len(vote.voices))}.",
     )
     yield Metric(
@@ -150,7 +150,7 @@ def _answers(n: int) -> str:
 
 
 def _backers(vote: Vote) -> int:
-    return sum(prediction.value == vote.answer for prediction in vote.said)
+    return sum(prediction.value == vote.prediction for prediction in vote.said)
 
 
 def _behind(vote: Vote, share: float, n: int, is_weighted: bool) -> str:
@@ -302,14 +302,14 @@ def _short(cell: str) -> str:
 
 
 def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
-    if vote.answer is None:
+    if vote.prediction is None:
         return "no readable answer", "–", "–"
     if not vote.voices:
         return "none with weight", "–", "–"
     if vote.interval:
         low, high = (target_text(end, decimals) for end in vote.interval)
-        return target_text(float(vote.answer), decimals), number(vote.doubt), f"{low} to {high}"
-    return str(vote.answer), percent(vote.behind), fixed(vote.doubt)
+        return target_text(float(vote.prediction), decimals), number(vote.doubt), f"{low} to {high}"
+    return str(vote.prediction), percent(vote.behind), fixed(vote.doubt)
 
 
 def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:

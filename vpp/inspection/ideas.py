@@ -7,6 +7,7 @@ from typing import Literal
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
 from vpp.inspection.scores import Score, behaviour, rows_by_id, score
+from vpp.inspection.slots import slots_by_text
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 
@@ -55,21 +56,6 @@ class Idea:
     def shortest(self) -> Wording:
         """Shortest wording; the heaviest of equal ones."""
         return min(self.wordings, key=lambda wording: len(wording.text))
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Distinct texts, heaviest first."""
-        return tuple(wording.text for wording in self.wordings)
-
-    @property
-    def text_weights(self) -> tuple[float, ...]:
-        """Weights in the order of `texts`."""
-        return tuple(wording.weight for wording in self.wordings)
-
-    @property
-    def n_test(self) -> int | None:
-        """Evaluated test rows; None before they are evaluated."""
-        return self.test.n if self.test else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,8 +250,6 @@ def _first_held(steps: Sequence[StepView]) -> dict[str, tuple[int, tuple[int, ..
     """First step that ended with each text, and its slots then, by hypothesis id."""
     first: dict[str, tuple[int, tuple[int, ...]]] = {}
     for step in steps:
-        by_text: dict[str, tuple[int, ...]] = {}
-        for slot, state in enumerate(step.population):
-            by_text[state.hypothesis] = (*by_text.get(state.hypothesis, ()), slot)
+        by_text = slots_by_text((slot, state.hypothesis) for slot, state in enumerate(step.population))
         first |= {hypothesis: (step.step, slots) for hypothesis, slots in by_text.items() if hypothesis not in first}
     return first

@@ -13,6 +13,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.scores import rows_by_id
+from vpp.inspection.slots import slots_by_text
 from vpp.posterior.acceptance import log_acceptance
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
@@ -260,7 +261,7 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
     occasions: dict[tuple[str, str | None], list[Occasion]] = {}
     for text, why, occasion in sorted(events, key=lambda each: (-each[2].step, each[2].particles)):
         occasions.setdefault((text, why), []).append(occasion)
-    held = _held_by(view)
+    held = slots_by_text((slot, view.texts[state.hypothesis]) for slot, state in enumerate(view.population))
     past = _pasts(view)
     return tuple(
         RuledOut(
@@ -273,15 +274,6 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
         )
         for (text, why), times in occasions.items()
     )
-
-
-def _held_by(view: RunView) -> dict[str, tuple[int, ...]]:
-    """Slots by their current text."""
-    held: dict[str, tuple[int, ...]] = {}
-    for slot, state in enumerate(view.population):
-        text = view.texts[state.hypothesis]
-        held[text] = (*held.get(text, ()), slot)
-    return held
 
 
 def _pasts(view: RunView) -> Callable[[str], Past]:
@@ -330,7 +322,8 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
     survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
-    for hypothesis, slots in _slots_by_text(step).items():
+    scored_by_slot = sorted(step.scored.items())
+    for hypothesis, slots in slots_by_text((slot, scored.hypothesis) for slot, scored in scored_by_slot).items():
         if hypothesis not in survivors:
             scored = step.scored[slots[0]]
             yield (
@@ -352,14 +345,6 @@ def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[in
     own = dict(zip(scored.rows, scored.predictions, strict=True))
     others = (step.scored[ancestor] for ancestor in ancestors)
     return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == own)
-
-
-def _slots_by_text(step: StepView) -> dict[str, tuple[int, ...]]:
-    """Slots by hypothesis id at the beginning of the step."""
-    slots: dict[str, tuple[int, ...]] = {}
-    for slot, scored in sorted(step.scored.items()):
-        slots[scored.hypothesis] = (*slots.get(scored.hypothesis, ()), slot)
-    return slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

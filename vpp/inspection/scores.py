@@ -152,7 +152,7 @@ class LabelLine:
 
 
 def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, ...]:
-    """Per-class results of the averaged prediction on the test rows; empty for regression and for two labels."""
+    """Results by label of the averaged prediction on the test rows; empty for regression and for two labels."""
     if evaluated is None or len(dataset.classes) <= FEW_LABELS:
         return ()
     truths = [row.target for row in rows_of(evaluated, dataset)]

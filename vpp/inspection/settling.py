@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Votes
 from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.points import Point
 from vpp.inspection.scores import behaviour
-from vpp.posterior.disagreement import weighted_interval
 from vpp.posterior.information import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, average, vote_shares
@@ -37,23 +37,12 @@ class Consequence:
     """(K,) posterior weights after this answer; an abstention counts as wrong."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+@dataclass(frozen=True, kw_only=True)
+class Question(Point):
     """A candidate row for labelling: votes, expected information gain, and the effect of each true answer."""
 
-    row: Row
-    votes: Votes
-    """(K,) by slot."""
     bits: float
     """Expected information gain of the true answer about the hypothesis."""
-    prediction: Value | None
-    """Averaged prediction."""
-    shares: tuple[tuple[str, float], ...]
-    """Weight of each label, heaviest first; empty for regression."""
-    abstained: float
-    """Weight of the particles without a readable answer."""
-    interval: tuple[float, float] | None
-    """Central 90 % of the particles' weight; None for classification."""
     consequences: tuple[Consequence, ...]
     """Sorted by the weight behind the answer, greatest first."""
 
@@ -91,7 +80,7 @@ def tau_of(view: RunView, config: Config) -> float | None:
 
 
 def _question(
-    row: Row, votes: Votes, weights: Sequence[float], dataset: Dataset, likelihood: Likelihood, tau: float | None
+    row: Row, votes: Votes, weights: tuple[float, ...], dataset: Dataset, likelihood: Likelihood, tau: float | None
 ) -> Question:
     is_label = dataset.task == "classification"
     if is_label:
@@ -103,15 +92,13 @@ def _question(
         bits = number_information(votes, weights, tau=tau or 0.0)
         answers = list(middles(votes, weights, reach=reach))
     consequences = [_consequence(answer, votes, weights, likelihood, reach) for answer in answers]
-    shares = vote_shares(votes, weights) if is_label else {}
     return Question(
         row=row,
         votes=votes,
-        bits=bits,
+        weights=weights,
+        is_label=is_label,
         prediction=average(votes, weights, is_label=is_label),
-        shares=tuple((str(label), share) for label, share in shares.items()),
-        abstained=sum(w for vote, w in zip(votes, weights, strict=True) if vote is None),
-        interval=None if is_label else weighted_interval(votes, weights),
+        bits=bits,
         consequences=tuple(sorted(consequences, key=lambda c: -c.behind)),
     )
 

@@ -105,7 +105,7 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
 
 
 def _other_wordings(idea: Idea) -> Iterator[str]:
-    others = list(zip(idea.texts, idea.text_weights, strict=True))[1:]
+    others = [(wording.text, wording.weight) for wording in idea.wordings[1:]]
     if others:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"

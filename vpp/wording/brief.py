@@ -20,8 +20,6 @@ from vpp.wording.markup import Metric
 from vpp.wording.support import support_sentence, unread_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_advice, voices_sentence
 from vpp.wording.words import (
-    EQUAL,
-    MAJORITY,
     ahead_words,
     cached_words,
     capitalised,
@@ -52,47 +50,31 @@ class Measure:
 
 
 def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
-    """Return the result in one sentence, after warnings, if there are any."""
+    """Return the result in two sentences, after warnings, if there are any."""
     if ideas is None:
         return "The first population is incomplete: this report has only the settings."
     test = view.evaluated.get("test")
-    outcome = _outcome(averaged_score(test, dataset), voting(config, view.size)) if test else _UNTESTED
+    outcome = "The test rows are not evaluated yet."
+    if test:
+        outcome = _outcome(averaged_score(test, dataset), voting(config, view.size))
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
-    return " ".join(filter(None, (*first, f"{_leading(ideas, config)}, and {outcome}.")))
-
-
-_UNTESTED = "the test rows are not evaluated yet"
+    return " ".join(filter(None, (*first, shares_sentence(ideas, config), outcome)))
 
 
 def voting(config: Config, size: int) -> str:
-    """How hypotheses count in the average: `weighted` or `unweighted`; empty for a single one."""
+    """Return `weighted` or `unweighted`, as hypotheses count in the average; empty for a single one."""
     if size == 1:
         return ""
     return "weighted" if config.is_weighted else "unweighted"
 
 
-def _leading(ideas: Ideas, config: Config) -> str:
-    first, last = ideas.weights[0], ideas.weights[-1]
-    n = sum(len(idea.slots) for idea in ideas)
-    if n == 1:
-        return "There is one hypothesis"
-    if not config.is_weighted:
-        ideas_text = counted(len(ideas), "different thing") if len(ideas) > 1 else "the same thing"
-        return f"{capitalised(in_words(n))} hypotheses without weights say {ideas_text}"
-    if len(ideas) > 1 and first - last < EQUAL:
-        return f"{capitalised(in_words(len(ideas)))} ideas hold equal weight"
-    if first > MAJORITY:
-        return f"One idea holds {percent(first) if first < 1 else 'all'} of the weight"
-    return f"No idea has a majority (the heaviest of {in_words(len(ideas))} holds {percent(first)} of the weight)"
-
-
 def _outcome(score: Score, voting: str) -> str:
     """Return the test result of the averaged prediction, or of the only particle."""
     if score.n_correct is not None:
-        voter = f"the {voting} vote" if voting else "it"
-        return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right"
-    voter = f"the {voting} mean's" if voting else "its"
-    return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}"
+        voter = f"The {voting} vote" if voting else "It"
+        return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right."
+    voter = f"The {voting} mean’s" if voting else "Its"
+    return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}."
 
 
 def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
@@ -112,25 +94,7 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
     if test:
         yield _baseline(test, dataset)
         five = ensemble(view, dataset) if config.method == "vml5" else None
-        yield from _picks(five, dataset) if five else _best_particle(test, dataset)
-
-
-def _picks(five: Ensemble, dataset: Dataset) -> Iterator[Measure]:
-    """Yield the scores of single runs of five, to compare with their unweighted average."""
-    n = in_words(five.size)
-    yield Measure(
-        name=f"Best of {n} on test (oracle)",
-        value=score_text(five.oracle.test),
-        words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
-    )
-    yield Measure(
-        name=f"Best of {n} on train",
-        value=score_text(five.best_on_train.test),
-        words=(
-            f"The test {_metric(dataset)} of hypothesis {five.best_on_train.slot}, the best on the training rows: "
-            "a choice that does not look at the test rows."
-        ),
-    )
+        yield from _picks(five) if five else _best_particle(test, dataset)
 
 
 def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
@@ -240,10 +204,11 @@ def weights_measure(snapshot: Snapshot) -> Measure:
 
 def _weights(snapshot: Snapshot) -> tuple[str, str]:
     view, config = snapshot.view, snapshot.spec.config
+    last = view.finished_steps[-1]
     if config.is_telescoping:
-        return _carried_weights(view, n_train=snapshot.spec.dataset["n_train"])
+        return _equal_weights(last) or _carried_weights(last, n_train=snapshot.spec.dataset["n_train"])
     if config.is_weighted:
-        return _smc_weights(view, config)
+        return (None if view.final else _equal_weights(last)) or _smc_weights(view, config)
     if view.size == 1:
         return "one", "There is one hypothesis, and it holds all the weight."
     if config.method == "mh":
@@ -254,13 +219,17 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
     )
 
 
-def _carried_weights(view: RunView, *, n_train: int) -> tuple[str, str]:
-    last = view.finished_steps[-1]
+def _equal_weights(last: StepView) -> tuple[str, str] | None:
+    """Say why weights are equal after a step; None if they are not."""
     if last.reweighted is None:
         return "equal", "No weights have been made yet."
     if last.resampled:
         return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
-    exponent = number(1 / last.reweighted.beta)
+    return None
+
+
+def _carried_weights(last: StepView, *, n_train: int) -> tuple[str, str]:
+    exponent = number(1 / last.reweighted.beta) if last.reweighted else ""
     return "carried", (
         f"Ratios of tempered posteriors on all {counted(n_train, 'training row')}, carried from step to step, "
         f"up to the exponent φ = 1/β = {exponent}."
@@ -268,23 +237,16 @@ def _carried_weights(view: RunView, *, n_train: int) -> tuple[str, str]:
 
 
 def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
+    """Name the final weights, or the paper's w_T, which the last step made before it rewrote the texts."""
     if view.final is None:
-        return _step_weights(view.finished_steps[-1])
+        last = view.finished_steps[-1]
+        beta = fixed(last.reweighted.beta) if last.reweighted else ""
+        words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
+        return f"step {last.step}", f"{words}{_repeats(last.scored)}"
     n = len(next(iter(view.final_scored.values())).rows)
     rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
     words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
     return config.final_weights, f"{words}{_repeats(view.final_scored)}"
-
-
-def _step_weights(last: StepView) -> tuple[str, str]:
-    """Return the paper's w_T. They were made from theta_{T-1}: the last step weighs before it rewrites."""
-    if last.reweighted is None:
-        return "equal", "No weights have been made yet."
-    if last.resampled:
-        return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
-    beta = fixed(last.reweighted.beta)
-    words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
-    return f"step {last.step}", f"{words}{_repeats(last.scored)}"
 
 
 def _repeats(scored: Mapping[int, Scored]) -> str:
@@ -412,27 +374,24 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
     return None if score.n_correct is None else interval_text(score.n_correct, score.n)
 
 
+def _picks(five: Ensemble) -> tuple[Measure, Measure]:
+    """Return the test scores of two of five runs, to compare with their unweighted average."""
+    n, train, oracle = in_words(five.size), five.best_on_train, five.oracle
+    chosen = f"Hypothesis {oracle.slot}, chosen after seeing the test rows: nobody could have picked it."
+    picked = f"Test score of hypothesis {train.slot}, the best on the training rows, picked without the test rows."
+    return (
+        Measure(name=f"Best of {n} on test (oracle)", value=score_text(oracle.test), words=chosen),
+        Measure(name=f"Best of {n} on train", value=score_text(train.test), words=picked),
+    )
+
+
 def ensemble_metrics(five: Ensemble) -> list[Metric]:
-    """Return three scores of five runs: the average, the best on the training rows, and the best on the test rows."""
+    """Return three test scores of five runs: the average, the best on the test rows, the best on the training rows."""
     is_label = five.together.n_correct is not None
-    metric = "Test accuracy" if is_label else "Test mean squared error"
-    n = in_words(five.size)
-    return [
-        Metric(
-            name=f"{metric}, all {n} together",
-            value=score_text(five.together),
-            words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
-        ),
-        Metric(
-            name=f"Best of {n} on train",
-            value=score_text(five.best_on_train.test),
-            scale="on test",
-            words=f"Hypothesis {five.best_on_train.slot}, the best on the training rows, picked without the test rows.",
-        ),
-        Metric(
-            name=f"Best of {n} on test (oracle)",
-            value=score_text(five.oracle.test),
-            scale="on test",
-            words=f"Hypothesis {five.oracle.slot}, chosen after seeing the test rows: nobody could have picked it.",
-        ),
-    ]
+    together = Metric(
+        name=f"Test {'accuracy' if is_label else 'mean squared error'}, all {in_words(five.size)} together",
+        value=score_text(five.together),
+        words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
+    )
+    picks = (Metric(name=m.name, value=m.value, scale="on test", words=m.words) for m in _picks(five))
+    return [together, *picks]

@@ -37,7 +37,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
 
 
 def is_demo(snapshot: Snapshot) -> bool:
-    """Whether the demo model answered in any role."""
+    """True if the demo model answered in any role."""
     models = snapshot.view.started.models if snapshot.view.started else {}
     return snapshot.spec.endpoint.is_demo or "demo" in models.values()
 
@@ -129,9 +129,9 @@ def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         return
     if math.isclose(tau, least_tau([float(row.target) for row in dataset.train if row.target is not None])):
         yield (
-            "τ is at its floor: the best first hypothesis left no spread of errors on its first batch, so misses of "
-            f"more than about {number(math.sqrt(tau))}, in the target's unit, decide. Give --tau where its noise is "
-            "larger."
+            "τ is at its lower bound: the errors of the best first hypothesis on its first batch do not vary. So an "
+            f"error of more than about {number(math.sqrt(tau))}, in the target's unit, rules a hypothesis out. If the "
+            "data are noisier, give a larger --tau."
         )
 
 
@@ -144,17 +144,17 @@ def _rows(dataset: Dataset) -> Iterator[str]:
 
 _CARRIED = (
     "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; every "
-    "change passes an accept step on the target it moves in."
+    "change passes an accept step on the current target."
 )
 _REFINED = (
-    "Proposals are refined from the data and the ratio leaves out their densities, so what is drawn leans towards what "
-    "the optimizer likes to write: near the posterior, not exactly it."
+    "Proposals are refined from the data, and the acceptance ratio leaves out their densities. So texts that the "
+    "optimizer likes to write are too frequent: the result is near the posterior, not exactly the posterior."
 )
 
 
 _GROWING = (
-    "K may change: newcomers are first draws and count as the average particle until they are weighed or judged, and "
-    "where all agree some are dropped by chance, not by the data."
+    "K may change. Newcomers are first draws and get the average weight until the next step. When all hypotheses "
+    "agree, some are dropped at random."
 )
 
 
@@ -175,8 +175,8 @@ def _by_method(config: Config, task: Task) -> tuple[str, ...]:
 
 def _exponents(config: Config) -> str:
     if config.tempering == "adaptive":
-        return "Exponents φ = 1/β were found as the run went, so that the ESS keeps to its threshold."
-    return "Exponents φ = 1/β follow a schedule fixed in advance."
+        return "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
+    return "The exponents φ = 1/β follow a schedule fixed in advance."
 
 
 def _reweighted(config: Config) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _reweighted(config: Config) -> tuple[str, ...]:
     if config.mutate == "filtered":
         return (
             f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}",
-            "The rows change from step to step, so there is no one target that all steps share.",
+            "The rows change each step, so the steps have no common target.",
         )
     if config.mutate == "duplicates":
         return (
@@ -203,48 +203,47 @@ def _reweighted(config: Config) -> tuple[str, ...]:
 
 def _chains(config: Config, task: Task) -> Iterator[str]:
     rows = {
-        "batch": "one batch, another one each step, so the chains share no one target",
-        "buffer": "the rows last seen, which change from step to step, so the chains share no one target",
+        "batch": "one batch, a new one each step, so the chains have no common target",
+        "buffer": "the rows last seen, which change each step, so the chains have no common target",
         "train": "all training rows, the same at every step",
     }[config.mh_rows]
-    yield f"Each chain moves by an acceptance rule that compares likelihoods on {rows}."
+    yield f"Each chain has an accept step, which compares likelihoods on {rows}."
     yield from _draws(config, task)
 
 
 def _draws(config: Config, task: Task) -> Iterator[str]:
     """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
-    on_all_rows = config.is_telescoping or config.mh_rows == "train"
     if config.restart == 0:
         yield _REFINED
     elif config.restart < 1:
+        yield f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. {_REFINED}"
+    elif not _is_exact(config, task):
         yield (
-            f"A share of {config.restart:g} of the proposals is drawn afresh from the prior; the others are refined "
-            f"from the data, which makes it no exact Metropolis-Hastings. {_REFINED}"
+            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, a "
+            "tau fixed in advance, and answers that depend on one row."
         )
-    elif not on_all_rows:
-        yield "Every proposal is drawn afresh from the prior; on all training rows it would be exact."
-    elif task == "regression" and config.fixed_tau is None:
-        yield "Every proposal is drawn afresh from the prior; with a tau fixed in advance it would be exact."
-    elif config.particles_max:
-        yield "Every proposal is drawn afresh from the prior; with a K that never changes it would be exact."
-    elif not _answers_alone(config):
-        yield "Every proposal is drawn afresh from the prior; with answers that depend on one row it would be exact."
     else:
         yield (
             "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
-            "acceptance rule is exact for the posterior whose prior is that very draw."
+            "acceptance rule is exact for the posterior with these draws as its prior."
         )
 
 
-def _answers_alone(config: Config) -> bool:
-    """Whether f(x; theta) is a function of one row and one text."""
-    return config.learner_temperature == 0 and config.points_per_call == 1
+def _is_exact(config: Config, task: Task) -> bool:
+    """True if the target of fresh draws never changes, and f(x; theta) is a function of one row and one text."""
+    return (
+        (config.is_telescoping or config.mh_rows == "train")
+        and (task == "classification" or config.fixed_tau is not None)
+        and not config.particles_max
+        and config.learner_temperature == 0
+        and config.points_per_call == 1
+    )
 
 
 def _unfiltered(config: Config) -> tuple[str, ...]:
     if config.size == 1:
         return ("There is one hypothesis and no posterior: this run cannot say how sure it is.",)
     return (
-        "Every proposal was taken, so nothing was sampled from any target: these are separate hypotheses, "
-        "averaged without weights. Where they differ shows how much the optimizer varies, not what the data support.",
+        "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without weights. "
+        "Their differences show how much the optimizer varies, not what the data support.",
     )

@@ -82,14 +82,14 @@ def without_credentials(address: str) -> str:
 
 
 def _as_started(spec: RunSpec) -> tuple[str, ...]:
-    kept: list[str] = []
+    words: list[str] = []
     rest = iter(spec.command)
     for word in rest:
         if word in _OPTIONS_OF_PLACE:
             next(rest, None)
         elif not word.startswith(tuple(f"{option}=" for option in _OPTIONS_OF_PLACE)):
-            kept.append(word)
-    return (*PROGRAM, *kept, *(() if spec.is_continued else _defaults_then(spec)))
+            words.append(word)
+    return (*PROGRAM, *words, *(() if spec.is_continued else _defaults_then(spec)))
 
 
 def _defaults_then(spec: RunSpec) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _not_an_option(file: str) -> str:
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
-    """Whether the command line can name these columns: its list is split at commas and trimmed."""
+    """True if the command line can name these columns: its list is split at commas and trimmed."""
     return all("," not in name and name == name.strip() for name in names)
 
 

@@ -1,8 +1,8 @@
-"""The method's options on a form: groups, names, values, and the condition under which each has an effect."""
+"""One table of the method's options: label, group, condition under which each has an effect, meanings of its values."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
@@ -10,104 +10,28 @@ from vpp.posterior.likelihood import auto_tau
 from vpp.settings import Config
 from vpp.wording.words import listed, number
 
-OPEN = ("method", "particles", "epochs", "batch_size", "seed", "prior")
-"""Options that are always visible."""
-_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "First hypotheses": ("initial", "prior_temperature", "initial_temperature_low", "initial_temperature_high"),
-    "Proposals": ("mutate", "cautious_temperature", "bold_temperature", "optimizer_temperature", "history"),
-    "Accept step": ("mh_rows", "restart", "early_rejection"),
-    "Weights and tempering": (
-        "tempering",
-        "beta_start",
-        "beta_end",
-        "ess_threshold",
-        "final_weights",
-        "buffer_size",
-        "deduplicate_buffer",
-    ),
-    "Growing K": ("particles_max", "particles_min", "growth_budget"),
-    "Likelihood": ("tau", "epsilon", "error_mass"),
-    "Data order and prompts": ("batch_order", "points_per_call", "learner_temperature"),
-    "Evaluation": ("ties", "evaluate_every"),
-}
-_NAMES: Mapping[str, str] = {
-    "particles": "Particles K",
-    "batch_size": "Batch M",
-    "prior": "What you already believe, in plain words (the prior, optional)",
-    "batch_order": "Order of rows",
-    "history": "Earlier exchanges shown",
-    "points_per_call": "Rows a call",
-    "initial": "Written from",
-    "initial_temperature_low": "Temperature of the first",
-    "initial_temperature_high": "Temperature of the last",
-    "prior_temperature": "Temperature of draws from the prior",
-    "optimizer_temperature": "Optimizer’s temperature",
-    "learner_temperature": "Learner’s temperature",
-    "cautious_temperature": "Cautious temperature",
-    "bold_temperature": "Bold temperature",
-    "mutate": "Rewrite",
-    "mh_rows": "Compare on",
-    "restart": "Chance of a fresh draw",
-    "early_rejection": "Cancel calls once rejection is certain",
-    "beta_start": "First β",
-    "beta_end": "Last β",
-    "ess_threshold": "Resample below (share of K)",
-    "buffer_size": "Buffer B",
-    "deduplicate_buffer": "Each row once",
-    "final_weights": "Final weights",
-    "particles_max": "Largest K (0: fixed)",
-    "particles_min": "Smallest K",
-    "growth_budget": "Calls up to which K grows (0: all)",
-    "tau": "Regression’s τ",
-    "epsilon": "Classification’s ε",
-    "error_mass": "Mass of each wrong label",
-    "ties": "Tied votes",
-    "evaluate_every": "Test every n steps (0: last)",
-}
-ABOUT: Mapping[str, str] = {
-    "smc": "Reweighs, resamples and rewrites K hypotheses. The default, best on hard rules.",
-    "mh": "K chains; a change is kept only if the data like it.",
-    "always-accept": "K chains that keep every change: Metropolis-Hastings without its filter.",
-    "vml": "One hypothesis, every change kept. The baseline; it cannot say how sure it is.",
-    "vml5": "Five of these side by side, averaged without weights.",
-}
-"""One-line description of each method."""
-DEMO_PRIOR = (
-    "The demo model takes only the form of a rule from this, where it names one, such as “a straight line” or "
-    "“a circle”. A language model reads all of it."
-)
-_MEANINGS: Mapping[str, Mapping[str, str]] = {
-    "mutate": {
-        "every": "every particle",
-        "filtered": "what an accept step keeps",
-        "duplicates": "copies made by resampling alone",
-    },
-    "tempering": {
-        "paper": "anew each step, on the buffer",
-        "incremental": "carried, all training rows",
-        "adaptive": "carried, exponents found",
-    },
-    "mh_rows": {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"},
-    "initial": {"batch": "the first batch", "prior": "the prior alone, no data"},
-    "final_weights": {
-        "rescored": "last texts, on the buffer",
-        "train": "last texts, all training rows",
-        "paper": "the last step’s",
-    },
-    "error_mass": {"whole": "all of ε", "shared": "ε shared by the wrong labels"},
-    "batch_order": {"shuffled": "by seed, each epoch", "fixed": "as in the table"},
-    "ties": {"lowest": "first in sort order", "seeded": "drawn by seed"},
-}
-"""Meanings of option values."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belonging:
+@dataclass(frozen=True, slots=True)
+class Condition:
     """Condition under which an option has an effect."""
 
+    words: str
     holds: Callable[[Config], bool]
-    to: str
-    """The condition in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the method on a form."""
+
+    label: str
+    group: str = ""
+    """Group under More options; empty if the option is always visible."""
+    needs: Condition | None = None
+    """None if it always has an effect."""
+    task: Task | None = None
+    """The one kind of target for which it has an effect."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of its values."""
 
 
 def _draws_from_prior(config: Config) -> bool:
@@ -122,101 +46,137 @@ def _judges(config: Config) -> bool:
     return config.is_weighted or config.is_filtered or config.particles_max > 0
 
 
-_DRAWN = Belonging(holds=lambda c: c.draws_initial, to="smc, mh and always-accept")
-_FROM_BATCH = Belonging(
-    holds=lambda c: c.draws_initial and c.initial == "batch", to="first hypotheses drawn from the first batch"
+_DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
+_FROM_BATCH = Condition(
+    "first hypotheses drawn from the first batch", lambda c: c.draws_initial and c.initial == "batch"
 )
-_SMC = Belonging(holds=lambda c: c.is_weighted, to="smc")
-_FILTERED = Belonging(holds=lambda c: c.is_filtered, to="mh, and smc that filters")
-_BUFFERED = Belonging(
-    holds=lambda c: c.scored_on == "buffer", to="smc with the paper’s tempering, and mh that compares on the buffer"
+_FROM_PRIOR = Condition("draws from the prior, first or fresh", _draws_from_prior)
+_NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
+_SMC = Condition("smc", lambda c: c.is_weighted)
+_MH = Condition("mh", lambda c: c.method == "mh")
+_FILTERED = Condition("mh, and smc that filters", lambda c: c.is_filtered)
+_BUFFERED = Condition(
+    "smc with the paper’s tempering, and mh that compares on the buffer", lambda c: c.scored_on == "buffer"
 )
-_GROWING = Belonging(holds=lambda c: _can_grow(c) and c.particles_max > 0, to="a largest K above 0")
-_JUDGED = Belonging(holds=_judges, to="smc, mh and a growing K")
-BELONGINGS: Mapping[str, Belonging] = {
-    "particles": _DRAWN,
-    "initial": _DRAWN,
-    "initial_temperature_low": _FROM_BATCH,
-    "initial_temperature_high": _FROM_BATCH,
-    "prior_temperature": Belonging(holds=_draws_from_prior, to="draws from the prior, first or fresh"),
-    "optimizer_temperature": Belonging(holds=lambda c: not c.is_weighted, to="every method but smc"),
-    "cautious_temperature": _SMC,
-    "bold_temperature": _SMC,
-    "mutate": _SMC,
-    "mh_rows": Belonging(holds=lambda c: c.method == "mh", to="mh"),
-    "restart": _FILTERED,
-    "early_rejection": _FILTERED,
-    "buffer_size": _BUFFERED,
-    "deduplicate_buffer": _BUFFERED,
-    "tempering": _SMC,
-    "beta_start": Belonging(
-        holds=lambda c: c.is_weighted and c.tempering != "adaptive", to="smc with exponents fixed in advance"
-    ),
-    "beta_end": _SMC,
-    "ess_threshold": _SMC,
-    "final_weights": Belonging(
-        holds=lambda c: c.is_weighted and not c.is_telescoping, to="smc with the paper’s tempering"
-    ),
-    "particles_max": Belonging(holds=_can_grow, to="smc with the paper’s tempering, mh and always-accept"),
-    "particles_min": _GROWING,
-    "growth_budget": _GROWING,
-    "tau": _JUDGED,
-    "epsilon": _JUDGED,
-    "error_mass": _JUDGED,
-    "ties": Belonging(holds=lambda c: c.largest_size > 1, to="more than one hypothesis"),
+_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.is_weighted and c.tempering != "adaptive")
+_PAPER = Condition("smc with the paper’s tempering", lambda c: c.is_weighted and not c.is_telescoping)
+_GROWABLE = Condition("smc with the paper’s tempering, mh and always-accept", _can_grow)
+_GROWING = Condition("a largest K above 0", lambda c: _can_grow(c) and c.particles_max > 0)
+_JUDGED = Condition("smc, mh and a growing K", _judges)
+_SEVERAL = Condition("more than one hypothesis", lambda c: c.largest_size > 1)
+
+_FIRST, _PROPOSALS, _ACCEPT, _WEIGHTS = "First hypotheses", "Proposals", "Accept step", "Weights and tempering"
+_K, _LIKELIHOOD, _DATA, _EVALUATION = "Growing K", "Likelihood", "Data order and prompts", "Evaluation"
+
+_REWRITTEN = {
+    "every": "every particle",
+    "filtered": "what an accept step keeps",
+    "duplicates": "copies made by resampling alone",
 }
-"""Options that have an effect only under a condition; all others always have one."""
-OF_TASK: Mapping[str, Task] = {
-    "tau": "regression",
-    "epsilon": "classification",
-    "error_mass": "classification",
-    "ties": "classification",
+_TEMPERING = {
+    "paper": "anew each step, on the buffer",
+    "incremental": "carried, all training rows",
+    "adaptive": "carried, exponents found",
 }
-"""Options that have an effect for one kind of target only."""
+_COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"}
+_INITIAL = {"batch": "the first batch", "prior": "the prior alone, no data"}
+_FINAL = {
+    "rescored": "last texts, on the buffer",
+    "train": "last texts, all training rows",
+    "paper": "the last step’s",
+}
+_MASS = {"whole": "all of ε", "shared": "ε shared by the wrong labels"}
+_ORDER = {"shuffled": "by seed, each epoch", "fixed": "as in the table"}
+_TIES = {"lowest": "first in sort order", "seeded": "drawn by seed"}
+
+OPTIONS: Mapping[str, Option] = {
+    "method": Option("Method"),
+    "particles": Option("Particles K", needs=_DRAWN),
+    "epochs": Option("Epochs"),
+    "batch_size": Option("Batch M"),
+    "seed": Option("Seed"),
+    "prior": Option("What you already believe, in plain words (the prior, optional)"),
+    "initial": Option("Written from", _FIRST, _DRAWN, values=_INITIAL),
+    "prior_temperature": Option("Temperature of draws from the prior", _FIRST, _FROM_PRIOR),
+    "initial_temperature_low": Option("Temperature of the first", _FIRST, _FROM_BATCH),
+    "initial_temperature_high": Option("Temperature of the last", _FIRST, _FROM_BATCH),
+    "mutate": Option("Rewrite", _PROPOSALS, _SMC, values=_REWRITTEN),
+    "cautious_temperature": Option("Cautious temperature", _PROPOSALS, _SMC),
+    "bold_temperature": Option("Bold temperature", _PROPOSALS, _SMC),
+    "optimizer_temperature": Option("Optimizer’s temperature", _PROPOSALS, _NOT_SMC),
+    "history": Option("Earlier exchanges shown", _PROPOSALS),
+    "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
+    "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
+    "early_rejection": Option("Cancel calls once rejection is certain", _ACCEPT, _FILTERED),
+    "tempering": Option("Tempering", _WEIGHTS, _SMC, values=_TEMPERING),
+    "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
+    "beta_end": Option("Last β", _WEIGHTS, _SMC),
+    "ess_threshold": Option("Resample below (share of K)", _WEIGHTS, _SMC),
+    "final_weights": Option("Final weights", _WEIGHTS, _PAPER, values=_FINAL),
+    "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
+    "deduplicate_buffer": Option("Each row once", _WEIGHTS, _BUFFERED),
+    "particles_max": Option("Largest K (0: fixed)", _K, _GROWABLE),
+    "particles_min": Option("Smallest K", _K, _GROWING),
+    "growth_budget": Option("Calls up to which K grows (0: all)", _K, _GROWING),
+    "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
+    "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
+    "error_mass": Option("Mass of each wrong label", _LIKELIHOOD, _JUDGED, "classification", _MASS),
+    "batch_order": Option("Order of rows", _DATA, values=_ORDER),
+    "points_per_call": Option("Rows a call", _DATA),
+    "learner_temperature": Option("Learner’s temperature", _DATA),
+    "ties": Option("Tied votes", _EVALUATION, _SEVERAL, "classification", _TIES),
+    "evaluate_every": Option("Test every n steps (0: last)", _EVALUATION),
+}
+"""Every option of Config, in the order of a form."""
+OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
+"""Options that are always visible."""
+ABOUT: Mapping[str, str] = {
+    "smc": "Reweighs, resamples and rewrites K hypotheses. The default, best on hard rules.",
+    "mh": "K chains with an accept/reject step for every change.",
+    "always-accept": "K chains that keep every change, without an accept/reject step.",
+    "vml": "One hypothesis, every change kept: a baseline without uncertainty.",
+    "vml5": "Five VML runs, averaged without weights.",
+}
+"""One-line description of each method."""
+DEMO_PRIOR = (
+    "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
+    "A language model reads all of it."
+)
 
 
 def groups() -> dict[str, tuple[str, ...]]:
-    """Return the options under More options by group; options without a group are in `Other`."""
-    placed = {*OPEN, *(name for names in _GROUPS.values() for name in names)}
-    other = tuple(option.name for option in fields(Config) if option.name not in placed)
-    return {**_GROUPS, **({"Other": other} if other else {})}
+    """Return the options under More options by group."""
+    titles = dict.fromkeys(option.group for option in OPTIONS.values() if option.group)
+    return {title: tuple(name for name, option in OPTIONS.items() if option.group == title) for title in titles}
 
 
 def name_of(option: str) -> str:
     """Return an option's label on a form."""
-    return _NAMES.get(option, option.replace("_", " ").capitalize())
+    return OPTIONS[option].label
 
 
 def value_words(option: str, value: str) -> str:
     """Return a value as a form shows it: `batch: the current batch`."""
-    meaning = _MEANINGS.get(option, {}).get(value)
-    return f"{value}: {meaning}" if meaning else value
+    return f"{value}: {OPTIONS[option].values[value]}"
 
 
 def has_effect(option: str, config: Config, task: Task | None = None) -> bool:
-    """Whether an option changes a run with these options, on targets of this kind."""
-    return _fits(option, task) and (option not in BELONGINGS or BELONGINGS[option].holds(config))
+    """True if an option changes a run with these options, on targets of this kind."""
+    needs = OPTIONS[option].needs
+    return _fits(option, task) and (needs is None or needs.holds(config))
 
 
 def _fits(option: str, task: Task | None) -> bool:
-    return task is None or OF_TASK.get(option, task) == task
-
-
-PLAIN: Mapping[tuple[str, object], str] = {
-    ("final_weights", "rescored"): "last weights on the buffer",
-    ("final_weights", "paper"): "last weights those of the last step",
-}
-"""Words for values whose option name and value do not read well."""
+    return task is None or OPTIONS[option].task in (None, task)
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     """Return the options of More options that are not at their default and have an effect: `history 1`."""
     usual = Config()
     return tuple(
-        PLAIN.get((name, getattr(config, name)), f"{name.replace('_', ' ')} {_shown(getattr(config, name))}")
-        for names in groups().values()
-        for name in names
-        if getattr(config, name) != getattr(usual, name) and has_effect(name, config, task)
+        f"{name.replace('_', ' ')} {_shown(getattr(config, name))}"
+        for name, option in OPTIONS.items()
+        if option.group and getattr(config, name) != getattr(usual, name) and has_effect(name, config, task)
     )
 
 
@@ -252,8 +212,8 @@ def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None)
 
 def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
     """Return a sentence for each condition whose options have no effect now."""
-    folded = [name for names in groups().values() for name in names]
-    idle = _by_place(folded, deciding, task)
+    folded = [name for name, option in OPTIONS.items() if option.group]
+    idle = _by_condition(folded, deciding, task)
     return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
 
 
@@ -261,7 +221,8 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
     """Name the given options that have no effect, and their condition; empty if all have one."""
     named = [option.name for option in fields(config) if option.name in given]
     return "; ".join(
-        f"{listed([_flag(name) for name in names])} (for {to})" for to, names in _by_place(named, config, task).items()
+        f"{listed([_flag(name) for name in names])} (for {to})"
+        for to, names in _by_condition(named, config, task).items()
     )
 
 
@@ -270,17 +231,15 @@ def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _by_place(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
-    """Group the options without an effect by their condition."""
+def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
+    """Group the options without an effect by the condition that they need."""
     idle: dict[str, list[str]] = {}
     for name in options:
         if not has_effect(name, config, task):
-            idle.setdefault(_place(name, task), []).append(name)
+            option = OPTIONS[name]
+            needs = option.needs.words if option.needs and _fits(name, task) else str(option.task)
+            idle.setdefault(needs, []).append(name)
     return idle
-
-
-def _place(option: str, task: Task | None) -> str:
-    return BELONGINGS[option].to if _fits(option, task) else OF_TASK[option]
 
 
 ALL_OR_NOTHING = 10.0
@@ -295,7 +254,7 @@ def tau_words(config: Config, dataset: Dataset) -> str:
     targets = [float(row.target) for row in dataset.train if row.target is not None]
     noise, spread = math.sqrt(tau), math.sqrt(auto_tau(targets, targets))
     words = (
-        f"τ = {number(tau)} takes misses of about {number(noise)} for noise, in the target’s unit; the training "
+        f"τ = {number(tau)} treats errors of about {number(noise)} as noise, in the target’s unit; the training "
         f"targets spread by about {number(spread)}."
     )
     if spread > ALL_OR_NOTHING * noise:

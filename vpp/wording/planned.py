@@ -25,7 +25,7 @@ DEMO_CALLS_A_SECOND = 350.0
 ASSUMED = (
     f"Tokens are estimates: the run’s own prompts, a token for {BYTES_A_TOKEN:g} characters, hypotheses of about "
     f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER.about:g} tokens (learner) and "
-    f"{OPTIMIZER_ANSWER.about:g} (optimizer). A model that thinks first writes more."
+    f"{OPTIMIZER_ANSWER.about:g} (optimizer). A reasoning model writes more."
 )
 
 
@@ -35,37 +35,43 @@ def roughly(count: float) -> str:
     return integer(round(count / 10**digits) * 10**digits)
 
 
-def plan_rows(found: Estimate) -> list[tuple[str, ...]]:
+def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
     """Return a row for each kind of work and a total: calls at most, tokens about."""
     rows: list[tuple[str, ...]] = [
-        (each.what, integer(each.calls), roughly(each.prompt), roughly(each.completion)) for each in found.lines
+        (each.what, integer(each.calls), roughly(each.prompt), roughly(each.completion)) for each in estimate.lines
     ]
-    tokens = (f"about {roughly(span.about)}" for span in (found.prompt, found.completion))
-    return [*rows, ("At most", integer(found.plan.calls), *tokens)]
+    tokens = (f"about {roughly(span.about)}" for span in (estimate.prompt, estimate.completion))
+    return [*rows, ("At most", integer(estimate.plan.calls), *tokens)]
 
 
-def call_rows(found: Estimate) -> list[tuple[str, ...]]:
+def call_rows(estimate: Estimate) -> list[tuple[str, ...]]:
     """Return a row for each kind of work and a total, with calls at most."""
-    return [row[:2] for row in plan_rows(found)]
+    return [row[:2] for row in plan_rows(estimate)]
 
 
-def estimate_rows(found: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
+def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
     """Return the estimates, each with typical and with the longest texts."""
     rows: list[tuple[str, ...]] = [
-        ("tokens in", roughly(found.prompt.about), roughly(found.prompt.high)),
-        ("tokens out", roughly(found.completion.about), roughly(found.completion.high)),
+        ("tokens in", roughly(estimate.prompt.about), roughly(estimate.prompt.high)),
+        ("tokens out", roughly(estimate.completion.about), roughly(estimate.completion.high)),
     ]
-    if found.cost is not None:
+    if estimate.cost is not None:
         currency = spec.prices.currency
-        rows.append(("money", money(found.cost.about, currency), money(found.cost.high, currency)))
+        rows.append(("money", money(estimate.cost.about, currency), money(estimate.cost.high, currency)))
     if pace is not None:
-        rows.append(("time", seconds(time_s(found.plan, pace)), "\N{EN DASH}"))
+        rows.append(("time", seconds(time_s(estimate.plan, pace)), "\N{EN DASH}"))
     return rows
 
 
-def plan_words(found: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
+def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
     """Return the sentences under the table."""
-    return [*_left_out(dataset), *_calls(found), *_money(found, spec), *_time(found, pace), *_cap(found, spec)]
+    return [
+        *_left_out(dataset),
+        *_calls(estimate),
+        *_money(estimate, spec),
+        *_time(estimate, pace),
+        *_cap(estimate, spec),
+    ]
 
 
 def _left_out(dataset: Dataset) -> Iterator[str]:
@@ -74,36 +80,38 @@ def _left_out(dataset: Dataset) -> Iterator[str]:
         yield f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used."
 
 
-def _calls(found: Estimate) -> Iterator[str]:
+def _calls(estimate: Estimate) -> Iterator[str]:
     yield (
         f"Calls are an upper bound: each question is asked only once, so most runs need fewer, at least "
-        f"{integer(found.plan.least_calls)}. Repeats of unreadable answers are not included."
+        f"{integer(estimate.plan.least_calls)}. Repeats of unreadable answers are not included."
     )
-    most = f"{roughly(found.prompt.high)} in and {roughly(found.completion.high)} out"
-    yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} and every answer as long as is allowed it would be {most}."
+    most = f"{roughly(estimate.prompt.high)} in and {roughly(estimate.completion.high)} out"
+    yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} characters and the longest answers: {most}."
 
 
-def _money(found: Estimate, spec: RunSpec) -> Iterator[str]:
-    if found.cost is None:
+def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
+    if estimate.cost is None:
         return
-    low, about, high = (money(c, spec.prices.currency) for c in (found.cost.low, found.cost.about, found.cost.high))
+    low, about, high = (
+        money(c, spec.prices.currency) for c in (estimate.cost.low, estimate.cost.about, estimate.cost.high)
+    )
     yield (
-        f"Money, an estimate: about {about} where all these calls are needed, {high} with the longest texts assumed; "
-        f"at least {low}. Repeats of unreadable answers are not included."
+        f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts; at least {low}. "
+        "Repeats of unreadable answers are not included."
     )
 
 
-def _time(found: Estimate, pace: Pace | None) -> Iterator[str]:
-    rounds = f"{integer(found.plan.rounds)} sequential rounds"
-    if found.plan.rounds_plain > found.plan.rounds:
-        rounds += f", {integer(found.plan.rounds_plain)} without asking ahead"
+def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
+    rounds = f"{integer(estimate.plan.rounds)} sequential rounds"
+    if estimate.plan.rounds_plain > estimate.plan.rounds:
+        rounds += f", {integer(estimate.plan.rounds_plain)} without asking ahead"
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return
     rates = [f"{fixed(pace.round_trip_s)} s a {'round' if pace.waits_after else 'call'}"] if pace.round_trip_s else []
     rates += [f"{_rate(pace.calls_per_s)} calls a second at once"] if pace.calls_per_s else []
-    about = seconds(time_s(found.plan, pace))
-    yield f"{rounds}. Time, an estimate: about {about} at {' and '.join(rates)}, {pace.known}."
+    about = seconds(time_s(estimate.plan, pace))
+    yield f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
@@ -118,14 +126,14 @@ def _rate(rate: float) -> str:
     return integer(round(rate)) if rate >= 10 else fixed(rate, 1)
 
 
-def _cap(found: Estimate, spec: RunSpec) -> Iterator[str]:
+def _cap(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
     words = cap_words(spec.cap, spec.prices.currency)
     if not words:
         return
     yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
-    least = integer(found.plan.least_calls)
-    if 0 < spec.cap.calls < found.plan.least_calls:
-        yield f"Every such run needs at least {least} calls, so it will pause unless the cache has answers."
+    least = integer(estimate.plan.least_calls)
+    if 0 < spec.cap.calls < estimate.plan.least_calls:
+        yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
 def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str:

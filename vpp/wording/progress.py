@@ -29,7 +29,6 @@ from vpp.wording.words import (
     capitalised,
     counted,
     fixed,
-    in_words,
     integer,
     number,
     percent,
@@ -39,8 +38,6 @@ from vpp.wording.words import (
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which the clock runs."""
 LOADING = "The worker is loading the model file. Large files take minutes."
-LEFT, IN_PLAY, WERE_IN_PLAY = ("is left", "are left"), ("is in play", "are in play"), ("was in play", "were in play")
-"""Verbs for one sentence, and for several."""
 
 
 def shown_step(view: RunView) -> int | None:
@@ -49,7 +46,7 @@ def shown_step(view: RunView) -> int | None:
 
 
 def _is_shown(at: StepView) -> bool:
-    """Whether a step can be shown. If lines are missing, it may have weights and too few scores."""
+    """True if a step can be shown. If lines are missing, it may have weights and too few scores."""
     return len(at.scored) == len(at.reweighted.weights) if at.reweighted else bool(at.finished and at.scored)
 
 
@@ -103,36 +100,23 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     if view.last_step is None:
         return LOADING if snapshot.loading_s is not None else nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
-    state = LEFT if at is None and view.has_ended else WERE_IN_PLAY if snapshot.state == "interrupted" else IN_PLAY
-    if snapshot.spec.config.is_weighted:
-        words = _weighted(view, at, state)
+    is_weighted = snapshot.spec.config.is_weighted
+    ids, weights = _ids(view, at, is_weighted=is_weighted), _weights(view, at)
+    if len(ids) == 1:
+        words = "one hypothesis, rewritten at each step."
+    elif is_weighted and weights:
+        texts: dict[str, float] = {}
+        for hypothesis, weight in zip(ids, weights, strict=True):
+            texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
+        words = f"{_different(ids)}; the heaviest holds {percent(max(texts.values()))} of the weight."
     else:
-        words = _unweighted(_ids(view, at, is_weighted=False), state)
+        words = f"{_different(ids)}." if is_weighted else f"{_different(ids)}, without weights."
     is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
     return f"At step {shown}: {words}" if is_past else capitalised(words)
 
 
-def _weighted(view: RunView, at: StepView | None, state: tuple[str, str]) -> str:
-    ids, weights = _ids(view, at, is_weighted=True), _weights(view, at)
-    texts: dict[str, float] = {}
-    for hypothesis, weight in zip(ids, weights, strict=bool(weights)):
-        texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
-    if not texts:
-        return f"{_different(len(set(ids)), state)}."
-    heaviest = max(texts, key=lambda hypothesis: texts[hypothesis])
-    n = ids.count(heaviest)
-    held_by = f", held by {in_words(n)} particles," if n > 1 else ""
-    return f"{_different(len(texts), state)}; the heaviest{held_by} holds {percent(texts[heaviest])} of the weight."
-
-
-def _different(n: int, state: tuple[str, str]) -> str:
-    return f"{integer(n)} different {'sentence' if n == 1 else 'sentences'} {state[n != 1]}"
-
-
-def _unweighted(ids: Sequence[str], state: tuple[str, str]) -> str:
-    if len(ids) == 1:
-        return f"one sentence {state[0]}{'' if state == LEFT else '; each step rewrites it'}."
-    return f"{_different(len(set(ids)), state)}; there are no weights, each of the {integer(len(ids))} counts alike."
+def _different(ids: Sequence[str]) -> str:
+    return counted(len(set(ids)), "different sentence")
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
@@ -225,10 +209,9 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
-    were = "it was" if unchanged == 1 else "they were"
     refused = sum(p.refused for p in proposals)
     none = f", {counted(refused, 'proposal')} refused as no rule" if refused else ""
-    rest = f"{integer(unchanged)} left as {were}, {integer(unreadable - refused)} unreadable{none}."
+    rest = f"{integer(unchanged)} unchanged, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
@@ -251,23 +234,20 @@ def _accepted_metric(
 ) -> Metric:
     """Return the acceptance of a step, or of the whole run."""
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
-    if judged:
-        verdict = acceptance_verdict(taken, len(judged), at=thresholds)
-        return Metric(
-            name=name,
-            value=percent(taken / len(judged)),
-            scale=f"{taken} of {len(judged)} judged",
-            words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
-        )
-    if at is None or not view.decided_by_likelihood:
-        return Metric(name=name, value="–", scale="none judged yet", words=rest)
-    when = f"none judged{'' if at.finished else ' yet'} at step {at.step}"
-    return Metric(name=name, value="–", scale=when, words=f"{_judged_until(view, at.step)} {rest}")
+    if not judged:
+        yet = "" if view.has_ended or (at and at.finished) else " yet"
+        return Metric(name=name, value="–", scale=f"none judged{yet}{_at(at)}", words=rest)
+    verdict = acceptance_verdict(taken, len(judged), at=thresholds)
+    return Metric(
+        name=name,
+        value=percent(taken / len(judged)),
+        scale=f"{taken} of {len(judged)} judged",
+        words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
+    )
 
 
-def _judged_until(view: RunView, step: int) -> str:
-    judged = [p for p in view.decided_by_likelihood if p.step <= step]
-    return f"{sum(p.accepted for p in judged)} of {len(judged)} so far."
+def _at(at: StepView | None) -> str:
+    return "" if at is None else f" at step {at.step}"
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:

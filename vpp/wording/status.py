@@ -50,7 +50,7 @@ NAMED = 4
 
 def faults_sentence(usage: Usage) -> str:
     """Return the most frequent kinds of failed or odd replies; empty without any. A call may take several attempts."""
-    return f"Single attempts that failed or were odd: {faults_named(usage)}." if usage.faults else ""
+    return f"Failed or odd attempts: {faults_named(usage)}." if usage.faults else ""
 
 
 def faults_named(usage: Usage) -> str:
@@ -107,7 +107,7 @@ def refused_sentence(usage: Usage) -> str:
 
 
 def is_key_refused(view: RunView) -> bool:
-    """Whether a run failed because its server refused the key."""
+    """True if a run failed because its server refused the key."""
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 

@@ -9,7 +9,7 @@ from vpp.inspection.support import Against, Collapse, collapse, predicted
 from vpp.runs.surpassed import Surpassed, surpassed
 from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import state
-from vpp.wording.words import capitalised, counted, integer, number, percent
+from vpp.wording.words import EQUAL, capitalised, counted, integer, number, percent
 
 _ROWS = {"test": "test row", "train": "training row"}
 
@@ -40,36 +40,30 @@ def _surpassed(by: Surpassed, *, is_label: bool) -> str:
     rows = counted(by.n, "training row")
     if is_label:
         right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
-        return f"The vote does worse than {which}: of the same {rows}, it gets {right} right and that one {other}."
+        return f"The vote does worse than {which}: {right} against {other} right, on the same {rows}."
     own, other = number(by.prediction), number(by.other)
-    return f"The mean does worse than {which}: its mean squared error on the same {rows} is {own}, that one's {other}."
+    return f"The mean does worse than {which}: mean squared error {own} against {other}, on the same {rows}."
 
 
 def _no_better(against: Against) -> str:
-    own, constant = against.own, against.constant
-    rows = counted(own.n, _ROWS[against.split])
-    if own.n_correct is not None and constant.n_correct is not None:
-        figures = (
-            f"the prediction gets {integer(own.n_correct)} of {rows} right, that label {integer(constant.n_correct)}"
-        )
-        return f"No better than always answering the most frequent training label: {figures}."
-    figures = f"mean squared error on {rows}: {number(own.error)}; that mean gives {number(constant.error)}"
-    return f"No better than always predicting the mean of the training targets: {figures}."
+    return f"No better than always answering {_figures(against)}."
 
 
 def _collapsed(collapsed: Collapse) -> str:
-    own, constant = collapsed.against.own, collapsed.against.constant
-    held = "all" if collapsed.weight > 1 - 1e-9 else percent(collapsed.weight)
-    lead = f"Collapsed on a hypothesis no better than a constant answer: it holds {held} of the weight"
-    rows = counted(own.n, _ROWS[collapsed.against.split])
-    if own.n_correct is not None and constant.n_correct is not None:
-        right = f"gets {integer(own.n_correct)} of {rows} right"
-        constantly = f"always answering the most frequent training label gets {integer(constant.n_correct)}"
-        return f"{lead} and {right}; {constantly}."
-    return (
-        f"{lead}. Its mean squared error on {rows} is {number(own.error)}; always predicting their mean gives "
-        f"{number(constant.error)}."
-    )
+    held = "all" if collapsed.weight > 1 - EQUAL else percent(collapsed.weight)
+    lead = f"Collapsed on one hypothesis, which holds {held} of the weight"
+    return f"{lead} and is no better than always answering {_figures(collapsed.against)}."
+
+
+def _figures(against: Against) -> str:
+    """`the most frequent training label: 2 against 2 right, on 4 test rows`."""
+    own, constant = against.own, against.constant
+    rows = counted(own.n, _ROWS[against.split])
+    if own.n_correct is None or constant.n_correct is None:
+        errors = f"mean squared error {number(own.error)} against {number(constant.error)}"
+        return f"the mean of the training targets: {errors}, on {rows}"
+    right = f"{integer(own.n_correct)} against {integer(constant.n_correct)} right"
+    return f"the most frequent training label: {right}, on {rows}"
 
 
 # Unreadable answers
@@ -78,11 +72,11 @@ LEAST = 5
 """Fewest answers, or proposals, for a warning."""
 MOSTLY = 0.5
 """Share of unreadable answers from which a run is warned of."""
-LITTLE = "what follows says little"
+LITTLE = "the results below are unreliable"
 
 
 def unread_sentence(view: RunView) -> str:
-    """`777 of 800 answers to rows could not be read: what follows says little.`; empty if enough could."""
+    """`777 of 800 answers to rows could not be read: the results below are unreliable.`; empty if enough could."""
     words = _unread(view)
     return f"{words}: {LITTLE}." if words else ""
 

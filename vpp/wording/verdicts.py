@@ -31,7 +31,6 @@ class Thresholds:
     abstained: float = 0.05
     few_rows: int = 30
     follows: float = 0.5
-    follows_little: float = 0.2
     chance: float = 0.05
 
 
@@ -71,26 +70,17 @@ class Movable:
         value = round(self.least + steps * self.step, 6)
         exact = value / 100 if self.unit else round(value) if self.is_whole else value
         changed: dict[str, Any] = {self.name: exact}
-        return _in_order(replace(at, **changed), self.name)
+        return replace(at, **changed)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the value is a whole number."""
+        """True if the value is a whole number."""
         return isinstance(getattr(DEFAULTS, self.name), int)
 
     @property
     def default(self) -> str:
         """`95 %`, `1.5`."""
         return percent(getattr(DEFAULTS, self.name)) if self.unit else shortest(float(getattr(DEFAULTS, self.name)))
-
-
-def _in_order(at: Thresholds, moved: str) -> Thresholds:
-    """Keep `follows_little` at most `follows`: moving one past the other moves both."""
-    if at.follows_little <= at.follows:
-        return at
-    if moved == "follows":
-        return replace(at, follows_little=at.follows)
-    return replace(at, follows=at.follows_little)
 
 
 MOVABLE: tuple[Movable, ...] = (
@@ -163,14 +153,6 @@ MOVABLE: tuple[Movable, ...] = (
         why="the usual word for a correlation of 0.5 is strong.",
     ),
     Movable(
-        name="follows_little",
-        label="Spread follows error a little: from",
-        least=0,
-        most=1,
-        step=0.05,
-        why="below 0.2 it is lost in the noise of a hundred rows. That of 60 rows reaches about 0.26.",
-    ),
-    Movable(
         name="chance",
         label="Significant difference: p below",
         least=0,
@@ -211,7 +193,7 @@ def defaults_sentence() -> str:
 
 
 def _is_below(value: float, threshold: float) -> bool:
-    """Whether a value is below by more than a rounding error: 7 of 100 are not below 7 %."""
+    """True if a value is below by more than a rounding error: 7 of 100 are not below 7 %."""
     return value < threshold - EQUAL
 
 
@@ -367,13 +349,11 @@ def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
     """Judge whether a wide spread goes with a large error. n: rows, at least one."""
     # Under no link rho has a standard deviation of nearly 1 / sqrt(n).
     noise = 2 / math.sqrt(n)
-    if _is_below(abs(rho), noise) and _is_below(at.follows_little, noise):
-        return f"Too few rows for a verdict: chance alone can reach {fixed(min(noise, 1))} on {integer(n)}."
-    if not _is_below(rho, at.follows):
-        return "The error is larger where answers spread more."
-    if not _is_below(rho, at.follows_little):
-        return "The error is a little larger where answers spread more."
-    return "The spread does not predict the error."
+    if _is_below(abs(rho), noise):
+        return f"No clear link: chance alone can reach {fixed(min(noise, 1))} on {counted(n, 'row')}."
+    if _is_below(rho, at.follows):
+        return "The spread hardly predicts the error."
+    return "The error is larger where answers spread more."
 
 
 # Two runs

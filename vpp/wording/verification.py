@@ -36,34 +36,34 @@ FAULTS_SHOWN = 40
 LONGEST_VALUE = 60
 
 
-def verification_lines(found: Verification, *, run: str) -> Iterator[str]:
+def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
     """Yield the result for a terminal: claims, faults, notes, what was not checked, and the verdict last."""
-    yield f"{run}: {counted(found.lines, 'line')} of events.jsonl, {counted(found.steps, 'whole step')}"
-    for claim, (n_held, n) in found.counts.items():
+    yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
+    for claim, (n_held, n) in result.counts.items():
         yield f"{claim:<12} {integer(n_held):>6} of {integer(n):>6} hold   {MEANINGS[claim]}"
-    for fault in found.faults[:FAULTS_SHOWN]:
+    for fault in result.faults[:FAULTS_SHOWN]:
         yield f"does not hold: {fault_line(fault)}"
-    if len(found.faults) > FAULTS_SHOWN:
-        yield f"and {counted(len(found.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
-    yield from (f"note: {note}" for note in notes(found))
-    yield from (f"not checked: {why}{f' ({n} times)' if n > 1 else ''}" for why, n in found.unchecked)
-    yield verdict(found, run=run)
+    if len(result.faults) > FAULTS_SHOWN:
+        yield f"and {counted(len(result.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
+    yield from (f"note: {note}" for note in notes(result))
+    yield from (f"not checked: {why}{f' ({n} times)' if n > 1 else ''}" for why, n in result.unchecked)
+    yield verdict(result, run=run)
 
 
-def verdict(found: Verification, *, run: str = "RUN") -> str:
+def verdict(result: Verification, *, run: str = "RUN") -> str:
     """Return the verdict in one line. run: its id, for the commands that it names."""
-    if found.holds:
+    if result.holds:
         return f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
-    if is_cut_short(found):
+    if is_cut_short(result):
         fix = f"`python -m vpp resume {run}` completes it"
         return f"The journal is consistent, but its last line is cut off, although the run has finished. {fix}."
-    if all(fault.at.file for fault in found.faults):
-        files = listed(list(dict.fromkeys(fault.at.file for fault in found.faults)))
-        differ = "differs" if len({fault.at.file for fault in found.faults}) == 1 else "differ"
+    if all(fault.at.file for fault in result.faults):
+        files = listed(list(dict.fromkeys(fault.at.file for fault in result.faults)))
+        differ = "differs" if len({fault.at.file for fault in result.faults}) == 1 else "differ"
         fix = f"`python -m vpp report {run}` writes all exports again"
         return f"The journal is consistent, but {files} {differ} from it: {fix}."
-    n_lines = sum(_is_of_lines(fault) for fault in found.faults)
-    n = len(found.faults) - n_lines
+    n_lines = sum(fault.claim == "lines" for fault in result.faults)
+    n = len(result.faults) - n_lines
     first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
     differ = (
         f": {counted(n, 'value')} {'differs' if n == 1 else 'differ'} from the value derived from the rest" if n else ""
@@ -71,28 +71,23 @@ def verdict(found: Verification, *, run: str = "RUN") -> str:
     return f"{first}The journal is inconsistent{differ}."
 
 
-def is_cut_short(found: Verification) -> bool:
-    """Whether the only fault is the cut last line of a finished run."""
-    return found.is_torn and [(fault.claim, fault.what) for fault in found.faults] == [("lines", "run_finished")]
+def is_cut_short(result: Verification) -> bool:
+    """True if the only fault is the cut last line of a finished run."""
+    return result.is_torn and [(fault.claim, fault.what) for fault in result.faults] == [("lines", "run_finished")]
 
 
-def _is_of_lines(fault: Fault) -> bool:
-    """Whether a line is unreadable, missing or misplaced; else a value differs."""
-    return fault.claim == "lines"
-
-
-def verification_html(found: Verification, *, run: str = "RUN") -> str:
+def verification_html(result: Verification, *, run: str = "RUN") -> str:
     """Return the result for a page, the verdict first."""
-    mark: Literal["acc", "rej"] = "acc" if found.holds else "rej"
-    word = "holds" if found.holds else "does not hold"
-    parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(found, run=run))}</p>"]
-    if found.faults:
-        rows = [_cells(fault) for fault in found.faults[:FAULTS_SHOWN]]
+    mark: Literal["acc", "rej"] = "acc" if result.holds else "rej"
+    word = "holds" if result.holds else "does not hold"
+    parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(result, run=run))}</p>"]
+    if result.faults:
+        rows = [_cells(fault) for fault in result.faults[:FAULTS_SHOWN]]
         parts.append(markup.table(("Where", "What", "Written", "Should be"), rows))
-    checked = [(claim, f"{integer(k)} of {integer(n)}", MEANINGS[claim]) for claim, (k, n) in found.counts.items()]
+    checked = [(claim, f"{integer(k)} of {integer(n)}", MEANINGS[claim]) for claim, (k, n) in result.counts.items()]
     parts.append(markup.table(("Checked", "Hold", "How"), checked, right=(1,)))
-    parts += [markup.caption(f"{capitalised(note)}.") for note in notes(found)]
-    unchecked = "; ".join(why for why, _ in found.unchecked)
+    parts += [markup.caption(f"{capitalised(note)}.") for note in notes(result)]
+    unchecked = "; ".join(why for why, _ in result.unchecked)
     return markup.block(*parts, markup.caption(f"Not checked: {unchecked}."), label="what the check found")
 
 
@@ -103,29 +98,27 @@ def _cells(fault: Fault) -> tuple[str, str, str, str]:
     return place(fault), f"{fault.claim}: {what}", _shown(written), _shown(follows)
 
 
-def notes(found: Verification) -> Iterator[str]:
+def notes(result: Verification) -> Iterator[str]:
     """Yield observations that are no faults."""
-    if not found.has_ended:
+    if not result.has_ended:
         yield "the run has not ended: only the lines written so far are checked"
-    if found.void_lines:
-        yield f"{counted(found.void_lines, 'line')} dropped by a resume: checked as far as they went"
-    if found.is_torn:
+    if result.void_lines:
+        yield f"{counted(result.void_lines, 'line')} dropped by a resume: checked as far as they went"
+    if result.is_torn:
         yield "the last line is cut off: it is ignored, and a resume removes it and continues"
-    if found.times_back:
-        yield f"a clock was set back: {counted(found.times_back, 'line')} older than the one before"
-    if found.report_line is not None:
+    if result.times_back:
+        yield f"a clock was set back: {counted(result.times_back, 'line')} older than the one before"
+    if result.report_line is not None:
         yield (
-            f"report.md differs from what this version writes, from line {found.report_line} on: it was edited, the "
+            f"report.md differs from what this version writes, from line {result.report_line} on: it was edited, the "
             "run was renamed, or another version wrote it; `python -m vpp report` writes it again"
         )
 
 
 def fault_line(fault: Fault) -> str:
     """Return a fault with its place."""
-    if words := line_words(fault):
-        return f"{place(fault)}: {words}"
-    what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
-    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}, and should be {_shown(follows)}"
+    where, what, written, follows = _cells(fault)
+    return f"{where}: {what} is {written}, and should be {follows}" if written else f"{where}: {what}"
 
 
 def line_words(fault: Fault) -> str:

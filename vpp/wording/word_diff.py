@@ -50,7 +50,7 @@ def kept_share(before: str, after: str) -> float:
 
 
 def is_rewritten(before: str, after: str) -> bool:
-    """Whether so little is kept that a diff would only confuse."""
+    """True if so little is kept that a diff would only confuse."""
     return kept_share(before, after) < REWRITTEN_BELOW
 
 

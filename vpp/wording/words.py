@@ -91,12 +91,12 @@ def target_text(value: float, decimals: int | None) -> str:
         return number(value)
     exact, step = Decimal(repr(float(value))), Decimal(1).scaleb(-decimals - 1)
     last_place = exact.adjusted() + 1 - len(exact.as_tuple().digits)
-    kept = (exact.quantize(step) if last_place < -decimals - 1 else exact).normalize()
-    if not kept:
+    rounded = (exact.quantize(step) if last_place < -decimals - 1 else exact).normalize()
+    if not rounded:
         return "0"
-    if SMALLEST <= abs(kept) < BILLIARD:
-        return f"{kept:{',' if abs(kept) >= TEN_THOUSAND else ''}f}".replace("-", MINUS)
-    mantissa, _, exponent = f"{kept:e}".partition("e")
+    if SMALLEST <= abs(rounded) < BILLIARD:
+        return f"{rounded:{',' if abs(rounded) >= TEN_THOUSAND else ''}f}".replace("-", MINUS)
+    mantissa, _, exponent = f"{rounded:e}".partition("e")
     return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
 
 
