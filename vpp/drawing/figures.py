@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from vpp.drawing.chart import Cells, Chart, Rows
+from vpp.drawing.chart import Chart
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
@@ -40,10 +39,10 @@ LABEL = 0.09
 class Figure:
     """A chart, what it shows in words, and its numbers as a table."""
 
-    chart: go.Figure
+    chart: Chart
     alt: str
-    head: Cells
-    rows: Sequence[Cells]
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
     """As wide as the head."""
 
 
@@ -51,13 +50,17 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Char
     """Empty chart: steps from left to right, 0 to `top` upwards."""
     chart = Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
     last = max(1, view.total_steps - 1)
-    every = max(1, round(last / 4))
-    steps = [step for step in range(0, last, every) if last - step > every / 2]
     # Room for a line of ticks and short names is there: with `automargin` Plotly lays a chart out twice.
-    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last], automargin=False)
+    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=step_ticks(last), automargin=False)
     are_wide = _are_wide(f"{tick:g}" for tick in ticks)
     chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks, automargin=are_wide)
     return chart
+
+
+def step_ticks(last: int) -> list[int]:
+    """Return about five steps to be numbered, the first and the last among them."""
+    every = max(1, round(last / 4))
+    return [*(step for step in range(0, last, every) if last - step > every / 2), last]
 
 
 def _are_wide(names: Iterable[str]) -> bool:
@@ -249,10 +252,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         if last
         else "Weight of each particle by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
-        rows=Rows(
-            [(v.step, v.reweighted.weights) for v in weighed if v.reweighted],
-            lambda at: (str(at[0]), *_padded(at[1], k)),
-        ),
+        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
     )
 
 
