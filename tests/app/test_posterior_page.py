@@ -134,7 +134,7 @@ def test_more_than_two_labels_are_told_one_by_one(tmp_path: Path, monkeypatch: p
 def test_ancestors_of_a_particle_are_chosen_without_the_drawing(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     told = shown(opened(app, reader, "posterior"))
-    assert "Two particles descend from first hypothesis 0." in told
+    assert "the largest family is 2 particles of first hypothesis 0." in told
     assert "Its ancestors" not in told
     particle = f"posterior.genealogy.particle.{reader.directory.id}"
     app.selectbox(key=particle).set_value(2).run()

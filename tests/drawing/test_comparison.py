@@ -62,7 +62,7 @@ def test_the_sentence_says_which_run_is_ahead_and_by_which_rows(pair: Comparison
 def test_a_run_alone_stands_beside_the_best_simple_model(tmp_path: Path) -> None:
     alone = side_by_side(inspected.numbers(tmp_path))
     assert verdict(alone, baselines(inspected.NUMBERS)) == (
-        "A has a mean squared error of 0.1736 on 4 test rows; the best simple baseline, always the same answer, 3.188."
+        "A has a mean squared error of 0.1736 on 4 test rows; the best simple baseline, one answer, 3.188."
     )
 
 

@@ -24,12 +24,12 @@ def test_near_agreement_is_told_with_its_groups(tmp_path: Path) -> None:
     # EVEN and BIG agree on test rows 4, 5, 6, 9 and all four training rows; each agrees with ODD on six.
     assert "Four particles hold three ideas; at 95 % agreement all three remain different explanations." in told
     assert "Ideas 1 and 2 agree most, on 8 of 10 rows" in told
-    assert "| 1 | 0.600 | 1 | 2 | one idea |" in told
+    assert "| 0.600 | 1 | 2 | one idea |" in told
 
 
 def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: Path) -> None:
     told = section(inspected.labels(tmp_path), "Where the ideas came from")
-    assert "Three of the four first hypotheses have living descendants. Two particles descend from first hyp" in told
+    assert "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hyp" in told
     assert "### Idea 1: particle 0, from first hypothesis 0; never reworded" in told
     assert "### Idea 2: particle 1, from first hypothesis 0; its words changed at step 1" in told
     assert "- The first hypothesis: Say yes if a is even, else no." in told

@@ -9,7 +9,7 @@ from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, st
 from vpp.drawing.idea_deck import facts
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line
-from vpp.drawing.nearness import alt_words, group_cells, meaning, verdict
+from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import (
     VOICES_OF_LABELS,
     VOICES_OF_NUMBERS,
@@ -125,11 +125,8 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) 
     yield verdict(near, groups, NEAR)
     if near.n > 1:
         yield f"{meaning(near, NEAR)} {alt_words(near)}"
-        yield markdown_table(
-            ("explanation", "weight", "ideas", "particles", "agree at least"),
-            [(str(n), *group_cells(near, group, is_weighted=is_weighted)) for n, group in enumerate(groups, 1)],
-            right=(0, 1, 3),
-        )
+        head, rows = group_table(near, groups, is_weighted=is_weighted)
+        yield markdown_table(head, rows, right=(0, 2))
 
 
 # Where they came from
@@ -311,9 +308,7 @@ def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> 
 
 def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
     """The finding as Markdown: the text, what happened to it, and the first rows against it."""
-    steps = [f"step {step}" if step >= 0 else "the first draw" for step in entry.steps]
-    every = [f"in all at {listed(steps)}"] if len(steps) > 1 else []
-    history = f"{capitalised('; '.join((*shown.history, *every)))}."
+    history = f"{capitalised('; '.join(shown.history))}."
     yield markdown_quote(shown.quote)
     yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
     rows = [
