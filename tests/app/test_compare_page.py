@@ -98,7 +98,7 @@ def test_a_link_opens_the_runs_it_names_and_says_which_are_not_there(app: AppTes
 def test_one_run_stands_beside_simple_models(app: AppTest, runs: Path) -> None:
     told = opened(app, FAR)
     assert picked(app) == [FAR]
-    assert "Tree of depth 2" in told
+    assert "Small tree" in told
     assert "Pick another run above" in told
     app.multiselect(key="compare.runs").set_value([]).run()
     assert "No run is picked" in shown(app)

@@ -61,6 +61,6 @@ def test_the_matrix_holds_every_number_and_parts_the_groups(tmp_path: Path) -> N
 def test_groups_are_listed_with_their_summed_weights(tmp_path: Path) -> None:
     near = near_of(inspected.labels(tmp_path))
     html = groups_html(near, near.groups(0.8), seed_text=SEED, is_weighted=True).replace(NBSP, " ")
-    assert '<td>0.900</td><td>1 and 2</td><td>3</td><td>80.0 %</td>' in html
-    assert '<td>0.100</td><td>3</td><td>1</td><td>one idea</td>' in html
+    assert "<td>0.900</td><td>1 and 2</td><td>3</td><td>80.0 %</td>" in html
+    assert "<td>0.100</td><td>3</td><td>1</td><td>one idea</td>" in html
     assert "3/4" in groups_html(near, near.groups(0.8), seed_text=SEED, is_weighted=False)

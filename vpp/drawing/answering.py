@@ -7,6 +7,7 @@ from vpp.data.dataset import Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
+from vpp.drawing.dissent import finite_mean
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
@@ -63,7 +64,12 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
         doubtful = "I don’t know; about " if vote.agreement(scale) == 0 else ""
         mean = "the weighted mean" if is_weighted else "the mean"
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
-    behind = _behind(vote, vote.behind, _backers(vote), is_weighted)
+    backers = sum(prediction.value == vote.answer for prediction in vote.said)
+    behind = (
+        f"{percent(vote.behind)} of the weight"
+        if is_weighted
+        else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
+    )
     if vote.agreement() == 0:
         return f"I don’t know: class {vote.answer} leads, with only {behind} behind it."
     return f"{named}, with {behind} behind it."
@@ -149,16 +155,6 @@ def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{in_words(n)} answers"
 
 
-def _backers(vote: Vote) -> int:
-    return sum(prediction.value == vote.answer for prediction in vote.said)
-
-
-def _behind(vote: Vote, share: float, n: int, is_weighted: bool) -> str:
-    return (
-        f"{percent(share)} of the weight" if is_weighted else f"{in_words(n)} of {in_words(len(vote.said))} particles"
-    )
-
-
 def _unanimous(vote: Vote) -> str:
     if len(vote.voices) == 1:
         return f"Particle {vote.voices[0]} alone holds weight and answered, so nothing can differ."
@@ -199,9 +195,8 @@ def outside_html(fields: Sequence[Field], vote: Vote) -> str:
     if not notes:
         return ""
     more = f"And {counted(len(notes) - MOST_NOTES, 'other input')}." if len(notes) > MOST_NOTES else ""
-    told = " ".join([*notes[:MOST_NOTES], *([more] if more else [])])
-    why = "The sentences were never tested there."
-    return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(f"{told} {why}")}</p></div>'
+    words = " ".join(filter(None, [*notes[:MOST_NOTES], more, "The sentences were never tested there."]))
+    return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(words)}</p></div>'
 
 
 def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
@@ -271,10 +266,9 @@ def _mean_doubt(answers: Sequence[Vote]) -> Metric:
     """Mean over the rows that a particle with weight answered."""
     is_label = answers[0].is_label
     name = "Mean vote entropy" if is_label else "Mean spread"
-    finite = [vote.doubt for vote in answers if math.isfinite(vote.doubt)]
-    if not finite:
+    mean = finite_mean([vote.doubt for vote in answers])
+    if mean is None:
         return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
-    mean = math.fsum(finite) / len(finite)
     if is_label:
         return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
     return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")

@@ -145,11 +145,6 @@ def p_text(p: float) -> str:
     return fixed(p, 3 if p < 0.1 else 2)
 
 
-def metric_text(own: Standing) -> str:
-    """`96.7 %`, or the mean squared error."""
-    return score_text(own.score)
-
-
 def range_text(own: Standing) -> str:
     """Wilson's 95 % interval with the count behind it; for a mean squared error, its standard error."""
     if own.score.n_correct is not None:
@@ -245,7 +240,7 @@ def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     kind = "" if line.code else ' class="simple"'
     return (
         f'<tr{kind}><th scope="row">{named(line.code, line.name, line.about)}</th>'
-        f'<td class="r"><b>{text(metric_text(line.standing))}</b>{_beside(line.standing)}</td>'
+        f'<td class="r"><b>{text(score_text(line.standing.score))}</b>{_beside(line.standing)}</td>'
         f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
     )
 
@@ -292,7 +287,7 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
             continue
         scores = {model.name: score_text(model.score) for model in simple(run).models}
         cells = (range_text(own), *(scores.get(name, "–") for name in MODEL_NAMES))
-        metric = metric_text(own) if own.score.n_correct is not None else f"MSE {metric_text(own)}"
+        metric = f"{'MSE ' if own.score.n_correct is None else ''}{score_text(own.score)}"
         rows.append(
             f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
             f'<td class="r"><b>{text(metric)}</b>{_beside(own)}</td>{"".join(_right(cell) for cell in cells)}</tr>'

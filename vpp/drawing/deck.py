@@ -36,19 +36,19 @@ class Card:
     """One particle at one step."""
 
     slot: int
-    weight: float | None
-    """None before the first weights; 1/K if all count alike."""
     sentence: str
     """Hypothesis without the seed sentence, which all share."""
-    parent: str | None
+    weight: float | None = None
+    """None before the first weights; 1/K if all count alike."""
+    parent: str | None = None
     """Sentence it was rewritten from, if any."""
-    marks: Marks
+    marks: Marks = ()
     """What happened to it."""
-    hits: Hits
+    hits: Hits = ()
     """Batch rows; empty for regression."""
-    rail: tuple[str, ...]
+    rail: tuple[str, ...] = ()
     """Short facts at the right."""
-    folds: tuple[Fold, ...]
+    folds: tuple[Fold, ...] = ()
     alike: int = 0
     """Number of particles, K, if all count alike; 0 if they have weights."""
     moved: Marks = ()

@@ -155,11 +155,16 @@ def _uncertain(uncertain: int, n: int) -> str:
     return f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
 
 
+def finite_mean(doubts: Sequence[float]) -> float | None:
+    """Mean of the finite values; None if there are none. Doubt is infinite where no particle with weight answered."""
+    finite = [doubt for doubt in doubts if math.isfinite(doubt)]
+    return math.fsum(finite) / len(finite) if finite else None
+
+
 def _entropy(rows: Sequence[Point]) -> Metric:
-    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
-    if not finite:
+    mean = finite_mean([point.doubt for point in rows])
+    if mean is None:
         return Metric(name="Mean vote entropy", value="–", words=NOBODY)
-    mean = math.fsum(finite) / len(finite)
     return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
 
 
@@ -176,8 +181,7 @@ def number_strip(
 
     tau: noise variance, if it decides weights.
     """
-    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
-    spread = math.fsum(finite) / len(finite) if finite else None
+    spread = finite_mean([point.doubt for point in rows])
     truths = [float(point.row.target or 0.0) for point in rows]
     return [
         Metric(

@@ -306,11 +306,12 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
         chart=chart,
         alt=f"Number of particles by step: {now}",
         head=("step", "particles", "what happened"),
-        rows=tuple((str(v.step), str(n), _resized(v)) for v, n in zip(whole, sizes, strict=True)),
+        rows=tuple((str(v.step), str(n), resized_words(v)) for v, n in zip(whole, sizes, strict=True)),
     )
 
 
-def _resized(at: StepView) -> str:
+def resized_words(at: StepView) -> str:
+    """Words on how a step changed K; empty if it did not."""
     if at.joined:
         return f"{len(at.joined)} joined: {why_grew(at)}"
     return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""

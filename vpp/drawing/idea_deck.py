@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vpp.drawing.deck import without_seed
+from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
 from vpp.wording.markup import copy_button, text
@@ -19,7 +19,6 @@ from vpp.wording.words import (
     weight_text,
 )
 
-FAINT_BELOW = 0.02
 Shown = Literal["heaviest", "shortest"]
 """Wording that represents an idea."""
 

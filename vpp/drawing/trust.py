@@ -215,17 +215,14 @@ def order_verdict(curve: RiskCoverage) -> str:
 
 
 def voice_table(voices: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Head, and a line per particle."""
-    if voices and voices[0].all.mse is not None:
-        return (*_FIRST, "mean distance from the mean", "MSE where it answered", "MSE of all"), [
-            (*_coverage(v), _number(v.distance), _mse_answered(v), number(v.all.mse or 0.0)) for v in voices
-        ]
-    return (*_FIRST, "contradicted", "against the vote", "right where it answered", "right of all"), [
-        (*_coverage(v), *_against(v), *_right(v)) for v in voices
-    ]
+    """Head, and a row per particle."""
+    of_numbers = bool(voices) and voices[0].all.mse is not None
+    return (*_FIRST, *(_OF_NUMBERS if of_numbers else _OF_LABELS)), [_voice_row(voice) for voice in voices]
 
 
 _FIRST = ("particle", "weight", "answered")
+_OF_LABELS = ("contradicted", "against the vote", "right where it answered", "right of all")
+_OF_NUMBERS = ("mean distance from the mean", "MSE where it answered", "MSE of all")
 VOICES_OF_LABELS = (
     "Contradicted: it answers, and some other particle with weight answers otherwise. Against the vote: it answers, "
     "and not as the vote does. Of all: an abstention is wrong."
@@ -233,22 +230,14 @@ VOICES_OF_LABELS = (
 VOICES_OF_NUMBERS = "Of all: an abstention is off by the range of the training targets."
 
 
-def _coverage(voice: Voice) -> tuple[str, str, str]:
-    return str(voice.slot), weight_text(voice.weight), _share(voice.n_answered, voice.n)
-
-
-def _against(voice: Voice) -> tuple[str, str]:
-    return _share(voice.n_conflicts or 0, voice.n), _share(voice.n_dissents or 0, voice.n)
-
-
-def _right(voice: Voice) -> tuple[str, str]:
-    answered = voice.answered
-    own = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
-    return own, _share(voice.all.n_correct or 0, voice.n)
-
-
-def _mse_answered(voice: Voice) -> str:
-    return _number(voice.answered.mse if voice.answered else None)
+def _voice_row(voice: Voice) -> tuple[str, ...]:
+    answered, every, n = voice.answered, voice.all, voice.n
+    first = (str(voice.slot), weight_text(voice.weight), _share(voice.n_answered, n))
+    if every.mse is not None:
+        return (*first, _number(voice.distance), _number(answered.mse if answered else None), _number(every.mse))
+    right = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
+    apart = (_share(voice.n_conflicts or 0, n), _share(voice.n_dissents or 0, n))
+    return (*first, *apart, right, _share(every.n_correct or 0, n))
 
 
 def _number(value: float | None) -> str:
