@@ -163,14 +163,6 @@ def test_a_table_is_told_in_numbers() -> None:
     assert answering.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
 
 
-def test_a_preview_shows_rows_as_text() -> None:
-    hostile = replace(LABEL_VOTES[9], row=Row(id=9, inputs=(("<i>", "<img>"),), target=None))
-    html = answering.preview_html([hostile])
-    assert "<i" not in html
-    assert "&lt;i&gt;" in html
-    assert "&lt;img&gt;" in html
-
-
 def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
     silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)

@@ -1,6 +1,5 @@
 import re
 from collections import Counter
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,11 @@ import pytest
 from tests.inspected import labels, numbers
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, card_html, deck_html
+from vpp.drawing.deck import Card, deck_html
 from vpp.llm import prompts, rendering
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording import word_diff
 
 TASKS = ("classification", "regression")
 
@@ -213,15 +211,3 @@ def test_the_rows_that_all_particles_of_a_step_were_shown_are_rendered_once(
     cards = maker(labels(tmp_path)).at(1)
     assert sum(title == "the prompt" for card in cards for fold in card.folds for title, _ in fold.raw) == 4
     assert rendered == {0: 1, 1: 1}
-
-
-def test_a_card_compares_its_text_with_the_one_before_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[object] = []
-    monkeypatch.setattr(word_diff, "SequenceMatcher", lambda **of: compared.append(of) or SequenceMatcher(**of))
-    word_diff.changes.cache_clear()
-    common = {"slot": 0, "weight": 1.0, "marks": (), "hits": (), "rail": (), "folds": ()}
-    marked = card_html(Card(sentence="Say yes if a is even.", parent="Say yes if b is even.", **common))
-    rewritten = card_html(Card(sentence="Say no.", parent="Else count the rows and say what most are.", **common))
-    assert "<ins>a</ins>" in marked
-    assert "of the words kept" in rewritten
-    assert len(compared) == 2

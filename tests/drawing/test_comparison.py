@@ -14,8 +14,6 @@ from vpp.drawing.comparison import (
     change_text,
     elsewhere_html,
     elsewhere_sentence,
-    left_out_text,
-    legend_html,
     p_text,
     spread_html,
     standings_html,
@@ -147,20 +145,6 @@ def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
     assert "not used" in conditions_html(
         conditions(pair.runs, used=lambda name, config, task: name != "seed" or config.seed == 0), (0, 1), reference=0
     )
-
-
-def test_text_from_outside_is_text(tmp_path: Path) -> None:
-    runs = side_by_side(other(tmp_path / "a", name=HOSTILE), other(tmp_path / "b", name=HOSTILE))
-    by_place = dict(enumerate(runs.runs))
-    drawn = (
-        standings_html(runs, baselines(LABELS)),
-        legend_html(by_place),
-        spread_html(runs, spreads(runs)),
-        elsewhere_html(side_by_side(all_right(tmp_path / "c", YES_NO)), lambda run: baselines(run.dataset)),
-    )
-    assert HOSTILE in unescape(drawn[0])
-    assert not any("<img" in html for html in drawn)
-    assert left_out_text(baselines(LABELS)) == ""
 
 
 def test_a_run_that_stopped_short_says_how_far_it_is(tmp_path: Path) -> None:

@@ -172,14 +172,6 @@ def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> Non
     assert "not shown" not in said(found_in(*events), 0, most=5)
 
 
-def test_hostile_words_are_text() -> None:
-    hostile = f"{SEED} <img src=x> & <b>c</b>. More."
-    html = said(found_in(started(SMC, YES_NO), *drawn(hostile)), 0)
-    assert "<img" not in html
-    assert "&lt;img src=x&gt;" in html
-    assert "<img" not in founders_table(found_in(started(SMC, YES_NO), *drawn(hostile)), seed_text="", is_weighted=True)
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_particle_of_every_method_has_its_ancestors_told(name: str) -> None:
     view = sampled_run(name).refresh().view

@@ -77,11 +77,3 @@ def test_where_answers_were_compared_is_said(tmp_path: Path) -> None:
     assert by_step is not None
     assert compared_words(by_step) == "compared on the 1 training row that all have answered since step 0"
     assert "1 of 1 row right" in ideas_html(by_step, seed_text="")
-
-
-def test_model_text_is_text_in_a_card(tmp_path: Path) -> None:
-    bad = "\"><img src=x onerror='a'>"
-    view = view_of(started(inspected.LABEL_CONFIG, inspected.LABELS), *drawn(bad, "b"))
-    ideas = merge_ideas(view, inspected.LABELS)
-    assert ideas is not None
-    assert "<img" not in ideas_html(ideas, seed_text=bad)

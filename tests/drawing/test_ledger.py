@@ -107,16 +107,6 @@ def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:
     assert relevant_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
 
 
-def test_model_text_is_text_in_the_ledger() -> None:
-    bad = '<img src=x onerror="a">'
-    entry = RuledOut(
-        reason="unparsable", text=bad + "x" * 400, why_unread=bad, occasions=(Occasion(step=-1, particles=(0,)),)
-    )
-    html = ruled_out_html([entry, replace(entry, reason="rejected")], seed_text="")
-    assert "<img" not in html
-    assert "the first draw, particle 0" in html
-
-
 def test_a_text_that_the_lot_left_out_while_its_idea_lives_on_is_not_ruled_out(tmp_path: Path) -> None:
     """NONE was resampled away; LUCK, rejected, was judged by rows whoever answers alike."""
     found, alike = entries(tmp_path), {hypothesis_id(inspected.NONE): 2, hypothesis_id(inspected.LUCK): 1}

@@ -173,23 +173,24 @@ def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
         assert "interrupted: its worker is gone, and it can be resumed" in report, length
 
 
-def test_a_failed_run_tells_why(tmp_path: Path) -> None:
-    failure = RunFailed(reason="endpoint", detail="no model `x` at http://localhost")
-    report = report_markdown(run(tmp_path, *smc_run()[:13], failure))
-    assert "> **Failed.** no model \\`x\\` at http\\:" in report
-    assert "1 of 2 steps (failed, and can be resumed)" in report
-
-
-def test_a_paused_run_tells_why(tmp_path: Path) -> None:
-    paused = RunPaused(reason="endpoint", detail="no answer")
-    assert "no answer" in report_markdown(run(tmp_path, *smc_run()[:13], paused)).split("## In brief")[0]
-
-
-def test_a_stopped_run_says_that_its_weights_are_flatter(tmp_path: Path) -> None:
-    events = [*smc_run()[:11], RunFinished(outcome="stopped")]
-    report = report_markdown(run(tmp_path, *events))
-    assert "1 of 2 steps (stopped by the user)" in report
-    assert "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter" in report
+def test_a_run_that_failed_paused_or_stopped_says_so_at_the_top(tmp_path: Path) -> None:
+    cases: tuple[tuple[Event, str, str], ...] = (
+        (
+            RunFailed(reason="endpoint", detail="no model `x` at http://localhost"),
+            "> **Failed.** no model \\`x\\` at http\\:",
+            "1 of 2 steps (failed, and can be resumed)",
+        ),
+        (RunPaused(reason="endpoint", detail="no answer"), "no answer", "1 of 2 steps"),
+        (
+            RunFinished(outcome="stopped"),
+            "1 of 2 steps (stopped by the user)",
+            "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter",
+        ),
+    )
+    for n, (end, banner, words) in enumerate(cases):
+        report = report_markdown(run(tmp_path / str(n), *smc_run()[:11], end))
+        assert banner in report.split("## In brief")[0]
+        assert words in report
 
 
 def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> None:
@@ -275,22 +276,18 @@ def test_a_damaged_journal_is_told_and_what_stands_before_is_reported(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("final_weights", "told"),
+    ("final_weights", "words"),
     [
         ("rescored", "| rescored | The last texts, scored on the 1 row last seen"),
         ("train", "| train | The last texts, scored on the 1 training row"),
+        ("paper", "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |"),
     ],
 )
-def test_the_final_weights_say_how_they_were_made(tmp_path: Path, final_weights: Any, told: str) -> None:
+def test_the_final_weights_say_how_they_were_made(tmp_path: Path, final_weights: Any, words: str) -> None:
     config = Config(particles=2, final_weights=final_weights)
-    assert told in report_markdown(run(tmp_path, *smc_run(config=config), config=config))
-
-
-def test_the_papers_weights_are_those_of_the_last_step(tmp_path: Path) -> None:
-    config = Config(particles=2, final_weights="paper")
-    events = [event for event in smc_run(config=config) if getattr(event, "role", "") != "final"]
-    report = report_markdown(run(tmp_path, *events, config=config))
-    assert "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |" in report
+    is_scored = final_weights != "paper"
+    events = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
+    assert words in report_markdown(run(tmp_path, *events, config=config))
 
 
 @pytest.mark.parametrize("final_weights", ["rescored", "paper"])
@@ -310,15 +307,6 @@ def test_repeated_rows_that_weigh_again_are_counted(final_weights: Any, tmp_path
 def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()[:11]))
     assert "| equal | The population was resampled at step 0, which sets the weights equal. |" in report
-
-
-def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
-    config = Config(particles=2, tempering="incremental")
-    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
-    report = report_markdown(run(tmp_path, *events, config=config))
-    assert "against −1.00 of the text that stayed, times φ = 0.25. log α = −1.00 is below" in report
-    assert "minus that of the text it would replace, times φ if the run has one, and at most 0" in report
 
 
 def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.figures import (
     acceptance_figure,
-    error_figure,
     ess_figure,
     evidence_figure,
     size_figure,
@@ -265,13 +264,6 @@ def test_an_oracle_is_called_one() -> None:
     assert "| Best of five on train |" in report
     assert "nobody could have picked it" in report
     assert "| best on test: an oracle |" in report
-
-
-def test_a_figure_of_errors_has_a_line_a_step() -> None:
-    reader = sampled_run("vml", "regression")
-    errors = batch_errors(reader.refresh().view, VARIANTS["vml"], reader.dataset())
-    shown = error_figure(reader.refresh().view, "dark", errors.by_step, name=errors.name, top=errors.top)
-    assert len(shown.rows) == 5
 
 
 @pytest.mark.parametrize("name", VARIANTS)
