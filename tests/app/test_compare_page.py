@@ -78,7 +78,7 @@ def test_letters_follow_the_order_of_picking(app: AppTest, runs: Path) -> None:
 
 
 def test_a_threshold_decides_what_is_called_chance(app: AppTest, runs: Path) -> None:
-    assert "with probability 1.00: not significant on these rows." in opened(app, OLD)
+    assert "sign test p = 1.00, not significant on these rows." in opened(app, OLD)
 
 
 def test_another_run_can_be_the_reference(app: AppTest, runs: Path) -> None:

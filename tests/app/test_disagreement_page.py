@@ -33,7 +33,7 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
     assert "The particles disagree on three of six test points." in told
     assert value(told, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in told
-    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
+    assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in told
     assert "6 test rows are too few for a verdict" in told
     assert "Most informative labels to collect" in told
 
@@ -124,7 +124,7 @@ def test_where_all_agree_on_errors_the_page_says_so(app: AppTest, tmp_path: Path
     page = shown(
         opened(app, run(tmp_path, *told, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
     )
-    assert "2 of 5 answers are wrong: agreement is no warrant here." in page
+    assert "Where all agree, 3 of 5 are right." in page
     assert "Brier score" in page
     assert "Reliability" in page
     assert "Risk against coverage" not in page

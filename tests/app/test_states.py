@@ -207,12 +207,12 @@ def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
 
 
 SAID = {
-    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal rejected"),
+    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal was rejected"),
     "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("there are no weights", "training rows", "Proposals accepted"),
-    "always accept": ("there are no weights", "Every proposal is taken", "taken unseen"),
+    "always accept": ("there are no weights", "Every proposal is taken", "rewritten (temperature"),
     "vml": ("One sentence is left", "Every proposal is taken"),
     "vml5": ("there are no weights, each of the 5 counts alike", "1/5"),
     "growing": ("Particles K", "at first"),

@@ -53,7 +53,7 @@ def test_nine_tenths_of_the_weight_are_nearly_all() -> None:
 def test_an_abstention_does_not_break_unanimity_and_is_told() -> None:
     assert told(LABEL_VOTES[6]) == [
         "Class yes, with 90 % of the weight behind it.",
-        "All that gave a readable answer agree; one of four, with 10 % of the weight, gave none.",
+        "All particles that hold weight and answered agree (three of four); 10 % of the weight gave no answer.",
         "",
     ]
 
@@ -85,7 +85,10 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
         "The highest, particle 1 of weight 0.250, says 2: “because 2.0”",
     ]
     # Row 5: 3 3 3.
-    assert told(NUMBER_VOTES[5], scale=SCALE)[1:] == ["All three particles agree.", ""]
+    assert told(NUMBER_VOTES[5], scale=SCALE)[1:] == [
+        "All particles that hold weight and answered agree (three of three).",
+        "",
+    ]
     assert "0 to 2" in vote_html(NUMBER_VOTES[4], is_weighted=True, scale=SCALE)
 
 
@@ -113,11 +116,15 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
     [
         (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
         (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", "There is no answer to count."),
-        (one("yes", "no", weights=(1.0, 0.0)), "Class yes, with 100 % of the weight", "Particle 0 alone holds weight"),
+        (
+            one("yes", "no", weights=(1.0, 0.0)),
+            "Class yes, with 100 % of the weight",
+            "All particles that hold weight and answered agree (one of two).",
+        ),
         (
             one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)),
             "Class yes, with 100 %",
-            "Both particles that hold weight agree.",
+            "All particles that hold weight and answered agree (two of three).",
         ),
         (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", "There is no answer to"),
     ],

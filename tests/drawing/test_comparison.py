@@ -52,8 +52,8 @@ def pair(tmp_path: Path) -> Comparison:
 
 def test_the_sentence_says_which_run_is_ahead_and_by_which_rows(pair: Comparison) -> None:
     assert verdict(pair, None) == (
-        "B gets 4 of 6 test rows right; A, which it is set against, 5. B does better on 0 rows, worse on 1 (of 6): an "
-        "even coin splits one at least so unevenly with probability 1.00: not significant on these rows."
+        "B gets 4 of 6 test rows right; A, which it is set against, 5. B does better on 0 rows, worse on 1 (of 6): "
+        "sign test p = 1.00, not significant on these rows."
     )
 
 

@@ -115,9 +115,7 @@ def test_a_live_page_says_of_which_step_the_answers_are() -> None:
 def test_agreement_on_errors_is_said_plainly() -> None:
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
     found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    assert trust.vote_saying(found) == (
-        "All agree on every row, and 24 of 60 answers are wrong: agreement is no warrant here."
-    )
+    assert trust.vote_saying(found) == "Where all agree, 36 of 60 are right."
     shown = {metric.name: metric for metric in trust.vote_metrics(found, n_labels=2)}
     assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
     # Sure of each: 24 of 60 are wrong, and each of them scores 2.
@@ -133,7 +131,7 @@ def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
     found = spread_reliability(points(said, rows_by_id(data)), data)
     # Off by 0, 1, 2 and 0.
     assert trust.spread_saying(found) == (
-        "All agree on every row, and 2 of 4 answers are off, by 1.5 on average: agreement is no warrant here."
+        "The spread is 0 on every row, so it does not tell where the mean is far off."
     )
     shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
     assert shown["Truths in the 90 % range"][0] == "2"

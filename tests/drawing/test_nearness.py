@@ -24,13 +24,12 @@ def said(near: Nearness, threshold: float) -> str:
 
 def test_the_verdict_counts_the_groups_at_the_agreement_asked_for(tmp_path: Path) -> None:
     near = near_of(inspected.labels(tmp_path))
-    assert said(near, 0.95) == (
-        "Four particles hold three ideas; at 95 % agreement all three remain different explanations."
-    )
-    assert said(near, 0.8) == (
-        "Four particles hold three ideas; at 80 % agreement two really different explanations remain."
-    )
-    assert said(near, 0.5) == "Four particles hold three ideas; at 50 % agreement they come to one explanation."
+    told = [said(near, threshold) for threshold in (0.95, 0.8, 0.5)]
+    assert told == [
+        "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
+        "Four particles hold three ideas; at 80 % agreement two different explanations remain.",
+        "Four particles hold three ideas; at 50 % agreement one explanation remains.",
+    ]
 
 
 def test_agreement_is_told_in_rows_for_labels_and_in_the_targets_unit_for_numbers(tmp_path: Path) -> None:

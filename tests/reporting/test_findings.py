@@ -22,7 +22,7 @@ def section(reader: RunReader, title: str) -> str:
 def test_near_agreement_is_told_with_its_groups(tmp_path: Path) -> None:
     told = section(inspected.labels(tmp_path), "Agreement between hypotheses")
     # EVEN and BIG agree on test rows 4, 5, 6, 9 and all four training rows; each agrees with ODD on six.
-    assert "Four particles hold three ideas; at 95 % agreement all three remain different explanations." in told
+    assert "Four particles hold three ideas; at 95 % agreement three different explanations remain." in told
     assert "Ideas 1 and 2 agree most, on 8 of 10 rows" in told
     assert "| 0.600 | 1 | 2 | one idea |" in told
 
@@ -39,7 +39,7 @@ def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: P
 def test_whether_uncertainty_means_error_is_told_with_its_numbers(tmp_path: Path) -> None:
     told = section(inspected.labels(tmp_path), "Does uncertainty mean error?")
     # Only row 9 is wrong, one of the three on which they differ.
-    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in told
+    assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in told
     assert "6 test rows are too few for a verdict" in told
     # Rows by weight behind the vote: 1, 1, 0.9 twice with mean loss 1/2, 0.7, 0.6: risks 0, 0, 1/6, 1/4, 1/5, 1/6.
     assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in told

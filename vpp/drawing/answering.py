@@ -156,15 +156,9 @@ def _answers(n: int) -> str:
 
 
 def _unanimous(vote: Vote) -> str:
-    if len(vote.voices) == 1:
-        return f"Particle {vote.voices[0]} alone holds weight and answered, so nothing can differ."
-    if vote.abstained > 0:
-        n = sum(prediction.value is None for prediction in vote.said)
-        gave = f"{in_words(n)} of {in_words(len(vote.said))}, with {percent(vote.abstained)} of the weight, gave none"
-        return f"All that gave a readable answer agree; {gave}."
-    n_voices = len(vote.voices)
-    which = " that hold weight" if n_voices < len(vote.said) else ""
-    return f"{'Both' if n_voices == 2 else f'All {in_words(n_voices)}'} particles{which} agree."
+    n = len(vote.voices)
+    agree = f"All particles that hold weight and answered agree ({in_words(n)} of {in_words(len(vote.said))})"
+    return f"{agree}; {percent(vote.abstained)} of the weight gave no answer." if vote.abstained > 0 else f"{agree}."
 
 
 def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:

@@ -116,14 +116,7 @@ class Badges:
         proposed = at.proposed.get(slot)
         if proposed is None:
             return (("same", "waiting for its proposal"),)
-        rejected = REJECTED_AFRESH if is_fresh(proposed) else "proposal rejected"
-        words = {
-            "likelihood": f"{'accepted' if proposed.accepted else rejected} at step {at.step}",
-            "taken": f"taken unseen at step {at.step}",
-            "unchanged": f"unchanged at step {at.step}",
-            "unparsable": f"proposal {_unused(proposed)} at step {at.step}",
-        }[proposed.why]
-        return ((proposal_mark(proposed), words), *(_afresh(proposed) if proposed.accepted else ()))
+        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {at.step}"),)
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:

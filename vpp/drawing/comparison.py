@@ -123,19 +123,12 @@ def _beside_simple(simple: Baselines | None) -> str:
 
 
 def difference_sentence(who: str, difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
-    """`B does better on 5 rows, worse on 2 (of 60): an even coin splits seven so unevenly with probability 0.45, no
-
-    more than chance on these rows.`
-    """
-    n = difference.better + difference.worse
-    if n == 0:
+    """`B does better on 5 rows, worse on 2 (of 60): sign test p = 0.45, not significant on these rows.`"""
+    if difference.better + difference.worse == 0:
         return f"On none of the {counted(difference.n, 'row')} does one do better than the other."
-    rows = counted(difference.better, "row")
-    return (
-        f"{who} does better on {rows}, worse on {integer(difference.worse)} (of {integer(difference.n)}): an even coin "
-        f"splits {in_words(n)} at least so unevenly with probability {p_text(difference.p)}: "
-        f"{chance_verdict(difference.p, at=at)}."
-    )
+    counts = f"better on {counted(difference.better, 'row')}, worse on {integer(difference.worse)}"
+    test = f"sign test p = {p_text(difference.p)}, {chance_verdict(difference.p, at=at)}"
+    return f"{who} does {counts} (of {integer(difference.n)}): {test}."
 
 
 def p_text(p: float) -> str:

@@ -104,7 +104,10 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
     right = sum(not point.is_wrong for point in rows)
     return [
         Metric(
-            name="Uncertain points", value=integer(uncertain), scale=f"of {integer(n)}", words=_uncertain(uncertain, n)
+            name="Uncertain points",
+            value=integer(uncertain),
+            scale=f"of {integer(n)}",
+            words=f"{percent(uncertain / n)} of the rows have a dissenting voice, however light.",
         ),
         Metric(
             name="Weakly backed",
@@ -145,14 +148,6 @@ def _within(figure: Estimate, *, points: bool = False) -> str:
     if not error:
         return ""
     return f", ± {f'{fixed(100 * error, 1)} points' if points else number(error, 2)} (one standard error)"
-
-
-def _uncertain(uncertain: int, n: int) -> str:
-    if not uncertain:
-        return "All voices agree on every row."
-    if uncertain == n:
-        return "Every row has a dissenting voice."
-    return f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
 
 
 def finite_mean(doubts: Sequence[float]) -> float | None:

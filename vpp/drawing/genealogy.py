@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vpp.drawing.card_parts import AFRESH
-from vpp.drawing.deck import without_seed
+from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
 from vpp.inspection.origins import Origin, origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
-from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
-from vpp.wording.words import capitalised, counted, listed, particles, percent, weight_text
+from vpp.wording.words import capitalised, counted, listed, particles, weight_text
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
@@ -266,29 +265,21 @@ def _skipped(n: int, until: int) -> str:
 
 def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str:
     weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
-    is_clean = not (before and says) or each.is_afresh or is_rewritten(before, says)
-    shown = text(says or each.text) if is_clean else diff_html(before, says)
-    marks = "".join(badge(mark, words) for mark, words in _marks(each, before, says))
-    fold = _before(before) if before and is_clean else ""
+    sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
+    marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
     return (
         f'<li><div class="when"><b>{text(_step(each.step))}</b>{weight}</div>'
-        f'<div><p class="hyp">{shown}</p><div class="foot">{marks}{fold}</div></div></li>'
+        f'<div>{sentence}<div class="foot">{marks}{fold}</div></div></li>'
     )
 
 
-def _marks(each: Ancestor, before: str, says: str) -> Iterator[tuple[Mark, str]]:
+def _marks(each: Ancestor, says: str) -> Iterator[tuple[Mark, str]]:
     if each.copied_from is not None:
         yield "", f"copied from particle {each.copied_from}"
     if not says:
         yield "", "the seed sentence alone"
     if each.step != INITIAL_STEP:
         yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
-    if before and says and not each.is_afresh and is_rewritten(before, says):
-        yield "", f"{percent(kept_share(before, says))} of the words kept"
-
-
-def _before(sentence: str) -> str:
-    return f'<details class="par"><summary>what it said before</summary><p class="hyp">{text(sentence)}</p></details>'
 
 
 def _still(stretch: Sequence[Ancestor]) -> str:

@@ -14,17 +14,12 @@ MOST_INK = 34
 
 
 def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
-    """`Ten particles hold four ideas; at 95 % agreement two really different explanations remain.`"""
+    """`Ten particles hold four ideas; at 95 % agreement two different explanations remain.`"""
     held, n = held_sentence(near.ideas), len(groups)
     at = f"at {percent(threshold)} agreement"
     if len(near.ideas) == 1:
         return f"{held}: there is nothing to compare."
-    if n == near.n:
-        remain = f"{'both' if n == 2 else f'all {in_words(n)}'} remain different explanations"
-    elif n == 1:
-        remain = "they come to one explanation"
-    else:
-        remain = f"{in_words(n)} really different explanations remain"
+    remain = f"{'one explanation remains' if n == 1 else f'{in_words(n)} different explanations remain'}"
     only = f", of the {in_words(near.n)} heaviest" if near.n < len(near.ideas) else ""
     return f"{held}; {at} {remain}{only}."
 
