@@ -69,7 +69,7 @@ def test_where_answers_were_compared_is_said(tmp_path: Path) -> None:
     config = inspected.LABEL_CONFIG
     drawn_only = merge_ideas(view_of(started(config, inspected.LABELS), *drawn("a", "b")), inspected.LABELS)
     assert drawn_only is not None
-    assert compared_words(drawn_only).startswith("told apart by their words alone")
+    assert compared_words(drawn_only).startswith("compared by their words only")
     asked = view_of(
         started(config, inspected.LABELS), *drawn("a", "b"), *(scored(0, k, t, {0: "yes"}) for k, t in enumerate("ab"))
     )

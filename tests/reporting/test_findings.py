@@ -66,7 +66,7 @@ def test_one_hypothesis_and_an_unfinished_run_are_not_judged(tmp_path: Path) -> 
     begun = run(tmp_path, started(Config(particles=2), YES_NO))
     assert "The test rows are not evaluated yet." in section(begun, "Does uncertainty mean error?")
     assert "cannot be compared" in section(begun, "Agreement between hypotheses")
-    assert "No population is whole yet." in section(begun, "Where the ideas came from")
+    assert "No population is complete yet." in section(begun, "Where the ideas came from")
 
 
 def test_simple_models_stand_beside_the_posterior_where_asked_for(tmp_path: Path) -> None:

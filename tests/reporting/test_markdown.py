@@ -160,9 +160,9 @@ def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
 def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path))
     assert "**The first population is incomplete: this report has only the settings.**" in report
-    assert "No population is whole yet: 0 of 2 particles drawn." in report
+    assert "No population is complete yet: 0 of 2 particles drawn." in report
     assert "The run has not begun" in report
-    assert "No step is whole yet." in report
+    assert "No step is complete yet." in report
     assert "The test rows are not evaluated yet." in report
 
 

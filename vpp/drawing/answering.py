@@ -277,8 +277,8 @@ def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
     names = [name for name, _ in answers[0].row.inputs]
     lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in answers]
     more = counted(len(names) - MOST_INPUTS, "more input")
-    told = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
-    return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + told
+    rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
+    return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest
 
 
 def _inputs(vote: Vote) -> list[str]:

@@ -69,7 +69,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
 
 
 def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
-    """How often the vote is right, by the share that its winner has; the number beside a dot counts its rows."""
+    """Draw the accuracy of the vote by the winner's share; the number beside a dot counts its rows."""
     c, bins = INK[mode], result.bins
     chart = _chart(mode)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")

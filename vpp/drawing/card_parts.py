@@ -71,7 +71,7 @@ class Badges:
     run: History
 
     def origin(self, step: int, slot: int) -> Marks:
-        """How the text came to be at `step`."""
+        """Badges on the origin of the text at `step`."""
         at = self.run.view.steps.get(step)
         if step == INITIAL_STEP:
             return (("", "first hypothesis"),)
@@ -156,7 +156,7 @@ def _unused(proposed: Proposed) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well a text answered the rows that it was scored on."""
+    """Scores of a text on the rows that it answered."""
 
     run: History
 

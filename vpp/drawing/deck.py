@@ -43,7 +43,7 @@ class Card:
     parent: str | None = None
     """Sentence it was rewritten from, if any."""
     marks: Marks = ()
-    """What happened to it."""
+    """Badges on its origin and its fate."""
     hits: Hits = ()
     """Batch rows; empty for regression."""
     rail: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def _moved(card: Card) -> str:
 
 
 def reworded(before: str | None, sentence: str) -> tuple[str, str]:
-    """A hypothesis marked against the one before; and a fold with that, if too few words were kept to mark any."""
+    """Return a hypothesis with its changes marked; and a fold with the one before, if little of it is left."""
     if not before:
         return f'<p class="hyp">{text(sentence)}</p>', ""
     if not is_rewritten(before, sentence):

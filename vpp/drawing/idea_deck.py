@@ -109,7 +109,7 @@ def _right(score: Score, row: str, name: str) -> str:
 def compared_words(ideas: Ideas) -> str:
     """Caption on the rows by which ideas were distinguished."""
     if ideas.by == "text":
-        return "told apart by their words alone: they have not all answered the same rows yet"
+        return "compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
         return f"compared on the {rows} that all have answered since step {max(ideas.step, 0)}"

@@ -201,10 +201,10 @@ def _sentences(n: int) -> str:
     return "this sentence" if n == 1 else f"these {integer(n)} sentences"
 
 
-def plan_html(whole: Plan) -> str:
+def plan_html(plan: Plan) -> str:
     """Table of the calls that a new run would need."""
-    rows = [(what, integer(calls)) for what, calls in whole.items]
+    rows = [(what, integer(calls)) for what, calls in plan.items]
     return (
-        f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(whole.calls))], right=(1,))}'
+        f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(plan.calls))], right=(1,))}'
         f"{caption('Repeated texts cost nothing, and so do questions that the cache can answer.')}</div>"
     )

@@ -159,7 +159,7 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
 
 
 def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """The test rows of each label, where there are more than two."""
+    """Table of the test rows by label, if there are more than two labels."""
     lines = by_label(snapshot.view.evaluated.get("test"), dataset)
     if lines:
         yield "The averaged prediction, label by label:"

@@ -67,7 +67,7 @@ def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iter
     """Ideas by weight, each with every wording in full."""
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
-        yield f"No population is whole yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
+        yield f"No population is complete yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
         return
     weights = weights_measure(snapshot).words
     config = snapshot.spec.config
@@ -135,7 +135,7 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) 
 def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
     """Number of first hypotheses with living descendants, then the changes of each idea's first particle."""
     if family is None or ideas is None:
-        yield "No population is whole yet."
+        yield "No population is complete yet."
         return
     yield f"{genealogy_sentence(family)} Texts are shown without the seed sentence."
     for n, idea in enumerate(ideas.all[:MOST_LINES], 1):

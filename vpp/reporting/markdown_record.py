@@ -175,7 +175,7 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     """Table with a line per complete step."""
     whole = [step for step in snapshot.view.finished_steps if step.step >= 0]
     if not whole:
-        yield "No step is whole yet."
+        yield "No step is complete yet."
         return
     config = snapshot.spec.config
     rows = [_step_row(step, config) for step in whole]
