@@ -29,10 +29,10 @@ def all_cards(reader: RunReader) -> dict[int, list[Card]]:
 
 def words(cards: list[Card]) -> str:
     """What marks, facts and folds of some cards say."""
-    told = [mark for card in cards for _, mark in card.marks]
-    told += [fact for card in cards for fact in card.rail]
-    told += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
-    return "\n".join(told)
+    written = [mark for card in cards for _, mark in card.marks]
+    written += [fact for card in cards for fact in card.rail]
+    written += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
+    return "\n".join(written)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -57,8 +57,8 @@ def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(
         3: (("down", "from 0.125"),),
     }, "of equals none has a place to rise or fall from"
     heard = deck_html([card for card in cards if card.slot == 1], seed_text="")
-    told = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:2]]
-    assert told[0].startswith("down from 0.125")
+    written = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:2]]
+    assert written[0].startswith("down from 0.125")
 
 
 @pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
@@ -98,8 +98,10 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
         for card in (card for card in cards if card.hits):
             scored = [view.steps[step].scored[card.slot], view.steps[step].proposals_scored.get(card.slot)]
             answers = [dict(zip(s.rows, s.predictions, strict=True)) for s in scored if s]
-            told = [tuple(None if a[row] is None else a[row] == truth[row] for row in finished.batch) for a in answers]
-            assert card.hits in told
+            written = [
+                tuple(None if a[row] is None else a[row] == truth[row] for row in finished.batch) for a in answers
+            ]
+            assert card.hits in written
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 

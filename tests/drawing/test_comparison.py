@@ -64,26 +64,26 @@ def test_a_run_alone_stands_beside_the_best_simple_model(tmp_path: Path) -> None
     )
 
 
-def test_runs_that_do_equally_well_are_told_in_one_breath(tmp_path: Path) -> None:
+def test_runs_that_do_equally_well_are_shown_in_one_breath(tmp_path: Path) -> None:
     runs = side_by_side(*(inspected.labels(tmp_path / name) for name in "abc"))
     assert verdict(runs, None) == "Each of three runs gets 5 of 6 test rows right."
     two = side_by_side(*(inspected.labels(tmp_path / name) for name in "de"))
     assert verdict(two, None).endswith("On none of the 6 rows does one do better than the other.")
 
 
-def test_a_reference_without_test_rows_is_told(tmp_path: Path) -> None:
+def test_a_reference_without_test_rows_is_shown(tmp_path: Path) -> None:
     runs = side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b", asked=False), reference=1)
     assert verdict(runs, None) == "The test rows of B have not been asked yet: there is nothing to set others against."
     assert standings_html(runs, None) == ""
 
 
 def test_the_table_has_metric_interval_difference_and_sign_test(pair: Comparison) -> None:
-    told = words(standings_html(pair, baselines(LABELS)))
-    assert "83.3 % 5 of 6: 44 % to 97 % the others are set against it" in told
-    assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 1.00" in told
+    written = words(standings_html(pair, baselines(LABELS)))
+    assert "83.3 % 5 of 6: 44 % to 97 % the others are set against it" in written
+    assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 1.00" in written
     # Always "no": losses 1 0 1 0 1 0 against 0 0 0 0 0 1 differ by 1 0 1 0 1 -1, mean 1/3.
-    assert "Always “no”" in told
-    assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 0.62" in told
+    assert "Always “no”" in written
+    assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 0.62" in written
 
 
 def test_errors_change_in_their_own_unit() -> None:
@@ -94,20 +94,20 @@ def test_errors_change_in_their_own_unit() -> None:
     assert [p_text(p) for p in (1.0, 0.453, 0.0625, 0.0004)] == ["1.00", "0.45", "0.062", "under 0.001"]
 
 
-def test_other_test_rows_are_told_and_kept_apart(tmp_path: Path) -> None:
+def test_other_test_rows_are_shown_and_kept_apart(tmp_path: Path) -> None:
     runs = side_by_side(
         inspected.labels(tmp_path / "a"), all_right(tmp_path / "b", YES_NO), inspected.numbers(tmp_path / "c")
     )
-    told = elsewhere_sentence(runs)
-    assert told.startswith("B and C have other test rows than A")
-    assert told.endswith("C is of another kind of target, with another metric: those are not comparable at all.")
+    written = elsewhere_sentence(runs)
+    assert written.startswith("B and C have other test rows than A")
+    assert written.endswith("C is of another kind of target, with another metric: those are not comparable at all.")
     table = words(elsewhere_html(runs, lambda run: baselines(run.dataset)))
     assert "100.0 % 3 of 3: 44 % to 100 %" in table
     assert "MSE 0.1736" in table
     assert "3.188 20.31 3.75" in table
 
 
-def test_seeds_are_told_with_their_spread(pair: Comparison) -> None:
+def test_seeds_are_shown_with_their_spread(pair: Comparison) -> None:
     # 83.3 and 66.7: mean 75.0, sample standard deviation 16.67 / sqrt 2 = 11.8.
     assert "75.0 ± 11.8 % (2) 0: 83.3 %; 1: 66.7 %" in words(spread_html(pair, spreads(pair)))
 
@@ -116,9 +116,11 @@ def test_ideas_have_their_weight_in_each_run(pair: Comparison) -> None:
     runs = dict(enumerate(pair.runs))
     found = shared_ideas(runs)
     both = found.held_by(0, 1)
-    told = words(ideas_html(both, runs))
-    assert "A 0.600 B 0.450 Say yes if a is even, else no. The heaviest of 2 wordings in A and 1 wording in B." in told
-    assert "5 of 6 test rows right 2 particles of A and 2 particles of B" in told
+    written = words(ideas_html(both, runs))
+    assert (
+        "A 0.600 B 0.450 Say yes if a is even, else no. The heaviest of 2 wordings in A and 1 wording in B." in written
+    )
+    assert "5 of 6 test rows right 2 particles of A and 2 particles of B" in written
     assert kind_sentence(both, found).replace("\N{NO-BREAK SPACE}", " ") == (
         "2 ideas, 90 % of A’s weight and 60 % of B’s weight."
     )
@@ -132,8 +134,8 @@ def test_a_point_says_who_is_right(pair: Comparison) -> None:
 
 
 def test_costs_are_counts_of_each_run(pair: Comparison) -> None:
-    told = words(cost_html(dict(enumerate(pair.runs))))
-    assert "A 2 of 2 30 6 4 0 2 0 0" in told
+    written = words(cost_html(dict(enumerate(pair.runs))))
+    assert "A 2 of 2 30 6 4 0 2 0 0" in written
 
 
 def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:

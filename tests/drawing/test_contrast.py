@@ -173,11 +173,11 @@ def test_a_calibration_error_says_whether_so_many_rows_can_tell(labels: RunReade
     few = vote_reliability(list(on_test(labels)[1].values()))
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
     wrong = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    told = [
+    written = [
         {m.name: m.words for m in trust.vote_metrics(each, n_labels=2)}["Calibration error, 10 bins"].replace(NBSP, " ")
         for each in (few, wrong)
     ]
-    assert told == [
+    assert written == [
         "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart.",
         "100.0 % sure on average, 60.0 % right: surer than right.",
     ]
@@ -187,10 +187,10 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     found = vote_reliability(list(on_test(labels)[1].values()))
     risk = risk_figure(found.curve, "light", is_label=True)
     # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
-    told = risk.alt.replace(NBSP, " ")
-    assert told.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
-    assert "26 % of the way from a random order to the best possible" in told
-    assert told.endswith("Rows of equal certainty count with their mean")
+    written = risk.alt.replace(NBSP, " ")
+    assert written.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
+    assert "26 % of the way from a random order to the best possible" in written
+    assert written.endswith("Rows of equal certainty count with their mean")
     assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
     reliability = reliability_figure(found, "dark")
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]

@@ -44,7 +44,7 @@ def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: 
     assert chart.layout.template.layout.font.size == 13
 
 
-def test_a_property_that_plotly_does_not_know_is_told() -> None:
+def test_a_property_that_plotly_does_not_know_is_shown() -> None:
     with pytest.raises(ValueError, match="colour"):
         Chart(layout={"colour": "red"}).layout  # noqa: B018
 

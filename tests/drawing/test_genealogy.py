@@ -64,8 +64,8 @@ def test_the_run_of_labels_in_words() -> None:
 
 def test_who_has_descendants() -> None:
     """Resampled to each once, to one thrice, and to two twice each."""
-    told = [genealogy_sentence(redrawn(*ancestors)) for ancestors in ((0, 1, 2), (1, 1, 1), (0, 0, 2, 2))]
-    assert told == [
+    written = [genealogy_sentence(redrawn(*ancestors)) for ancestors in ((0, 1, 2), (1, 1, 1), (0, 0, 2, 2))]
+    assert written == [
         "3 of 3 first hypotheses have living descendants.",
         "1 of 3 first hypotheses has living descendants; the largest family is 3 particles of first hypothesis 1.",
         "2 of 3 first hypotheses have living descendants; the largest family is 2 particles of each of 2 founders.",
@@ -173,7 +173,7 @@ def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> Non
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_every_particle_of_every_method_has_its_ancestors_told(name: str) -> None:
+def test_every_particle_of_every_method_has_its_ancestors_shown(name: str) -> None:
     view = sampled_run(name).refresh().view
     found = genealogy(view)
     assert found

@@ -14,7 +14,7 @@ def ideas_of(reader: RunReader) -> Ideas:
     return ideas
 
 
-def test_an_idea_is_told_with_its_errors_its_particles_and_when_it_came(tmp_path: Path) -> None:
+def test_an_idea_is_shown_with_its_errors_its_particles_and_when_it_came(tmp_path: Path) -> None:
     first, second, third = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED).split("<article")[1:]
     for words in ("0.600", "idea 1", "2 particles", "5 of 6 test rows right", "4 of 4 training rows right"):
         assert words in first

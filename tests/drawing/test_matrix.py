@@ -42,7 +42,7 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     assert [row for row in order if "vote wrong" in line(html, row)] == [9]
 
 
-def test_particles_with_the_same_answers_share_a_column_when_told_to(tmp_path: Path) -> None:
+def test_particles_with_the_same_answers_share_a_column_when_shown_to(tmp_path: Path) -> None:
     test, found = found_in(inspected.labels(tmp_path))
     html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(found)
     assert html.count('<th class="col"') == 3

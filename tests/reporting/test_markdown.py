@@ -102,7 +102,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
 
 
-def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path) -> None:
+def test_what_was_resampled_away_is_shown_with_the_rows_against_it(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()))
     assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
     assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report
@@ -110,7 +110,7 @@ def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path
     assert "| 0 | a 0 | no | yes |" in report
 
 
-def test_what_was_rejected_is_told_with_its_arithmetic(tmp_path: Path) -> None:
+def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     events = [
         started(Config(method="mh", particles=2), YES_NO),
         *drawn("a", "b"),
@@ -200,7 +200,7 @@ def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> N
     assert "The test rows were evaluated after step 0, not with the last population." in report
 
 
-def test_unreadable_answers_are_told_in_the_caveats(tmp_path: Path) -> None:
+def test_unreadable_answers_are_shown_in_the_caveats(tmp_path: Path) -> None:
     events = smc_run()
     events[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
     trust = report_markdown(run(tmp_path, *events)).split("## How far to trust this")[1]
@@ -265,7 +265,7 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
 
 
-def test_a_damaged_journal_is_told_and_what_stands_before_is_reported(tmp_path: Path) -> None:
+def test_a_damaged_journal_is_shown_and_what_stands_before_is_reported(tmp_path: Path) -> None:
     reader = run(tmp_path, *smc_run())
     lines = reader.directory.journal.read_bytes().splitlines(keepends=True)
     reader.directory.journal.write_bytes(b"".join([*lines[:11], b"not a record\n", *lines[11:]]))
@@ -299,8 +299,8 @@ def test_repeated_rows_that_weigh_again_are_counted(final_weights: Any, tmp_path
         replace(event, rows=event.rows * 3, predictions=event.predictions * 3) if isinstance(event, Scored) else event
         for event in once
     ]
-    told = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
-    assert told in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
+    written = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
+    assert written in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
     assert "repeat counts" not in plain(report_markdown(run(tmp_path / "once", *once, config=config)))
 
 
@@ -324,7 +324,7 @@ def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
     )
 
 
-def test_rows_that_took_no_part_are_told(tmp_path: Path) -> None:
+def test_rows_that_took_no_part_are_shown(tmp_path: Path) -> None:
     data = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
     report = report_markdown(run(tmp_path, *smc_run(data), data=data))
     assert "| left out | 2 without a target, 184 in neither part |" in report

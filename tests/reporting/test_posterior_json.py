@@ -65,8 +65,8 @@ def test_every_particle_has_its_way_from_a_first_hypothesis(tmp_path: Path) -> N
         (1, [(-1, 1, "first"), (0, 1, "accepted")]),
         (2, [(-1, 2, "first")]),
     ]
-    told = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
-    assert told == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
+    texts = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
+    assert texts == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
 
 
 def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
 
 
-def test_doubt_is_told_row_by_row(tmp_path: Path) -> None:
+def test_doubt_is_shown_row_by_row(tmp_path: Path) -> None:
     rows = {each["row"]: each for each in read(inspected.labels(tmp_path))["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
     assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})
