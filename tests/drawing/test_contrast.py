@@ -163,10 +163,9 @@ def test_a_proper_score_stands_beside_that_of_an_even_split(labels: RunReader) -
     said = {metric.name: metric.words for metric in trust.vote_metrics(found, n_labels=2)}
     assert said["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
     assert said["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
-    worse = replace(found, brier=0.5, log_score=1.25)
-    said = {metric.name: metric.words for metric in trust.vote_metrics(worse, n_labels=2)}
-    assert said["Brier score"] == "No better than a vote split evenly over 2 labels, 0.500."
-    assert said["Log score"] == "No better than a vote split evenly over 2 labels, 1.000."
+    worse = {m.name: m.words for m in trust.vote_metrics(replace(found, brier=0.5, log_score=1.25), n_labels=2)}
+    assert worse["Brier score"].startswith("No better than")
+    assert worse["Log score"].startswith("No better than")
 
 
 def test_a_calibration_error_says_whether_so_many_rows_can_tell(labels: RunReader) -> None:

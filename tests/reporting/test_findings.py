@@ -62,13 +62,6 @@ def test_each_particle_is_shown_among_the_others(tmp_path: Path) -> None:
     assert "an abstention is off by the range" in numbers
 
 
-def test_one_hypothesis_and_an_unfinished_run_are_not_judged(tmp_path: Path) -> None:
-    begun = run(tmp_path, started(Config(particles=2), YES_NO))
-    assert "The test rows are not evaluated yet." in section(begun, "Does uncertainty mean error?")
-    assert "cannot be compared" in section(begun, "Agreement between hypotheses")
-    assert "No population is complete yet." in section(begun, "Where the ideas came from")
-
-
 def test_simple_models_stand_beside_the_posterior_where_asked_for(tmp_path: Path) -> None:
     reader = inspected.numbers(tmp_path)
     # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all; the line 1.3 a - 0.2 by 81.26.

@@ -144,15 +144,12 @@ def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
     assert "the mean of the training targets: 1.75" in report
 
 
-def test_the_demo_model_is_announced_at_the_top_and_in_the_caveats(tmp_path: Path) -> None:
+def test_the_demo_model_is_named_at_the_top_and_in_the_caveats_and_no_other_model_is_called_so(tmp_path: Path) -> None:
     head, trust = report_markdown(run(tmp_path, *smc_run())).split("## How far")
     assert "**Built-in demo model.**" in head.split("## In brief")[0]
     assert "not a language model" in trust
-
-
-def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
     events = [started(Config(particles=2), YES_NO, model="qwen"), *smc_run()[1:]]
-    report = report_markdown(run(tmp_path, *events, endpoint=SERVER))
+    report = report_markdown(run(tmp_path / "qwen", *events, endpoint=SERVER))
     assert "demo" not in report.split("## Reproduce")[0]
     assert "| model of the learner | qwen |" in report
 
@@ -163,7 +160,8 @@ def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path
     assert "No population is complete yet: 0 of 2 particles drawn." in report
     assert "The run has not begun" in report
     assert "No step is complete yet." in report
-    assert "The test rows are not evaluated yet." in report
+    assert report.count("The test rows are not evaluated yet") == 4
+    assert "What the ideas answer to the same rows is not known yet, so they cannot be compared." in report
 
 
 def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:

@@ -73,13 +73,6 @@ def test_without_weights_there_is_no_ess(name: str) -> None:
     assert "ESS of these weights" not in reported(reader)
 
 
-@pytest.mark.parametrize("name", [name for name in UNWEIGHTED if VARIANTS[name].size > 1])
-def test_without_weights_the_headline_says_so(name: str) -> None:
-    reader = sampled_run(name)
-    assert "there are no weights" in headline(reader.refresh())
-    assert "the unweighted vote gets" in reported(reader)
-
-
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])
 def test_where_a_step_judges_its_acceptance_is_shown(name: str) -> None:
     reader = sampled_run(name, "regression")

@@ -8,7 +8,7 @@ from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import finite_mean
-from vpp.drawing.matrix import inputs_line
+from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
@@ -135,19 +135,16 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
 
 
 def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | None) -> Iterator[Metric]:
-    low, high = (target_text(end, decimals) for end in vote.interval or (0.0, 0.0))
-    yield Metric(
-        name="Weighted mean" if is_weighted else "Mean",
-        value=target_text(float(vote.answer or 0.0), decimals),
-        words=f"Of {_answers(len(vote.voices))}.",
-    )
+    mean, middle = mean_and_range(vote.answer, vote.interval, decimals) or ("–", "–")
+    words = f"Of {_answers(len(vote.voices))}."
+    yield Metric(name="Weighted mean" if is_weighted else "Mean", value=mean, words=words)
     yield Metric(
         name="Spread",
         value=number(vote.doubt),
         scale=f"against {number(scale)}" if scale else "",
         words="Standard deviation of the answers, against that of the training targets.",
     )
-    yield Metric(name="Middle 90 %", value=f"{low} to {high}", words="Of the particles’ weight, without noise.")
+    yield Metric(name="Middle 90 %", value=middle, words="Of the particles’ weight, without noise.")
     yield Metric(name="Abstained", value=percent(vote.abstained), words="Weight without a readable answer.")
 
 
@@ -294,9 +291,8 @@ def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
         return "no readable answer", "–", "–"
     if not vote.voices:
         return "none with weight", "–", "–"
-    if vote.interval:
-        low, high = (target_text(end, decimals) for end in vote.interval)
-        return target_text(float(vote.answer), decimals), number(vote.doubt), f"{low} to {high}"
+    if shown := mean_and_range(vote.answer, vote.interval, decimals):
+        return shown[0], number(vote.doubt), shown[1]
     return str(vote.answer), percent(vote.behind), fixed(vote.doubt)
 
 

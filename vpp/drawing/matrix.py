@@ -128,10 +128,10 @@ class Matrix:
         return ("", " d1", " d2", " di")[level]
 
     def _spread(self, point: Point) -> str:
-        if point.interval is None:
+        shown = mean_and_range(point.prediction, point.interval, self.decimals)
+        if shown is None:
             return '<span class="cap">no readable answer</span>'
-        mean, low, high = (text(self._number(value)) for value in (point.prediction, *point.interval))
-        return f'<span class="num">{mean}</span> <span class="cap">{low} to {high}</span>'
+        return f'<span class="num">{text(shown[0])}</span> <span class="cap">{text(shown[1])}</span>'
 
     def _number(self, value: Value | None) -> str:
         return (
@@ -148,6 +148,16 @@ def _head(column: Column, peak: float) -> str:
         f'<th class="col" scope="col"><span class="wb" style="--w:{column.weight / peak:.3f}"></span>'
         f'<abbr title="{whom}, weight {weight_text(column.weight)}">{column.slots[0]}{count}</abbr></th>'
     )
+
+
+def mean_and_range(
+    prediction: Value | None, interval: tuple[float, float] | None, decimals: int | None
+) -> tuple[str, str] | None:
+    """Return `2.7` and `2 to 4`, the range of 90 % of the weight; None if no particle with weight answered."""
+    if interval is None or not isinstance(prediction, float):
+        return None
+    mean, low, high = (target_text(value, decimals) for value in (prediction, *interval))
+    return mean, f"{low} to {high}"
 
 
 def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:

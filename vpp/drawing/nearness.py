@@ -118,7 +118,7 @@ def group_table(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Head, and a row per group: its weight, its ideas, its particles, and their least agreement."""
     head = ("weight" if is_weighted else "share", "ideas", "particles", "agree at least")
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted),
             listed([number + 1 for number in group.numbers]),

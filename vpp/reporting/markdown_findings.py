@@ -8,7 +8,7 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.idea_deck import facts
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
-from vpp.drawing.matrix import inputs_line
+from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import (
     VOICES_OF_LABELS,
@@ -45,7 +45,6 @@ from vpp.wording.words import (
     particles,
     percent,
     score_text,
-    target_text,
     value_text,
     weight_text,
 )
@@ -239,10 +238,10 @@ def _spreads(rows: Sequence[Point], decimals: int | None) -> Iterator[str]:
 
 def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
     row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
-    if point.prediction is None or point.interval is None:
+    shown = mean_and_range(point.prediction, point.interval, decimals)
+    if shown is None:
         return (*row, "no answer", "all abstained", NONE)
-    mean, low, high = (target_text(value, decimals) for value in (float(point.prediction), *point.interval))
-    return (*row, mean, number(point.doubt), f"{low} to {high}")
+    return (*row, shown[0], number(point.doubt), shown[1])
 
 
 def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
