@@ -1,6 +1,7 @@
 """Runs side by side in words, HTML and charts, from the runs of tests/inspected.py and tests/beside.py."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from vpp.drawing.comparison import (
     change_text,
     elsewhere_html,
     elsewhere_sentence,
+    left_out_text,
     p_text,
     spread_html,
     standings_html,
@@ -146,6 +148,14 @@ def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
     assert conditions_sentence(found).startswith("1 of ")
     assert "not used" in conditions_html(
         conditions(pair.runs, used=lambda name, config, task: name != "seed" or config.seed == 0), (0, 1), reference=0
+    )
+
+
+def test_columns_that_the_simple_models_leave_out_are_named() -> None:
+    simple = baselines(LABELS)
+    assert left_out_text(simple) == ""
+    assert left_out_text(replace(simple, left_out=(("id", "all different"),))) == (
+        "The simple baselines leave out id (all different)."
     )
 
 

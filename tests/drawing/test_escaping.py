@@ -20,6 +20,7 @@ from vpp.drawing.ledger import ruled_out_html
 from vpp.drawing.matrix import Matrix, point_html, sentences
 from vpp.drawing.nearness import groups_html, matrix_html
 from vpp.drawing.settling import Target, question_html
+from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
 from vpp.inspection.camps import by_particle
 from vpp.inspection.comparison import differing_points, spreads
@@ -43,9 +44,12 @@ DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"co
 def hostile(folder: Path) -> RunReader:
     """A run whose every text is hostile, with an answer that could not be read."""
     texts = (f"first {BAD}", f"second {BAD}")
-    events = smc_run(DATA, texts)
     unread = proposed(1, 0, texts[0], None, why="unparsable", raw=BAD + "x" * 400, reason=BAD)
-    return run(folder, *events[:-6], unread, *events[-6:], data=DATA, name=BAD)
+    events = [
+        unread if isinstance(event, Proposed) and (event.step, event.particle) == (1, 0) else event
+        for event in smc_run(DATA, texts)
+    ]
+    return run(folder, *events, data=DATA, name=BAD)
 
 
 def of_one_run(reader: RunReader) -> list[str]:
