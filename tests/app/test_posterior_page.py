@@ -92,7 +92,7 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
 
 def test_before_an_evaluation_the_page_says_what_is_not_known(app: AppTest, tmp_path: Path) -> None:
     opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), config=MH), "posterior")
-    assert "told apart by their words alone" in shown(app)
+    assert "compared by their words only" in shown(app)
     assert "This is known once all particles have answered the same rows" in shown(app)
     assert "Nothing was ruled out: no proposal was rejected and none resampled away." in shown(app)
 
