@@ -63,7 +63,7 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
         "Settings",
     ):
         assert title in html
-    assert "with probability 1.00: not significant on these rows." in html
+    assert "sign test p = 1.00, not significant on these rows." in html
     assert (app.query_params["compare"], app.query_params["against"]) == (f"{OLD},{NEW}", OLD)
     assert "Particles K" not in html
     app.toggle(key="compare.changes.True").set_value(False).run()

@@ -28,7 +28,7 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
     assert "The particles disagree on three of six test points." in html
     assert value(html, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in html
-    assert "Where all agree, 3 of 3 answers are right; where they differ, two of three." in html
+    assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in html
     assert "6 test rows are too few for a verdict" in html
     assert "Most informative labels to collect" in html
 
@@ -108,7 +108,7 @@ def test_agreement_on_wrong_answers_is_named(app: AppTest, tmp_path: Path) -> No
     page = shown(
         opened(app, run(tmp_path, *html, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
     )
-    assert "2 of 5 answers are wrong: agreement is no warrant here." in page
+    assert "Where all agree, 3 of 5 are right." in page
     assert "Brier score" in page
     assert "Reliability" in page
     assert "Risk against coverage" not in page

@@ -36,7 +36,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
     for words in (
         "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
         "compared on 10 rows: 6 test and 4 training · bar length = summed weight",
-        "Four particles hold three ideas; at 95 % agreement all three remain different explanations.",
+        "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
         "2 rejected, 1 resampled away and 1 unreadable",
         "4 texts: all are shown.",
     ):
@@ -49,7 +49,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
 def test_a_reader_moves_the_agreement_searches_sorts_and_chooses_a_wording(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.labels(tmp_path), "posterior")
     app.slider(key="posterior.threshold").set_value(80).run()
-    assert "at 80 % agreement two really different explanations remain." in shown(app)
+    assert "at 80 % agreement two different explanations remain." in shown(app)
     assert "<td>1 and 2</td><td>3</td>" in shown(app)
     app.text_input(key="posterior.ruled_out.search").set_value("7 HOLDS").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.SEVEN]
@@ -88,7 +88,7 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
 
 def test_before_an_evaluation_the_page_says_what_is_not_known(app: AppTest, tmp_path: Path) -> None:
     opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), config=MH), "posterior")
-    assert "told apart by their words alone" in shown(app)
+    assert "compared by their words only" in shown(app)
     assert "This is known once all particles have answered the same rows" in shown(app)
     assert "Nothing was ruled out: no proposal was rejected and none resampled away." in shown(app)
 
@@ -130,7 +130,7 @@ def test_more_than_two_labels_are_listed_one_by_one(tmp_path: Path, monkeypatch:
 def test_ancestors_of_a_particle_are_chosen_without_the_drawing(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     told = shown(opened(app, reader, "posterior"))
-    assert "Two particles descend from first hypothesis 0." in told
+    assert "the largest family is 2 particles of first hypothesis 0." in told
     assert "Its ancestors" not in told
     particle = f"posterior.genealogy.particle.{reader.directory.id}"
     app.selectbox(key=particle).set_value(2).run()

@@ -64,7 +64,7 @@ def test_the_posterior_of_a_real_table_is_sensible(real: Real, tmp_path: Path, m
     run_to_its_end(app, tmp_path)
 
     report = words(turned_to(app, "report"))
-    right, asked = map(int, found(r"the weighted vote gets (\d+) of (\d+) test rows right", report))
+    right, asked = map(int, found(r"The weighted vote gets (\d+) of (\d+) test rows right", report))
     (baseline,) = found(r"Baseline\s+([\d.]+) %", report)
     assert right / asked > float(baseline) / 100
     (heaviest,) = found(r"\b1\. Weight (?:over )?[\d.]+,.*?predict \w+\.(.*?)\d+ of \d+ test rows right", report)

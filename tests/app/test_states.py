@@ -199,12 +199,12 @@ def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
 
 
 SAID = {
-    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal rejected"),
+    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal was rejected"),
     "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("without weights", "training rows", "Proposals accepted"),
-    "always accept": ("without weights", "Every proposal is taken", "taken unseen"),
+    "always accept": ("without weights", "Every proposal is taken"),
     "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
     "vml5": ("without weights", "1/5"),
     "growing": ("Particles K", "at first"),

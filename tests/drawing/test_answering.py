@@ -33,7 +33,7 @@ def plain(words: str) -> str:
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def told(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> list[str]:
+def sentences(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> list[str]:
     return [
         plain(headline(vote, is_weighted=is_weighted, scale=scale)),
         plain(sure_sentence(vote, scale=scale)),
@@ -43,24 +43,24 @@ def told(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> list[st
 
 def test_nine_tenths_of_the_weight_are_nearly_all() -> None:
     # Row 9: yes 0.4 + 0.3 + 0.2; no 0.1.
-    assert told(LABEL_VOTES[9]) == [
+    assert sentences(LABEL_VOTES[9]) == [
         "Class yes, with 90 % of the weight behind it.",
         "Nearly all agree: vote entropy 0.47 bits, where 0 is unanimous and 1.00 an even split.",
         "The one dissent, particle 3, says no: “because no”",
     ]
 
 
-def test_an_abstention_does_not_break_unanimity_and_is_told() -> None:
-    assert told(LABEL_VOTES[6]) == [
+def test_an_abstention_does_not_break_unanimity_and_is_shown() -> None:
+    assert sentences(LABEL_VOTES[6]) == [
         "Class yes, with 90 % of the weight behind it.",
-        "All that gave a readable answer agree; one of four, with 10 % of the weight, gave none.",
+        "All particles that hold weight and answered agree (three of four); 10 % of the weight gave no answer.",
         "",
     ]
 
 
 def test_less_than_two_thirds_is_i_do_not_know() -> None:
     # Row 8: yes 0.4 + 0.2, no 0.3 + 0.1: 0.97 bits.
-    assert told(LABEL_VOTES[8]) == [
+    assert sentences(LABEL_VOTES[8]) == [
         "I don’t know: class yes leads, with only 60 % of the weight behind it.",
         "They differ too much for an answer: vote entropy 0.97 bits, where 0 is unanimous and 1.00 an even split.",
         "Two dissent, with 40 % of the weight. The heaviest, particle 1, says no: “because no”",
@@ -70,14 +70,14 @@ def test_less_than_two_thirds_is_i_do_not_know() -> None:
 def test_without_weights_particles_are_counted() -> None:
     answers = replace(told_labels(), weights=(0.25, 0.25, 0.25, 0.25))
     vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
-    assert told(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
-    assert told(vote, is_weighted=False)[1].startswith("They are divided")
+    assert sentences(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
+    assert sentences(vote, is_weighted=False)[1].startswith("They are divided")
 
 
 def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
     # Training targets 0 1 2 4: variance (1.75² + 0.75² + 0.25² + 2.25²) / 4 = 2.1875, so 1.479.
     # Row 4: 1 2 0 at 0.5, 0.25, 0.25: mean 1, spread √0.5 = 0.7071, 0.48 of 1.479.
-    assert told(NUMBER_VOTES[4], scale=SCALE) == [
+    assert sentences(NUMBER_VOTES[4], scale=SCALE) == [
         "1, the weighted mean of three answers.",
         "They are divided: a spread of 0.7071, where the training targets spread by 1.479. "
         "It is the particles’ spread alone: the target’s own noise is not included.",
@@ -85,7 +85,10 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
         "The highest, particle 1 of weight 0.250, says 2: “because 2.0”",
     ]
     # Row 5: 3 3 3.
-    assert told(NUMBER_VOTES[5], scale=SCALE)[1:] == ["All three particles agree.", ""]
+    assert sentences(NUMBER_VOTES[5], scale=SCALE)[1:] == [
+        "All particles that hold weight and answered agree (three of three).",
+        "",
+    ]
     assert "0 to 2" in vote_html(NUMBER_VOTES[4], is_weighted=True, scale=SCALE)
 
 
@@ -113,18 +116,22 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
     [
         (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
         (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", "There is no answer to count."),
-        (one("yes", "no", weights=(1.0, 0.0)), "Class yes, with 100 % of the weight", "Particle 0 alone holds weight"),
+        (
+            one("yes", "no", weights=(1.0, 0.0)),
+            "Class yes, with 100 % of the weight",
+            "All particles that hold weight and answered agree (one of two).",
+        ),
         (
             one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)),
             "Class yes, with 100 %",
-            "Both particles that hold weight agree.",
+            "All particles that hold weight and answered agree (two of three).",
         ),
         (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", "There is no answer to"),
     ],
 )
 def test_odd_votes_have_words_of_their_own(vote: Vote, head: str, sure: str) -> None:
-    assert told(vote)[0].startswith(head)
-    assert told(vote)[1].startswith(sure)
+    assert sentences(vote)[0].startswith(head)
+    assert sentences(vote)[1].startswith(sure)
 
 
 def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
@@ -140,7 +147,7 @@ def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -
     assert "<b>no</b> (dissents)" in html
 
 
-def test_an_input_beyond_the_training_rows_is_told() -> None:
+def test_an_input_beyond_the_training_rows_is_shown() -> None:
     # Training rows 0 to 3; row 9 asks about a = 9.
     html = outside_html(input_fields(LABELS), LABEL_VOTES[9])
     assert "a is 9; the training rows have 0 to 3. The sentences were never tested there." in html
@@ -148,7 +155,7 @@ def test_an_input_beyond_the_training_rows_is_told() -> None:
     assert outside_html(input_fields(LABELS), vote) == ""
 
 
-def test_a_table_is_told_in_numbers() -> None:
+def test_a_table_is_shown_in_numbers() -> None:
     found = list(LABEL_VOTES.values())
     metrics = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics(found, 10)}
     # Not unanimous: row 7 (no 0.7), row 8 (yes 0.6), row 9 (yes 0.9). Below two thirds: row 8.
@@ -163,19 +170,11 @@ def test_a_table_is_told_in_numbers() -> None:
     assert answering.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
 
 
-def test_a_preview_shows_rows_as_text() -> None:
-    hostile = replace(LABEL_VOTES[9], row=Row(id=9, inputs=(("<i>", "<img>"),), target=None))
-    html = answering.preview_html([hostile])
-    assert "<i" not in html
-    assert "&lt;i&gt;" in html
-    assert "&lt;img&gt;" in html
-
-
 def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
     silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
     vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
-    assert told(vote, scale=SCALE)[:2] == [
+    assert sentences(vote, scale=SCALE)[:2] == [
         "No particle with weight gave a readable answer.",
         "There is no answer to count. What each of them said is in the table.",
     ]

@@ -1,6 +1,5 @@
 import re
 from collections import Counter
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,11 @@ import pytest
 from tests.inspected import labels, numbers
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, card_html, deck_html
+from vpp.drawing.deck import Card, deck_html
 from vpp.llm import prompts, rendering
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording import word_diff
 
 TASKS = ("classification", "regression")
 
@@ -31,10 +29,10 @@ def all_cards(reader: RunReader) -> dict[int, list[Card]]:
 
 def words(cards: list[Card]) -> str:
     """What marks, facts and folds of some cards say."""
-    told = [mark for card in cards for _, mark in card.marks]
-    told += [fact for card in cards for fact in card.rail]
-    told += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
-    return "\n".join(told)
+    written = [mark for card in cards for _, mark in card.marks]
+    written += [fact for card in cards for fact in card.rail]
+    written += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
+    return "\n".join(written)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -59,8 +57,8 @@ def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(
         3: (("down", "from 0.125"),),
     }, "of equals none has a place to rise or fall from"
     heard = deck_html([card for card in cards if card.slot == 1], seed_text="")
-    told = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:2]]
-    assert told[0].startswith("down from 0.125")
+    written = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:2]]
+    assert written[0].startswith("down from 0.125")
 
 
 @pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
@@ -100,8 +98,10 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
         for card in (card for card in cards if card.hits):
             scored = [view.steps[step].scored[card.slot], view.steps[step].proposals_scored.get(card.slot)]
             answers = [dict(zip(s.rows, s.predictions, strict=True)) for s in scored if s]
-            told = [tuple(None if a[row] is None else a[row] == truth[row] for row in finished.batch) for a in answers]
-            assert card.hits in told
+            written = [
+                tuple(None if a[row] is None else a[row] == truth[row] for row in finished.batch) for a in answers
+            ]
+            assert card.hits in written
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 
@@ -213,15 +213,3 @@ def test_the_rows_that_all_particles_of_a_step_were_shown_are_rendered_once(
     cards = maker(labels(tmp_path)).at(1)
     assert sum(title == "the prompt" for card in cards for fold in card.folds for title, _ in fold.raw) == 4
     assert rendered == {0: 1, 1: 1}
-
-
-def test_a_card_compares_its_text_with_the_one_before_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[object] = []
-    monkeypatch.setattr(word_diff, "SequenceMatcher", lambda **of: compared.append(of) or SequenceMatcher(**of))
-    word_diff.changes.cache_clear()
-    common = {"slot": 0, "weight": 1.0, "marks": (), "hits": (), "rail": (), "folds": ()}
-    marked = card_html(Card(sentence="Say yes if a is even.", parent="Say yes if b is even.", **common))
-    rewritten = card_html(Card(sentence="Say no.", parent="Else count the rows and say what most are.", **common))
-    assert "<ins>a</ins>" in marked
-    assert "of the words kept" in rewritten
-    assert len(compared) == 2

@@ -9,13 +9,12 @@ from tests import inspected
 from tests.reporting.builders import SEED, YES_NO, dataset, evaluated, view_of
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import answer_rows, contrast_html, outcome, point_html, sentences
+from vpp.drawing.matrix import answer_rows, contrast_html, outcome, sentences
 from vpp.events import Evaluated
 from vpp.inspection.camps import camps
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.voices import voices
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.words import NBSP
@@ -95,15 +94,6 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
 
 
-def test_what_a_model_said_is_text_in_a_point_opened() -> None:
-    bad = '<img src=x onerror="alert(1)">'
-    data = dataset(["yes", "no"], ["yes"], name=bad)
-    test = evaluated(data, {f"{SEED} {bad}": ["yes"], f"{SEED} b": ["no"]}, slots=(f"{SEED} {bad}", f"{SEED} b"))
-    (point,) = points(test, rows_by_id(data))
-    html = point_html(point, test, {}, lambda slot: (bad, f"{bad} {bad}")[slot])
-    assert "<img" not in html
-
-
 def test_the_counts_of_a_vote_say_what_they_count(labels: RunReader) -> None:
     test, found = on_test(labels)
     strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG)
@@ -122,20 +112,10 @@ def test_a_live_page_says_of_which_step_the_answers_are() -> None:
     assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
 
 
-def test_one_hypothesis_and_equal_certainty_cannot_be_judged(labels: RunReader) -> None:
-    _, found = on_test(labels)
-    one = points(evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a", "a")), rows_by_id(YES_NO))
-    assert trust.why_not_judged(1) == trust.NOT_ALONE
-    assert trust.why_not_judged(2) == ""
-    assert [vote_reliability(each).is_equally_sure for each in (one, list(found.values()))] == [True, False]
-
-
 def test_agreement_on_errors_is_said_plainly() -> None:
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
     found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    assert trust.vote_saying(found) == (
-        "All agree on every row, and 24 of 60 answers are wrong: agreement is no warrant here."
-    )
+    assert trust.vote_saying(found) == "Where all agree, 36 of 60 are right."
     shown = {metric.name: metric for metric in trust.vote_metrics(found, n_labels=2)}
     assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
     # Sure of each: 24 of 60 are wrong, and each of them scores 2.
@@ -151,7 +131,7 @@ def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
     found = spread_reliability(points(said, rows_by_id(data)), data)
     # Off by 0, 1, 2 and 0.
     assert trust.spread_saying(found) == (
-        "All agree on every row, and 2 of 4 answers are off, by 1.5 on average: agreement is no warrant here."
+        "The spread is 0 on every row, so it does not tell where the mean is far off."
     )
     shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
     assert shown["Truths in the 90 % range"][0] == "2"
@@ -183,40 +163,33 @@ def test_a_proper_score_stands_beside_that_of_an_even_split(labels: RunReader) -
     said = {metric.name: metric.words for metric in trust.vote_metrics(found, n_labels=2)}
     assert said["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
     assert said["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
-    worse = replace(found, brier=0.5, log_score=1.25)
-    said = {metric.name: metric.words for metric in trust.vote_metrics(worse, n_labels=2)}
-    assert said["Brier score"] == "No better than a vote split evenly over 2 labels, 0.500."
-    assert said["Log score"] == "No better than a vote split evenly over 2 labels, 1.000."
+    worse = {m.name: m.words for m in trust.vote_metrics(replace(found, brier=0.5, log_score=1.25), n_labels=2)}
+    assert worse["Brier score"].startswith("No better than")
+    assert worse["Log score"].startswith("No better than")
 
 
 def test_a_calibration_error_says_whether_so_many_rows_can_tell(labels: RunReader) -> None:
     few = vote_reliability(list(on_test(labels)[1].values()))
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
     wrong = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    told = [
+    written = [
         {m.name: m.words for m in trust.vote_metrics(each, n_labels=2)}["Calibration error, 10 bins"].replace(NBSP, " ")
         for each in (few, wrong)
     ]
-    assert told == [
+    assert written == [
         "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart.",
         "100.0 % sure on average, 60.0 % right: surer than right.",
     ]
-
-
-def test_an_infinite_log_score_says_where() -> None:
-    found = vote_reliability(points(evaluated(YES_NO, {"a": ["no", "no", "no"]}, slots=("a",)), rows_by_id(YES_NO)))
-    metric = trust.vote_metrics(found, n_labels=2)[-1]
-    assert (metric.value, metric.words) == ("∞", "No weight was on the truth on 1 row; 0.000 on the other 2.")
 
 
 def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
     found = vote_reliability(list(on_test(labels)[1].values()))
     risk = risk_figure(found.curve, "light", is_label=True)
     # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
-    told = risk.alt.replace(NBSP, " ")
-    assert told.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
-    assert "26 % of the way from a random order to the best possible" in told
-    assert told.endswith("Rows of equal certainty count with their mean")
+    written = risk.alt.replace(NBSP, " ")
+    assert written.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
+    assert "26 % of the way from a random order to the best possible" in written
+    assert written.endswith("Rows of equal certainty count with their mean")
     assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
     reliability = reliability_figure(found, "dark")
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]
@@ -235,12 +208,3 @@ def test_a_run_without_errors_has_none_to_rank() -> None:
     test = evaluated(YES_NO, said, slots=("a", "b"), weights=(0.75, 0.25))
     found = vote_reliability(points(test, rows_by_id(YES_NO)))
     assert risk_figure(found.curve, "light", is_label=True).alt.startswith("No answer is wrong")
-
-
-def test_each_particle_has_a_line(labels: RunReader, tmp_path: Path) -> None:
-    test, _ = on_test(labels)
-    head, _ = trust.voice_table(voices(test, labels.dataset()))
-    assert head[2:] == ("answered", "contradicted", "against the vote", "right where it answered", "right of all")
-    reader = inspected.numbers(tmp_path / "numbers")
-    _, numbered = trust.voice_table(voices(on_test(reader)[0], reader.dataset()))
-    assert [row[-2:] for row in numbered] == [("0.25", "0.25"), ("0.6667", "4.5"), ("1.5", "1.5")]

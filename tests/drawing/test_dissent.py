@@ -23,7 +23,7 @@ def numbers_weighed(*weights: float) -> tuple[list[Point], Evaluated]:
     return points(test, {row.id: row for row in inspected.NUMBERS.test}), test
 
 
-def test_voices_of_little_weight_are_counted_but_told_apart() -> None:
+def test_voices_of_little_weight_are_counted_but_kept_apart() -> None:
     # Rows 7, 8 and 9 are divided; EVEN and PAIR answer alike, so 0.98 stands behind each answer.
     assert saying(*labels_weighed(0.49, 0.01, 0.49, 0.01)) == (
         "The particles disagree on three of six test points. "

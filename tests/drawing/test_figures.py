@@ -7,7 +7,6 @@ import pytest
 
 from tests.inspected import label_events, number_events
 from tests.reporting.builders import view_of
-from vpp.drawing import figures
 from vpp.drawing.chart import Chart
 from vpp.drawing.figures import (
     acceptance_figure,
@@ -45,7 +44,7 @@ def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: 
     assert chart.layout.template.layout.font.size == 13
 
 
-def test_a_property_that_plotly_does_not_know_is_told() -> None:
+def test_a_property_that_plotly_does_not_know_is_shown() -> None:
     with pytest.raises(ValueError, match="colour"):
         Chart(layout={"colour": "red"}).layout  # noqa: B018
 
@@ -64,15 +63,6 @@ def test_the_weights_of_a_step_are_sent_as_they_are() -> None:
     grid = np.frombuffer(b64decode(sent["bdata"]), dtype="<f4").reshape(rows, columns)
     assert view.steps[0].reweighted is not None
     assert grid[:, 0] == pytest.approx(view.steps[0].reweighted.weights, abs=1e-4)
-
-
-def test_a_table_is_worded_once_and_only_where_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    worded: list[int] = []
-    monkeypatch.setattr(figures, "_padded", lambda weights, k: worded.append(k) or ("1",) * k)
-    rows = weights_figure(view_of(*label_events()), "light").rows
-    assert (len(rows), worded) == (2, [])
-    assert [row[0] for row in rows] == ["0", "1"]
-    assert (rows[-1][1:], worded) == (("1",) * 4, [4, 4])
 
 
 def _error(view, mode):  # type: ignore[no-untyped-def]

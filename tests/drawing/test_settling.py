@@ -81,15 +81,6 @@ def test_many_particles_are_counted() -> None:
     assert slots_text(range(15)) == "0, 1, 2, 3, 4, 5 and 9 more"
 
 
-def test_text_of_models_and_files_is_text() -> None:
-    held = [Contender(text="Seed. <script>x</script>", slots=(0,), weight=0.6)]
-    html = question_html(question(*BOTH), held, Target(is_weighted=True, n_labels=2), name="row 7", seed_text="Seed.")
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
-    assert "<b>size" not in html
-    assert "Row 7 · 0.50 bits" in html
-
-
 def test_the_weights_after_each_answer_are_folded_away() -> None:
     held = [Contender(text="one", slots=(0,), weight=0.6), Contender(text="other", slots=(1,), weight=0.4)]
     html = question_html(question(*BOTH), held, Target(is_weighted=True, n_labels=2), name="row 7", seed_text="")

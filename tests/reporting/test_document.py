@@ -89,4 +89,4 @@ def test_every_method_has_a_chart(name: str) -> None:
 def test_without_numbers_there_is_no_script(tmp_path: Path) -> None:
     html = report_html(run(tmp_path))
     assert "<script" not in html
-    assert "No population is whole yet" in html
+    assert "No population is complete yet" in html

@@ -1,4 +1,4 @@
-"""A rejection that was certain before all rows were answered: told as that, wherever a rejection is told."""
+"""An early rejection is described as one in cards, ledger, report, export and the words on a step."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def reader(tmp_path: Path) -> RunReader:
     )
 
 
-def test_it_is_told_with_the_rows_that_were_answered_and_what_was_still_possible(reader: RunReader) -> None:
+def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possible(reader: RunReader) -> None:
     snapshot, data = reader.refresh(), reader.dataset()
     assert not snapshot.view.is_damaged
     (card, _) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)

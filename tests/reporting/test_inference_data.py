@@ -90,7 +90,7 @@ def test_any_text_can_be_written(tmp_path: Path, az: ModuleType) -> None:
 
 
 def test_without_particles_or_arviz_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="no population is whole"):
+    with pytest.raises(InputError, match="no population is complete"):
         inference_data(run(tmp_path))
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="pip install 'arviz<1'"):

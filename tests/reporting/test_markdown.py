@@ -104,7 +104,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
 
 
-def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path) -> None:
+def test_what_was_resampled_away_is_shown_with_the_rows_against_it(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()))
     assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
     assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report
@@ -112,7 +112,7 @@ def test_what_was_resampled_away_is_told_with_the_rows_against_it(tmp_path: Path
     assert "| 0 | a 0 | no | yes |" in report
 
 
-def test_what_was_rejected_is_told_with_its_arithmetic(tmp_path: Path) -> None:
+def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     events = [
         started(Config(method="mh", particles=2), YES_NO),
         *drawn("a", "b"),
@@ -146,15 +146,12 @@ def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
     assert "the mean of the training targets: 1.75" in report
 
 
-def test_the_demo_model_is_announced_at_the_top_and_in_the_caveats(tmp_path: Path) -> None:
+def test_the_demo_model_is_named_at_the_top_and_in_the_caveats_and_no_other_model_is_called_so(tmp_path: Path) -> None:
     head, trust = report_markdown(run(tmp_path, *smc_run())).split("## How far")
     assert "**Built-in demo model.**" in head.split("## In brief")[0]
     assert "not a language model" in trust
-
-
-def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
     events = [started(Config(particles=2), YES_NO, model="qwen"), *smc_run()[1:]]
-    report = report_markdown(run(tmp_path, *events, endpoint=SERVER))
+    report = report_markdown(run(tmp_path / "qwen", *events, endpoint=SERVER))
     assert "demo" not in report.split("## Reproduce")[0]
     assert "| model of the learner | qwen |" in report
 
@@ -162,10 +159,11 @@ def test_a_language_model_is_not_called_a_demo(tmp_path: Path) -> None:
 def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path))
     assert "**The first population is incomplete: this report has only the settings.**" in report
-    assert "No population is whole yet: 0 of 2 particles drawn." in report
+    assert "No population is complete yet: 0 of 2 particles drawn." in report
     assert "The run has not begun" in report
-    assert "No step is whole yet." in report
-    assert "The test rows are not evaluated yet." in report
+    assert "No step is complete yet." in report
+    assert report.count("The test rows are not evaluated yet") == 4
+    assert "What the ideas answer to the same rows is not known yet, so they cannot be compared." in report
 
 
 def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
@@ -175,23 +173,24 @@ def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
         assert "interrupted: its worker is gone, and it can be resumed" in report, length
 
 
-def test_a_failed_run_tells_why(tmp_path: Path) -> None:
-    failure = RunFailed(reason="endpoint", detail="no model `x` at http://localhost")
-    report = report_markdown(run(tmp_path, *smc_run()[:13], failure))
-    assert "> **Failed.** no model \\`x\\` at http\\:" in report
-    assert "1 of 2 steps (failed, and can be resumed)" in report
-
-
-def test_a_paused_run_tells_why(tmp_path: Path) -> None:
-    paused = RunPaused(reason="endpoint", detail="no answer")
-    assert "no answer" in report_markdown(run(tmp_path, *smc_run()[:13], paused)).split("## In brief")[0]
-
-
-def test_a_stopped_run_says_that_its_weights_are_flatter(tmp_path: Path) -> None:
-    events = [*smc_run()[:11], RunFinished(outcome="stopped")]
-    report = report_markdown(run(tmp_path, *events))
-    assert "1 of 2 steps (stopped by the user)" in report
-    assert "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter" in report
+def test_a_run_that_failed_paused_or_stopped_says_so_at_the_top(tmp_path: Path) -> None:
+    cases: tuple[tuple[Event, str, str], ...] = (
+        (
+            RunFailed(reason="endpoint", detail="no model `x` at http://localhost"),
+            "> **Failed.** no model \\`x\\` at http\\:",
+            "1 of 2 steps (failed, and can be resumed)",
+        ),
+        (RunPaused(reason="endpoint", detail="no answer"), "no answer", "1 of 2 steps"),
+        (
+            RunFinished(outcome="stopped"),
+            "1 of 2 steps (stopped by the user)",
+            "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter",
+        ),
+    )
+    for n, (end, banner, words) in enumerate(cases):
+        report = report_markdown(run(tmp_path / str(n), *smc_run()[:11], end))
+        assert banner in report.split("## In brief")[0]
+        assert words in report
 
 
 def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> None:
@@ -201,7 +200,7 @@ def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> N
     assert "The test rows were evaluated after step 0, not with the last population." in report
 
 
-def test_unreadable_answers_are_told_in_the_caveats(tmp_path: Path) -> None:
+def test_unreadable_answers_are_shown_in_the_caveats(tmp_path: Path) -> None:
     events = smc_run()
     events[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
     trust = report_markdown(run(tmp_path, *events)).split("## How far to trust this")[1]
@@ -266,7 +265,7 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
 
 
-def test_a_damaged_journal_is_told_and_what_stands_before_is_reported(tmp_path: Path) -> None:
+def test_a_damaged_journal_is_shown_and_what_stands_before_is_reported(tmp_path: Path) -> None:
     reader = run(tmp_path, *smc_run())
     lines = reader.directory.journal.read_bytes().splitlines(keepends=True)
     reader.directory.journal.write_bytes(b"".join([*lines[:11], b"not a record\n", *lines[11:]]))
@@ -277,22 +276,18 @@ def test_a_damaged_journal_is_told_and_what_stands_before_is_reported(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("final_weights", "told"),
+    ("final_weights", "words"),
     [
         ("rescored", "| rescored | The last texts, scored on the 1 row last seen"),
         ("train", "| train | The last texts, scored on the 1 training row"),
+        ("paper", "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |"),
     ],
 )
-def test_the_final_weights_say_how_they_were_made(tmp_path: Path, final_weights: Any, told: str) -> None:
+def test_the_final_weights_say_how_they_were_made(tmp_path: Path, final_weights: Any, words: str) -> None:
     config = Config(particles=2, final_weights=final_weights)
-    assert told in report_markdown(run(tmp_path, *smc_run(config=config), config=config))
-
-
-def test_the_papers_weights_are_those_of_the_last_step(tmp_path: Path) -> None:
-    config = Config(particles=2, final_weights="paper")
-    events = [event for event in smc_run(config=config) if getattr(event, "role", "") != "final"]
-    report = report_markdown(run(tmp_path, *events, config=config))
-    assert "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |" in report
+    is_scored = final_weights != "paper"
+    events = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
+    assert words in report_markdown(run(tmp_path, *events, config=config))
 
 
 @pytest.mark.parametrize("final_weights", ["rescored", "paper"])
@@ -304,23 +299,14 @@ def test_repeated_rows_that_weigh_again_are_counted(final_weights: Any, tmp_path
         replace(event, rows=event.rows * 3, predictions=event.predictions * 3) if isinstance(event, Scored) else event
         for event in once
     ]
-    told = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
-    assert told in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
+    written = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
+    assert written in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
     assert "repeat counts" not in plain(report_markdown(run(tmp_path / "once", *once, config=config)))
 
 
 def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
     report = report_markdown(run(tmp_path, *smc_run()[:11]))
     assert "| equal | The population was resampled at step 0, which sets the weights equal. |" in report
-
-
-def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
-    config = Config(particles=2, tempering="incremental")
-    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
-    report = report_markdown(run(tmp_path, *events, config=config))
-    assert "against −1.00 of the text that stayed, times φ = 0.25. log α = −1.00 is below" in report
-    assert "minus that of the text it would replace, times φ if the run has one, and at most 0" in report
 
 
 def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
@@ -338,7 +324,7 @@ def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
     )
 
 
-def test_rows_that_took_no_part_are_told(tmp_path: Path) -> None:
+def test_rows_that_took_no_part_are_shown(tmp_path: Path) -> None:
     data = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
     report = report_markdown(run(tmp_path, *smc_run(data), data=data))
     assert "| left out | 2 without a target, 184 in neither part |" in report

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from tests import inspected
 from tests.docs.test_pages import ROOT
-from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started
+from tests.reporting.builders import YES_NO, drawn, finished, reweighted, run, scored, started
 from tests.reporting.sampled import sampled_run
 from vpp.hypothesis import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
@@ -66,8 +65,8 @@ def test_every_particle_has_its_way_from_a_first_hypothesis(tmp_path: Path) -> N
         (1, [(-1, 1, "first"), (0, 1, "accepted")]),
         (2, [(-1, 2, "first")]),
     ]
-    told = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
-    assert told == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
+    texts = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
+    assert texts == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
 
 
 def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Path) -> None:
@@ -101,17 +100,7 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
 
 
-def test_a_tempered_decision_has_its_exponent(tmp_path: Path) -> None:
-    config = Config(particles=2, tempering="incremental")
-    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad", log_alpha=-1.0)]
-    occasion = read(run(tmp_path, *events, config=config))["ruled_out"][0]["occasions"][0]
-    # -5 less -1, a quarter of it
-    apart = occasion["log_likelihood_proposal"] - occasion["log_likelihood"]
-    assert (occasion["exponent"], occasion["exponent"] * apart) == (0.25, occasion["log_alpha"])
-
-
-def test_doubt_is_told_row_by_row(tmp_path: Path) -> None:
+def test_doubt_is_shown_row_by_row(tmp_path: Path) -> None:
     rows = {each["row"]: each for each in read(inspected.labels(tmp_path))["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
     assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})

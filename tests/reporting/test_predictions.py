@@ -17,7 +17,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
-from vpp.wording.escaping import original, safe_cell
+from vpp.wording.escaping import original
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -140,11 +140,6 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text_and_a_number_stays_one(tmp_
 
 
 texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(max_size=20)
-
-
-@given(texts)
-def test_the_text_behind_a_safe_cell_is_never_lost(text: str) -> None:
-    assert original(safe_cell(text)) == text
 
 
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))

@@ -1,4 +1,4 @@
-"""Refused proposals are told apart from unreadable ones wherever either is shown."""
+"""Refused proposals are shown apart from unreadable ones wherever either appears."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "unreadable", "told"),
+    ("refused", "unreadable", "written"),
     [
         (6, 0, "6 refused as no rule for this table"),
         (2, 0, "2 refused as no rule for this table"),
@@ -82,17 +82,17 @@ def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
     ],
 )
 def test_what_happened_in_a_step_names_what_was_refused(
-    tmp_path: Path, refused: int, unreadable: int, told: str
+    tmp_path: Path, refused: int, unreadable: int, written: str
 ) -> None:
     view = made(tmp_path, refused=refused, unreadable=unreadable).refresh().view
-    assert told in happened(view, 0, CONFIG).lower()
+    assert written in happened(view, 0, CONFIG).lower()
 
 
 def test_the_ledger_marks_a_refused_text_as_refused(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=1, unreadable=0)
-    told = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
-    assert 'aria-label="refused"' in told
-    assert "Refused as no rule for this table: it gives" in told
+    written = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
+    assert 'aria-label="refused"' in written
+    assert "Refused as no rule for this table: it gives" in written
 
 
 def test_a_run_whose_proposals_were_all_refused_is_mostly_unread(tmp_path: Path) -> None:

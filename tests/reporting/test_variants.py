@@ -11,7 +11,6 @@ from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.figures import (
     acceptance_figure,
-    error_figure,
     ess_figure,
     evidence_figure,
     size_figure,
@@ -74,15 +73,8 @@ def test_without_weights_there_is_no_ess(name: str) -> None:
     assert "ESS of these weights" not in reported(reader)
 
 
-@pytest.mark.parametrize("name", [name for name in UNWEIGHTED if VARIANTS[name].size > 1])
-def test_without_weights_the_headline_says_so(name: str) -> None:
-    reader = sampled_run(name)
-    assert "without weights" in headline(reader.refresh())
-    assert "The unweighted vote gets" in reported(reader)
-
-
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.is_filtered])
-def test_where_a_step_judges_its_acceptance_is_told(name: str) -> None:
+def test_where_a_step_judges_its_acceptance_is_shown(name: str) -> None:
     reader = sampled_run(name, "regression")
     judged = reader.refresh().view.decided_by_likelihood
     taken = sum(p.accepted for p in judged)
@@ -92,7 +84,7 @@ def test_where_a_step_judges_its_acceptance_is_told(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if not c.is_filtered])
-def test_where_nothing_is_judged_it_is_told(name: str) -> None:
+def test_where_nothing_is_judged_it_is_shown(name: str) -> None:
     reader = sampled_run(name)
     assert "No accept/reject step" in tiles(reader, None)["Rewritten"]
     assert "Every changed text is taken: there is no filter." in reported(reader)
@@ -113,7 +105,7 @@ def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str)
 
 
 @pytest.mark.parametrize("name", [n for n in VARIANTS if n not in TELESCOPING])
-def test_where_weights_are_made_anew_no_evidence_is_told(name: str) -> None:
+def test_where_weights_are_made_anew_no_evidence_is_shown(name: str) -> None:
     report = reported(sampled_run(name))
     assert "evidence" not in report.split("## Step by step")[1].split("\n## ")[0]
 
@@ -136,8 +128,8 @@ def test_an_ess_is_of_its_own_steps_particles() -> None:
     assert len(set(sizes.values())) > 1
     for step, size in sizes.items():
         assert f"of {size}:" in tiles(reader, step)["ESS"]
-    told = [row[2] for row in ess_figure(view, "light").rows if row[0] != "end"]
-    assert told == [str(size) for size in sizes.values()]
+    written = [row[2] for row in ess_figure(view, "light").rows if row[0] != "end"]
+    assert written == [str(size) for size in sizes.values()]
     threshold = ess_figure(view, "light").chart.data[0].y
     assert set(threshold) == {0.9 * size for size in sizes.values()}
 
@@ -162,7 +154,7 @@ def test_a_k_that_changes_breaks_no_figure(
     assert f"K = {sizes[0]} at first, {sizes[-1]} now" in reported(reader)
 
 
-def test_a_shrunk_k_is_told_with_its_step(tmp_path: Path) -> None:
+def test_a_shrunk_k_is_shown_with_its_step(tmp_path: Path) -> None:
     reader = sampled(tmp_path, SHRINKING, answer=agreeing)
     view = reader.refresh().view
     step = next(at.step for at in view.finished_steps if at.shrunk)
@@ -172,7 +164,7 @@ def test_a_shrunk_k_is_told_with_its_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["growing", "growing mh"])
-def test_a_grown_k_is_told_with_its_reason(name: str) -> None:
+def test_a_grown_k_is_shown_with_its_reason(name: str) -> None:
     reader = sampled_run(name, "regression")
     at = next(at for at in reader.refresh().view.finished_steps if at.joined)
     before = [s.hypothesis for slot, s in enumerate(at.population) if slot not in at.joined]
@@ -190,18 +182,18 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str)
     maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
     for step in range(view.total_steps):
         cards = [card for card in maker.at(step) if card.slot not in view.steps[step].joined]
-        told, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
-        assert told.startswith(f"At step {step}: ")
+        written, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
+        assert written.startswith(f"At step {step}: ")
         if config.largest_size == 1:
-            assert "one hypothesis, rewritten at each step" in told
+            assert "one hypothesis, rewritten at each step" in written
             continue
-        assert f"{n} different sentence{'s' if n > 1 else ''}" in told
+        assert f"{n} different sentence{'s' if n > 1 else ''}" in written
         assert tiles(reader, step)["Different sentences"].startswith(f"{n} of {len(cards)}:")
         assert tiles(reader, step)["Calls"].split(": ")[1] == "Whole run"
         if config.is_weighted:
             held = [sum(c.weight or 0 for c in cards if c.sentence == each.sentence) for each in cards]
-            assert f" holds {plain(percent(max(held)))} of the weight" in told
-            assert "; the heaviest" in told
+            assert f" holds {plain(percent(max(held)))} of the weight" in written
+            assert "; the heaviest" in written
     assert not headline(snapshot).startswith("At step")
 
 
@@ -247,13 +239,13 @@ def test_an_error_on_the_batch_leaves_out_the_other_rows() -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
     reader = sampled_run("vml5", task)
-    view, told = reader.refresh().view, result(reader.directory, reader.refresh().view)
+    view, written = reader.refresh().view, result(reader.directory, reader.refresh().view)
     five = ensemble(view, reader.dataset())
     assert five is not None
     good = (lambda s: 1 - s.error) if task == "classification" else (lambda s: s.error)
-    assert good(five.together) == pytest.approx(told["metric"]["test"])
-    assert good(five.oracle.test) == pytest.approx(told["oracle_best_test"])
-    assert good(five.best_on_train.test) == pytest.approx(told["best_on_train"])
+    assert good(five.together) == pytest.approx(written["metric"]["test"])
+    assert good(five.oracle.test) == pytest.approx(written["oracle_best_test"])
+    assert good(five.best_on_train.test) == pytest.approx(written["best_on_train"])
 
 
 def test_an_oracle_is_called_one() -> None:
@@ -262,13 +254,6 @@ def test_an_oracle_is_called_one() -> None:
     assert "| Best of five on train |" in report
     assert "nobody could have picked it" in report
     assert "| best on test: an oracle |" in report
-
-
-def test_a_figure_of_errors_has_a_line_a_step() -> None:
-    reader = sampled_run("vml", "regression")
-    errors = batch_errors(reader.refresh().view, VARIANTS["vml"], reader.dataset())
-    shown = error_figure(reader.refresh().view, "dark", errors.by_step, name=errors.name, top=errors.top)
-    assert len(shown.rows) == 5
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -7,7 +7,8 @@ from vpp.data.dataset import Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
-from vpp.drawing.matrix import inputs_line
+from vpp.drawing.dissent import finite_mean
+from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
@@ -63,7 +64,12 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
         doubtful = "I don’t know; about " if vote.agreement(scale) == 0 else ""
         mean = "the weighted mean" if is_weighted else "the mean"
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
-    behind = _behind(vote, vote.behind, _backers(vote), is_weighted)
+    backers = sum(prediction.value == vote.prediction for prediction in vote.said)
+    behind = (
+        f"{percent(vote.behind)} of the weight"
+        if is_weighted
+        else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
+    )
     if vote.agreement() == 0:
         return f"I don’t know: class {vote.prediction} leads, with only {behind} behind it."
     return f"{named}, with {behind} behind it."
@@ -129,19 +135,16 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
 
 
 def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | None) -> Iterator[Metric]:
-    low, high = (target_text(end, decimals) for end in vote.interval or (0.0, 0.0))
-    yield Metric(
-        name="Weighted mean" if is_weighted else "Mean",
-        value=target_text(float(vote.prediction or 0.0), decimals),
-        words=f"Of {_answers(len(vote.voices))}.",
-    )
+    mean, middle = mean_and_range(vote.prediction, vote.interval, decimals) or ("–", "–")
+    words = f"Of {_answers(len(vote.voices))}."
+    yield Metric(name="Weighted mean" if is_weighted else "Mean", value=mean, words=words)
     yield Metric(
         name="Spread",
         value=number(vote.doubt),
         scale=f"against {number(scale)}" if scale else "",
         words="Standard deviation of the answers, against that of the training targets.",
     )
-    yield Metric(name="Middle 90 %", value=f"{low} to {high}", words="Of the particles’ weight, without noise.")
+    yield Metric(name="Middle 90 %", value=middle, words="Of the particles’ weight, without noise.")
     yield Metric(name="Abstained", value=percent(vote.abstained), words="Weight without a readable answer.")
 
 
@@ -149,26 +152,10 @@ def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{in_words(n)} answers"
 
 
-def _backers(vote: Vote) -> int:
-    return sum(prediction.value == vote.prediction for prediction in vote.said)
-
-
-def _behind(vote: Vote, share: float, n: int, is_weighted: bool) -> str:
-    return (
-        f"{percent(share)} of the weight" if is_weighted else f"{in_words(n)} of {in_words(len(vote.said))} particles"
-    )
-
-
 def _unanimous(vote: Vote) -> str:
-    if len(vote.voices) == 1:
-        return f"Particle {vote.voices[0]} alone holds weight and answered, so nothing can differ."
-    if vote.abstained > 0:
-        n = sum(prediction.value is None for prediction in vote.said)
-        gave = f"{in_words(n)} of {in_words(len(vote.said))}, with {percent(vote.abstained)} of the weight, gave none"
-        return f"All that gave a readable answer agree; {gave}."
-    n_voices = len(vote.voices)
-    which = " that hold weight" if n_voices < len(vote.said) else ""
-    return f"{'Both' if n_voices == 2 else f'All {in_words(n_voices)}'} particles{which} agree."
+    n = len(vote.voices)
+    agree = f"All particles that hold weight and answered agree ({in_words(n)} of {in_words(len(vote.said))})"
+    return f"{agree}; {percent(vote.abstained)} of the weight gave no answer." if vote.abstained > 0 else f"{agree}."
 
 
 def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
@@ -199,9 +186,8 @@ def outside_html(fields: Sequence[Field], vote: Vote) -> str:
     if not notes:
         return ""
     more = f"And {counted(len(notes) - MOST_NOTES, 'other input')}." if len(notes) > MOST_NOTES else ""
-    told = " ".join([*notes[:MOST_NOTES], *([more] if more else [])])
-    why = "The sentences were never tested there."
-    return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(f"{told} {why}")}</p></div>'
+    words = " ".join(filter(None, [*notes[:MOST_NOTES], more, "The sentences were never tested there."]))
+    return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(words)}</p></div>'
 
 
 def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
@@ -271,10 +257,9 @@ def _mean_doubt(answers: Sequence[Vote]) -> Metric:
     """Mean over the rows that a particle with weight answered."""
     is_label = answers[0].is_label
     name = "Mean vote entropy" if is_label else "Mean spread"
-    finite = [vote.doubt for vote in answers if math.isfinite(vote.doubt)]
-    if not finite:
+    mean = finite_mean([vote.doubt for vote in answers])
+    if mean is None:
         return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
-    mean = math.fsum(finite) / len(finite)
     if is_label:
         return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
     return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
@@ -289,8 +274,8 @@ def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
     names = [name for name, _ in answers[0].row.inputs]
     lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in answers]
     more = counted(len(names) - MOST_INPUTS, "more input")
-    told = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
-    return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + told
+    rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
+    return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest
 
 
 def _inputs(vote: Vote) -> list[str]:
@@ -306,9 +291,8 @@ def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
         return "no readable answer", "–", "–"
     if not vote.voices:
         return "none with weight", "–", "–"
-    if vote.interval:
-        low, high = (target_text(end, decimals) for end in vote.interval)
-        return target_text(float(vote.prediction), decimals), number(vote.doubt), f"{low} to {high}"
+    if shown := mean_and_range(vote.prediction, vote.interval, decimals):
+        return shown[0], number(vote.doubt), shown[1]
     return str(vote.prediction), percent(vote.behind), fixed(vote.doubt)
 
 

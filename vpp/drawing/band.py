@@ -14,9 +14,9 @@ STRIDES = (1, 5, 10, 25, 50, 100, 250, 500)
 
 
 def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str:
-    """A bar a step: its height is ESS over K, or full where the method has no weights; `shown` is inked.
+    """Draw a bar per step: its height is ESS over K, or full if the method has no weights; `shown` is inked.
 
-    has_end: whether a last bar stands for what came after the steps; it is inked where `shown` is None.
+    has_end: whether a last bar stands for the end of the run; it is inked if `shown` is None.
     """
     bars = [_bar(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
     seen = {name: steps_numbered(view.total_steps, width, has_end=has_end) for name, width in WIDTHS.items()}
@@ -45,9 +45,9 @@ def _end_height(view: RunView) -> float:
 
 
 def steps_numbered(total: int, width: int, *, has_end: bool) -> frozenset[int]:
-    """The steps whose numbers have room in so many pixels: each, or each at a round distance, and the last.
+    """Return the steps whose numbers fit into `width` pixels: all, or every fifth, tenth ..., and the last.
 
-    Beside the word for the end there is room for the last number only where there is for each.
+    If only some fit, the word for the end takes the place of the last number.
     """
     digits, last = len(str(total - 1)), total - 1
     room = ceil(total * (7 * digits + 4) / width)  # in columns
@@ -66,7 +66,7 @@ def _label(view: RunView) -> str:
     resampled = ", ".join(map(str, view.resampled_at)) or "no step"
     if not view.ess_by_step:
         done = sum(at.step >= 0 for at in view.finished_steps)
-        return f"{done} of {view.total_steps} steps are whole{_size_changes(view)}"
+        return f"{done} of {view.total_steps} steps are complete{_size_changes(view)}"
     last = view.ess_by_step[-1]
     return f"Effective sample size by step, {last:.1f} at the last; resampled at {resampled}{_size_changes(view)}"
 

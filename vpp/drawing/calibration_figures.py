@@ -2,8 +2,7 @@
 
 import math
 
-import plotly.graph_objects as go
-
+from vpp.drawing.chart import Chart
 from vpp.drawing.figures import Figure
 from vpp.drawing.trust import order_verdict
 from vpp.inspection.reliability import SpreadReliability, VoteReliability
@@ -70,7 +69,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
 
 
 def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
-    """How often the vote is right, by the share that its winner has; the number beside a dot counts its rows."""
+    """Draw the accuracy of the vote by the winner's share; the number beside a dot counts its rows."""
     c, bins = INK[mode], result.bins
     chart = _chart(mode)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
@@ -170,15 +169,15 @@ def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:
     return f"Error by spread on {counted(n_shown, 'row')}: rank correlation {rho}{silent}{table}"
 
 
-def _chart(mode: Mode) -> go.Figure:
-    return go.Figure(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
+def _chart(mode: Mode) -> Chart:
+    return Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
 
 
-def _line(chart: go.Figure, x: list[float], y: list[float], *, color: str, dash: str) -> None:
+def _line(chart: Chart, x: list[float], y: list[float], *, color: str, dash: str) -> None:
     chart.add_scatter(x=x, y=y, mode="lines", line={"color": color, "width": 1, "dash": dash}, hoverinfo="skip")
 
 
-def _name_line(chart: go.Figure, name: str, at: tuple[float, float], *, mode: Mode, shift: int) -> None:
+def _name_line(chart: Chart, name: str, at: tuple[float, float], *, mode: Mode, shift: int) -> None:
     """Write a line's name, beginning at a point of it. shift: pixels upwards."""
     font = {"size": 12, "color": INK[mode]["ink-3"]}
     chart.add_annotation(x=at[0], y=at[1], text=name, showarrow=False, xanchor="left", yshift=shift, font=font)

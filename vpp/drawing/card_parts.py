@@ -71,7 +71,7 @@ class Badges:
     run: History
 
     def origin(self, step: int, slot: int) -> Marks:
-        """How the text came to be at `step`."""
+        """Badges on the origin of the text at `step`."""
         at = self.run.view.steps.get(step)
         if step == INITIAL_STEP:
             return (("", "first hypothesis"),)
@@ -116,14 +116,7 @@ class Badges:
         proposed = at.proposed.get(slot)
         if proposed is None:
             return (("same", "waiting for its proposal"),)
-        rejected = REJECTED_AFRESH if is_fresh(proposed) else "proposal rejected"
-        words = {
-            "likelihood": f"{'accepted' if proposed.accepted else rejected} at step {at.step}",
-            "taken": f"taken unseen at step {at.step}",
-            "unchanged": f"unchanged at step {at.step}",
-            "unparsable": f"proposal {_unused(proposed)} at step {at.step}",
-        }[proposed.why]
-        return ((proposal_mark(proposed), words), *(_afresh(proposed) if proposed.accepted else ()))
+        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {at.step}"),)
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
@@ -163,7 +156,7 @@ def _unused(proposed: Proposed) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well a text answered the rows that it was scored on."""
+    """Scores of a text on the rows that it answered."""
 
     run: History
 

@@ -79,11 +79,8 @@ class CardMaker:
         kept: Marks = (("", "taken over from the earlier run"),) if drawn.origin == "continued" else ()
         return Card(
             slot=drawn.particle,
-            weight=None,
             sentence=self._run.text(drawn.hypothesis),
-            parent=None,
             marks=(*joined, *kept, *bare),
-            hits=(),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
             folds=answer_fold(drawn),
         )
@@ -94,11 +91,8 @@ class CardMaker:
             slot=slot,
             weight=view.weights[slot],
             sentence=self._run.text(view.population[slot].hypothesis),
-            parent=None,
             marks=self._badges.origin(view.step, slot),
-            hits=(),
             rail=("its scores are lost",),
-            folds=(),
             alike=0 if self._config.is_weighted else len(view.population),
         )
 
@@ -122,7 +116,6 @@ class CardMaker:
             marks=(*_came(since, last.step), *self._badges.origin(last.step, slot), *same),
             hits=hits,
             rail=rail,
-            folds=(),
             alike=0 if self._config.is_weighted else len(last.population),
             moved=_moved(since, self._view.weights, slot),
         )

@@ -1,9 +1,7 @@
-"""A Plotly figure as plain JSON, without Plotly's slow check of each property, and table rows made at first access."""
+"""A Plotly figure as plain JSON, without Plotly's slow check of each property."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -74,32 +72,3 @@ def _bytes(z: NDArray[np.float32]) -> dict[str, str]:
     """Array in Plotly's binary form: a fifth of the bytes of a list, and much faster to write."""
     data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
     return {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
-
-
-T = TypeVar("T")
-Cells = tuple[str, ...]
-
-
-class Rows(Sequence[Cells], Generic[T]):
-    """Table rows whose number is known at the start; their cells are made at the first access to any of them."""
-
-    def __init__(self, records: Sequence[T], cells: Callable[[T], Cells]) -> None:
-        """records: one per row. cells: makes the cells of a record."""
-        self._records = records
-        self._cells = cells
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @overload
-    def __getitem__(self, at: int) -> Cells: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Cells, ...]: ...
-
-    def __getitem__(self, at: int | slice) -> Cells | tuple[Cells, ...]:
-        return self._made[at]
-
-    @cached_property
-    def _made(self) -> tuple[Cells, ...]:
-        return tuple(map(self._cells, self._records))

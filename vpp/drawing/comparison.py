@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from vpp.inspection.baselines import Baselines, SimpleModel
+from vpp.inspection.baselines import Baselines, Name, SimpleModel
 from vpp.inspection.comparison import (
     Candidate,
     Comparison,
@@ -14,6 +14,7 @@ from vpp.inspection.comparison import (
     against,
     standing_of,
 )
+from vpp.inspection.scores import Score
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, sizes_text, steps_text
@@ -22,6 +23,7 @@ from vpp.wording.options import changed_words
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
 from vpp.wording.words import (
     NBSP,
+    capitalised,
     counted,
     fixed,
     in_words,
@@ -35,6 +37,7 @@ from vpp.wording.words import (
 CODES = ascii_uppercase
 """Letters of runs, by place; as many runs can be compared."""
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "always accept", "vml": "VML", "vml5": "5 × VML"}
+MODEL_NAMES: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "tree of depth 2"}
 SIGN_TEST = (
     "Sign test: among the rows on which the two do not do equally well, how often an even coin would split them at "
     "least as unevenly. It speaks of these test rows alone: another seed is another draw, and among many comparisons a "
@@ -70,7 +73,7 @@ def model_name(model: SimpleModel) -> str:
     if model.name == "constant":
         answer = model.answers[0]
         return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
-    return "Linear model" if model.name == "linear" else "Tree of depth 2"
+    return capitalised(MODEL_NAMES[model.name])
 
 
 def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
@@ -105,33 +108,27 @@ def _reached(who: str, own: Standing) -> str:
 
 
 def _briefly(who: str, own: Standing) -> str:
-    shown = integer(own.score.n_correct) if own.score.n_correct is not None else score_text(own.score)
-    return f"{who}, which it is set against, {shown}"
+    return f"{who}, which it is set against, {_count(own.score)}"
+
+
+def _count(score: Score) -> str:
+    return integer(score.n_correct) if score.n_correct is not None else score_text(score)
 
 
 def _beside_simple(simple: Baselines | None) -> str:
     if simple is None:
         return ""
     best = simple.best
-    name = {"constant": "always the same answer", "linear": "the linear model", "tree": "the tree"}[best.name]
-    shown = integer(best.score.n_correct) if best.score.n_correct is not None else score_text(best.score)
-    return f"; the best simple baseline, {name}, {shown}"
+    return f"; the best simple baseline, {MODEL_NAMES[best.name]}, {_count(best.score)}"
 
 
 def difference_sentence(who: str, difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
-    """`B does better on 5 rows, worse on 2 (of 60): an even coin splits seven so unevenly with probability 0.45, no
-
-    more than chance on these rows.`
-    """
-    n = difference.better + difference.worse
-    if n == 0:
+    """`B does better on 5 rows, worse on 2 (of 60): sign test p = 0.45, not significant on these rows.`"""
+    if difference.better + difference.worse == 0:
         return f"On none of the {counted(difference.n, 'row')} does one do better than the other."
-    rows = counted(difference.better, "row")
-    return (
-        f"{who} does better on {rows}, worse on {integer(difference.worse)} (of {integer(difference.n)}): an even coin "
-        f"splits {in_words(n)} at least so unevenly with probability {p_text(difference.p)}: "
-        f"{chance_verdict(difference.p, at=at)}."
-    )
+    counts = f"better on {counted(difference.better, 'row')}, worse on {integer(difference.worse)}"
+    test = f"sign test p = {p_text(difference.p)}, {chance_verdict(difference.p, at=at)}"
+    return f"{who} does {counts} (of {integer(difference.n)}): {test}."
 
 
 def p_text(p: float) -> str:
@@ -139,11 +136,6 @@ def p_text(p: float) -> str:
     if p < 0.001:
         return "under 0.001"
     return fixed(p, 3 if p < 0.1 else 2)
-
-
-def metric_text(own: Standing) -> str:
-    """`96.7 %`, or the mean squared error."""
-    return score_text(own.score)
 
 
 def range_text(own: Standing) -> str:
@@ -241,7 +233,7 @@ def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     kind = "" if line.code else ' class="simple"'
     return (
         f'<tr{kind}><th scope="row">{named(line.code, line.name, line.about)}</th>'
-        f'<td class="r"><b>{text(metric_text(line.standing))}</b>{_beside(line.standing)}</td>'
+        f'<td class="r"><b>{text(score_text(line.standing.score))}</b>{_beside(line.standing)}</td>'
         f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
     )
 
@@ -280,22 +272,15 @@ def left_out_text(simple: Baselines) -> str:
 
 def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
     """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    head = (
-        "run",
-        "its own test rows",
-        "95 % interval, or ± standard error",
-        "always one answer",
-        "linear model",
-        "tree",
-    )
+    head = ("run", "its own test rows", "95 % interval, or ± standard error", *MODEL_NAMES.values())
     rows = []
     for place in comparison.elsewhere:
         run, own = comparison.runs[place], comparison.standings[place]
         if own is None:
             continue
         scores = {model.name: score_text(model.score) for model in simple(run).models}
-        cells = (range_text(own), *(scores.get(name, "–") for name in ("constant", "linear", "tree")))
-        metric = metric_text(own) if own.score.n_correct is not None else f"MSE {metric_text(own)}"
+        cells = (range_text(own), *(scores.get(name, "–") for name in MODEL_NAMES))
+        metric = f"{'MSE ' if own.score.n_correct is None else ''}{score_text(own.score)}"
         rows.append(
             f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
             f'<td class="r"><b>{text(metric)}</b>{_beside(own)}</td>{"".join(_right(cell) for cell in cells)}</tr>'

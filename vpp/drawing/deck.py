@@ -7,7 +7,7 @@ from functools import lru_cache
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, text
 from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
-from vpp.wording.words import short_weight
+from vpp.wording.words import percent, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]
@@ -36,19 +36,19 @@ class Card:
     """One particle at one step."""
 
     slot: int
-    weight: float | None
-    """None before the first weights; 1/K if all count alike."""
     sentence: str
     """Hypothesis without the seed sentence, which all share."""
-    parent: str | None
+    weight: float | None = None
+    """None before the first weights; 1/K if all count alike."""
+    parent: str | None = None
     """Sentence it was rewritten from, if any."""
-    marks: Marks
-    """What happened to it."""
-    hits: Hits
+    marks: Marks = ()
+    """Badges on its origin and its fate."""
+    hits: Hits = ()
     """Batch rows; empty for regression."""
-    rail: tuple[str, ...]
+    rail: tuple[str, ...] = ()
     """Short facts at the right."""
-    folds: tuple[Fold, ...]
+    folds: tuple[Fold, ...] = ()
     alike: int = 0
     """Number of particles, K, if all count alike; 0 if they have weights."""
     moved: Marks = ()
@@ -79,12 +79,14 @@ def card_html(card: Card) -> str:
     weight = card.weight or 0.0
     faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
     shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
+    marks, folds = "".join(badge(*mark) for mark in card.marks), "".join(map(_fold, card.folds))
+    sentence, before = reworded(card.parent, card.sentence)
     label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
         f'<div class="slot"><span class="wt num">{text(shown)}</span><span class="k">particle {card.slot}</span>'
         f"{_moved(card)}</div>"
-        f"<div>{_sentence(card)}{_foot(card)}</div>"
+        f'<div>{sentence}<div class="foot">{marks}{before}{folds}</div></div>'
         f'<div class="rail">{_rail(card)}</div></article>'
     )
 
@@ -95,25 +97,15 @@ def _moved(card: Card) -> str:
     return f'<span class="moved">{changes}</span>' if changes else ""
 
 
-def _sentence(card: Card) -> str:
-    if card.parent is None or is_rewritten(card.parent, card.sentence):
-        return f'<p class="hyp">{text(card.sentence)}</p>'
-    return f'<p class="hyp">{diff_html(card.parent, card.sentence)}</p>'
-
-
-def _foot(card: Card) -> str:
-    marks = "".join(badge(mark, words) for mark, words in card.marks)
-    return f'<div class="foot">{marks}{_parent(card)}{"".join(map(_fold, card.folds))}</div>'
-
-
-def _parent(card: Card) -> str:
-    """The text before, if too few words were kept for a word-by-word diff."""
-    if card.parent is None or not is_rewritten(card.parent, card.sentence):
-        return ""
-    kept = badge("", f"{100 * kept_share(card.parent, card.sentence):.0f} % of the words kept")
-    return f'{kept}<details class="par" data-fold="parent"><summary>what it said before</summary>' + (
-        f'<p class="hyp">{text(card.parent)}</p></details>'
-    )
+def reworded(before: str | None, sentence: str) -> tuple[str, str]:
+    """Return a hypothesis with its changes marked; and a fold with the one before, if little of it is left."""
+    if not before:
+        return f'<p class="hyp">{text(sentence)}</p>', ""
+    if not is_rewritten(before, sentence):
+        return f'<p class="hyp">{diff_html(before, sentence)}</p>', ""
+    kept = badge("", f"{percent(kept_share(before, sentence))} of the words kept")
+    fold = f'<summary>what it said before</summary><p class="hyp">{text(before)}</p>'
+    return f'<p class="hyp">{text(sentence)}</p>', f'{kept}<details class="par" data-fold="parent">{fold}</details>'
 
 
 def _fold(fold: Fold) -> str:

@@ -171,7 +171,7 @@ def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, re
 
 
 def _condition(each: Compared, reference: int) -> str:
-    base, missing = each.values[reference], "not used" if each.kind == "options" else "not told"
+    base, missing = each.values[reference], "not used" if each.kind == "options" else "not known"
     shown = [(text(value) or "–" if value is not None else missing, value == base) for value in each.values]
     cells = "".join(f"<td>{words if is_same else f'<b>{words}</b>'}</td>" for words, is_same in shown)
     return f'<tr><th scope="row">{text(condition_name(each))}</th>{cells}</tr>'

@@ -104,7 +104,10 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
     right = sum(not point.is_wrong for point in rows)
     return [
         Metric(
-            name="Uncertain points", value=integer(uncertain), scale=f"of {integer(n)}", words=_uncertain(uncertain, n)
+            name="Uncertain points",
+            value=integer(uncertain),
+            scale=f"of {integer(n)}",
+            words=f"{percent(uncertain / n)} of the rows have a dissenting voice, however light.",
         ),
         Metric(
             name="Weakly backed",
@@ -147,19 +150,16 @@ def _within(figure: Estimate, *, points: bool = False) -> str:
     return f", ± {f'{fixed(100 * error, 1)} points' if points else number(error, 2)} (one standard error)"
 
 
-def _uncertain(uncertain: int, n: int) -> str:
-    if not uncertain:
-        return "All voices agree on every row."
-    if uncertain == n:
-        return "Every row has a dissenting voice."
-    return f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
+def finite_mean(doubts: Sequence[float]) -> float | None:
+    """Mean of the finite values; None if there are none. Doubt is infinite where no particle with weight answered."""
+    finite = [doubt for doubt in doubts if math.isfinite(doubt)]
+    return math.fsum(finite) / len(finite) if finite else None
 
 
 def _entropy(rows: Sequence[Point]) -> Metric:
-    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
-    if not finite:
+    mean = finite_mean([point.doubt for point in rows])
+    if mean is None:
         return Metric(name="Mean vote entropy", value="–", words=NOBODY)
-    mean = math.fsum(finite) / len(finite)
     return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
 
 
@@ -176,8 +176,7 @@ def number_strip(
 
     tau: noise variance, if it decides weights.
     """
-    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
-    spread = math.fsum(finite) / len(finite) if finite else None
+    spread = finite_mean([point.doubt for point in rows])
     truths = [float(point.row.target or 0.0) for point in rows]
     return [
         Metric(

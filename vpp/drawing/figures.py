@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from vpp.drawing.chart import Cells, Chart, Rows
+from vpp.drawing.chart import Chart
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView
@@ -18,7 +17,7 @@ from vpp.wording.words import fixed, number, weight_text
 
 HEIGHT = 240
 DECIMALS = 4
-"""Of weights that are drawn."""
+"""Decimals of the weights in a chart."""
 MOST_NAMED = 6
 MOST_MARKED = 60
 """Longer curves have no markers, which would cover the line."""
@@ -40,46 +39,52 @@ LABEL = 0.09
 class Figure:
     """A chart, what it shows in words, and its numbers as a table."""
 
-    chart: go.Figure
+    chart: Chart
     alt: str
-    head: Cells
-    rows: Sequence[Cells]
-    """As wide as the head."""
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """Each as long as the head."""
 
 
 def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
     """Empty chart: steps from left to right, 0 to `top` upwards."""
     chart = Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
     last = max(1, view.total_steps - 1)
-    every = max(1, round(last / 4))
-    steps = [step for step in range(0, last, every) if last - step > every / 2]
     # Room for a line of ticks and short names is there: with `automargin` Plotly lays a chart out twice.
-    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=[*steps, last], automargin=False)
+    chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=step_ticks(last), automargin=False)
     are_wide = _are_wide(f"{tick:g}" for tick in ticks)
     chart.update_yaxes(range=[-0.02 * top, 1.22 * top], tickvals=ticks, automargin=are_wide)
     return chart
 
 
+def step_ticks(last: int) -> list[int]:
+    """Return about five steps to be numbered, the first and the last among them."""
+    every = max(1, round(last / 4))
+    return [*(step for step in range(0, last, every) if last - step > every / 2), last]
+
+
 def _are_wide(names: Iterable[str]) -> bool:
-    """Whether an axis needs more room for the names of its ticks than a margin has."""
+    """Return whether the names of the ticks need more room than the margin has."""
     return any(len(name) > SHORT for name in names)
 
 
-def _line(colour: str, view: RunView) -> dict[str, Any]:
-    """A point a step, joined; of many steps the line alone: their points would touch, and each costs a browser time."""
-    return {
-        "mode": _joined(view),
-        "line": {"color": colour, "width": 1.8},
-        "marker": {"size": 6, "color": colour},
-    }
-
-
-def _joined(view: RunView) -> str:
-    return "lines+markers" if view.total_steps <= MOST_MARKED else "lines"
+def _add_line(
+    chart: Chart, view: RunView, points: Sequence[tuple[float, float]], colour: str, hover: str, **more: Any
+) -> None:
+    """Add a curve of (step, value); long curves have no markers, which would touch and slow the browser down."""
+    chart.add_scatter(
+        x=[step for step, _ in points],
+        y=[value for _, value in points],
+        mode="lines+markers" if view.total_steps <= MOST_MARKED else "lines",
+        line={"color": colour, "width": 1.8, **more.pop("line", {})},
+        marker={"size": 6, "color": colour},
+        hovertemplate=f"{hover}<extra></extra>",
+        **more,
+    )
 
 
 def ess_figure(view: RunView, mode: Mode) -> Figure:
-    """ESS a step, with the resampling threshold and a ring where the population was resampled."""
+    """Draw ESS by step, with the resampling threshold and a ring at each resampling."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = [v.step for v in weighed]
@@ -94,12 +99,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
         marker={"symbol": "circle-open-dot", "size": 15, "color": c["gone"], "line": {"width": 1.5}},
         hovertemplate="resampled at step %{x}<extra></extra>",
     )
-    chart.add_scatter(
-        x=steps,
-        y=ess,
-        **_line(c["ink"], view),
-        hovertemplate="step %{x}: ESS %{y:.2f}<extra></extra>",
-    )
+    _add_line(chart, view, list(zip(steps, ess, strict=True)), c["ink"], "step %{x}: ESS %{y:.2f}")
     if rings:
         # Above the highest line, where nothing crosses it, however close the rings are.
         chart.add_annotation(
@@ -134,7 +134,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def end_ess(view: RunView) -> float | None:
-    """ESS of the weights that predictions use, where they are others than the last step made; None before the end."""
+    """ESS of the weights that predictions use, if they differ from those of the last step; None before the end."""
     made = view.ess_by_step
     if not (view.has_ended and made and view.weights):
         return None
@@ -143,7 +143,7 @@ def end_ess(view: RunView) -> float | None:
 
 
 def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
-    """A point of its own after the last step, joined to no other: no step made it."""
+    """Add a separate point after the last step."""
     c, at = INK[mode], _end_place(view)
     chart.add_scatter(
         x=[at],
@@ -158,7 +158,7 @@ def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
 
 
 def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
-    """Its height, in bold at its right."""
+    """Write the height of a point in bold at its right."""
     chart.add_annotation(
         x=x,
         y=y,
@@ -173,7 +173,7 @@ def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
 
 
 def _end_place(view: RunView) -> float:
-    """Place of the end on the axis of steps, far enough from the last step for both names."""
+    """Return the place of the end on the axis of steps, far enough from the last step for both names."""
     return max(1, view.total_steps - 1) * (1 + NEAR) + 0.6
 
 
@@ -187,7 +187,7 @@ def _largest(weighed: Sequence[StepView], view: RunView) -> int:
 
 
 def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
-    """The ESS below which a step resamples: a line, with steps where K changed."""
+    """Add a line at the ESS below which a step resamples; it has a step where K changed."""
     c, share = INK[mode], float(view.started.config.get("ess_threshold", 0.5)) if view.started else 0.5
     ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
     whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
@@ -218,7 +218,7 @@ def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -
 
 
 def weights_figure(view: RunView, mode: Mode) -> Figure:
-    """The weight of each slot at each step, as ink."""
+    """Draw the weight of each slot at each step: darker = heavier."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
@@ -249,21 +249,17 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         if last
         else "Weight of each particle by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
-        rows=Rows(
-            [(v.step, v.reweighted.weights) for v in weighed if v.reweighted],
-            lambda at: (str(at[0]), *_padded(at[1], k)),
-        ),
+        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
     )
 
 
 def _padded(weights: Sequence[float], k: int) -> tuple[str, ...]:
-    """A cell a slot; empty where the step had fewer."""
+    """Return a cell per slot; cells beyond the step's K are empty."""
     return (*map(weight_text, weights), *[""] * (k - len(weights)))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:
-    """The log evidence of the tempered likelihood so far, a step each; nominal."""
-    c = INK[mode]
+    """Draw the nominal log evidence of the tempered likelihood by step."""
     made = [v.reweighted for v in view.steps.values() if v.reweighted]
     points = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
     finite = [value for _, value, _ in points if math.isfinite(value)]
@@ -271,13 +267,9 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     room = (high - low) * 0.2 or 1.0
     chart = _chart(view, mode, top=1, ticks=[])
     chart.update_yaxes(range=[low - room / 2, high + room], tickvals=None, nticks=4, automargin=True)
-    chart.add_scatter(
-        x=[step for step, _, _ in points],
-        y=[value for _, value, _ in points],
-        customdata=[[exponent] for _, _, exponent in points],
-        **_line(c["ink"], view),
-        hovertemplate="step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}<extra></extra>",
-    )
+    curve = [(step, value) for step, value, _ in points]
+    hover, exponents = "step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}", [[each] for _, _, each in points]
+    _add_line(chart, view, curve, INK[mode]["ink"], hover, customdata=exponents)
     now = f"{fixed(points[-1][1])} at φ = {points[-1][2]:.3g}" if points else "no step yet"
     return Figure(
         chart=chart,
@@ -288,48 +280,38 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def size_figure(view: RunView, mode: Mode) -> Figure:
-    """K after each step, where it may change."""
-    c, whole = INK[mode], [v for v in view.finished_steps if v.step >= 0]
-    sizes = [len(v.population) for v in whole]
+    """Draw K by step."""
+    done = [v for v in view.finished_steps if v.step >= 0]
+    sizes = [len(v.population) for v in done]
     top = max((*view.size_by_step, int(view.started.config.get("particles_max", 1)) if view.started else 1))
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
-    chart.add_scatter(
-        x=[v.step for v in whole],
-        y=sizes,
-        mode=_joined(view),
-        line={"color": c["ink"], "width": 1.8, "shape": "hv"},
-        marker={"size": 6, "color": c["ink"]},
-        hovertemplate="after step %{x}: %{y} particles<extra></extra>",
-    )
-    now = f"{sizes[-1]} after step {whole[-1].step}, {max(sizes)} at most" if whole else "no step yet"
+    curve = [(v.step, len(v.population)) for v in done]
+    _add_line(chart, view, curve, INK[mode]["ink"], "after step %{x}: %{y} particles", line={"shape": "hv"})
+    now = f"{sizes[-1]} after step {done[-1].step}, {max(sizes)} at most" if done else "no step yet"
     return Figure(
         chart=chart,
         alt=f"Number of particles by step: {now}",
         head=("step", "particles", "what happened"),
-        rows=tuple((str(v.step), str(n), _resized(v)) for v, n in zip(whole, sizes, strict=True)),
+        rows=tuple((str(v.step), str(n), resized_words(v)) for v, n in zip(done, sizes, strict=True)),
     )
 
 
-def _resized(at: StepView) -> str:
+def resized_words(at: StepView) -> str:
+    """Words on how a step changed K; empty if it did not."""
     if at.joined:
         return f"{len(at.joined)} joined: {why_grew(at)}"
     return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
-    """The accepted share of the proposals that were judged, a step each."""
-    c = INK[mode]
+    """Draw the accepted share of the judged proposals by step."""
     counted = [(v.step, *v.once("judged", partial(_judged, v))) for v in view.steps.values()]
     judged = [(step, taken, n) for step, taken, n in counted if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
     chart.update_yaxes(tickformat=".0%")
-    chart.add_scatter(
-        x=[step for step, _, _ in judged],
-        y=[taken / n for _, taken, n in judged],
-        customdata=[[taken, n] for _, taken, n in judged],
-        **_line(c["accept"], view),
-        hovertemplate="step %{x}: %{customdata[0]} of %{customdata[1]} accepted<extra></extra>",
-    )
+    curve = [(step, taken / n) for step, taken, n in judged]
+    hover, counts = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
+    _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=counts)
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
     return Figure(
         chart=chart,
@@ -340,24 +322,18 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def _judged(at: StepView) -> tuple[int, int]:
-    """How many of the step's proposals were accepted, and judged."""
+    """Return the numbers of accepted and of judged proposals of a step."""
     judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
     return sum(judged), len(judged)
 
 
 def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, name: str, top: float) -> Figure:
-    """The particles' mean error on each step's batch."""
-    c = INK[mode]
+    """Draw the particles' mean error on each step's batch."""
     steps = sorted(batch_error)
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     are_wide = name != "wrong" and _are_wide(f"{tick:.3g}" for tick in (top / 2, top))
     chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g", automargin=are_wide)
-    chart.add_scatter(
-        x=steps,
-        y=[batch_error[s] for s in steps],
-        **_line(c["ink"], view),
-        hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
-    )
+    _add_line(chart, view, sorted(batch_error.items()), INK[mode]["ink"], "step %{x}: %{y:.3g}")
     now = f"{number(batch_error[steps[-1]], 3)} at step {steps[-1]}" if steps else "no step yet"
     return Figure(
         chart=chart,

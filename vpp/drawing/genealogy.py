@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vpp.drawing.card_parts import AFRESH
-from vpp.drawing.deck import without_seed
+from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
 from vpp.inspection.origins import Origin, origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
-from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
-from vpp.wording.words import capitalised, counted, in_words, listed, percent, weight_text
+from vpp.wording.words import capitalised, counted, listed, particles, weight_text
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
@@ -28,24 +27,35 @@ AFRESH_TAKEN = f"{AFRESH}, accepted"
 FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next", "dropped": "dropped next: all agreed"}
 MOST_LETTERS = 600_000
 """Characters of all texts together in a drawing."""
-MOST_LEADERS = 3
 
 
 # Words
 
 
 def genealogy_sentence(family: Genealogy) -> str:
-    """`Two of the ten first hypotheses have living descendants. Nine particles descend from first hypothesis 7.`"""
-    founders = family.founders
+    """`3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hypothesis 0.`"""
     if len(family.generations) == 1:
-        return f"{capitalised(_many(len(family.last), 'first hypothesis', 'first hypotheses'))}; no step is whole yet."
+        return f"{counted(len(family.last), 'first hypothesis', 'first hypotheses')}; no step is complete yet."
+    founders = family.founders
     if len(founders) == 1 and len(family.last) == 1:
-        return _one_line(family)
+        line = family.line(Place(family.last_step, 0))
+        changes = sum(node.happened in CHANGING for node in line[1:])
+        return f"One particle, one line: its text changed at {changes} of {counted(len(line) - 1, 'step')}."
     first = [each for each in founders if each.place.step == INITIAL_STEP]
-    joined = founders[len(first) :]
-    parts = [_surviving(first, "first hypothesis", "first hypotheses")]
-    parts += [_surviving(joined, "newcomer", "newcomers")] if joined else []
-    return " ".join([*parts, _families([each for each in founders if each.descendants], family)]).rstrip()
+    living = [_living(first, "first hypothesis", "first hypotheses")]
+    if joined := founders[len(first) :]:
+        living.append(_living(joined, "newcomer", "newcomers"))
+    most = max(len(each.descendants) for each in founders)
+    if most == 1:
+        return f"{'; '.join(living)}."
+    leaders = [founder_name(each.place) for each in founders if len(each.descendants) == most]
+    of = leaders[0] if len(leaders) == 1 else f"each of {len(leaders)} founders"
+    return f"{'; '.join(living)}; the largest family is {most} particles of {of}."
+
+
+def _living(founders: Sequence[Founder], one: str, many: str) -> str:
+    n, alive = len(founders), sum(bool(each.descendants) for each in founders)
+    return f"{alive} of {counted(n, one, many)} {'has' if alive == 1 else 'have'} living descendants"
 
 
 def genealogy_alt(family: Genealogy) -> str:
@@ -79,46 +89,6 @@ def step_name(step: int) -> str:
     return "the first hypothesis" if step == INITIAL_STEP else f"step {step}"
 
 
-def _one_line(family: Genealogy) -> str:
-    line = family.line(Place(family.last_step, 0))
-    changes = sum(node.happened in CHANGING for node in line[1:])
-    return (
-        f"There is one particle, so there is one line and nothing to choose between: "
-        f"its text changed at {in_words(changes)} of {_many(len(line) - 1, 'step', 'steps')}."
-    )
-
-
-def _surviving(founders: Sequence[Founder], one: str, many: str) -> str:
-    n, alive = len(founders), sum(bool(each.descendants) for each in founders)
-    if n == 1:
-        return f"The one {one} has {'' if alive else 'no '}living descendants."
-    if alive == n:
-        return f"{'Both' if n == 2 else f'All {in_words(n)}'} {many} have living descendants."
-    some = capitalised(in_words(alive)) if alive else "None"
-    return f"{some} of the {in_words(n)} {many} {'has' if alive == 1 else 'have'} living descendants."
-
-
-def _families(families: Sequence[Founder], family: Genealogy) -> str:
-    """Sentence on the largest families, or on why each line has one descendant."""
-    most = max(len(each.descendants) for each in families)
-    leaders = [founder_name(each.place) for each in families if len(each.descendants) == most]
-    if most == 1:
-        return (
-            "" if family.resampled_at or family.shrank_at else "Nothing was resampled, so each line goes its own way."
-        )
-    if len(families) == 1:
-        return f"All {in_words(most)} particles descend from {leaders[0]}."
-    if len(leaders) == 1:
-        return f"{capitalised(in_words(most))} particles descend from {leaders[0]}."
-    if len(leaders) <= MOST_LEADERS:
-        return f"{capitalised(in_words(most))} particles each descend from {listed(leaders)}."
-    return f"The largest families are of {in_words(most)} particles each."
-
-
-def _many(n: int, one: str, many: str) -> str:
-    return f"{in_words(n)} {one if n == 1 else many}"
-
-
 def _steps(steps: Sequence[int]) -> str:
     return f"step{'' if len(steps) == 1 else 's'} {listed(steps)}"
 
@@ -136,7 +106,7 @@ def founders_table(family: Genealogy, *, seed_text: str, is_weighted: bool) -> s
 
 def _founder_row(founder: Founder, seed_text: str, *, is_weighted: bool) -> tuple[str, ...]:
     slots = founder.descendants
-    who = f"{len(slots)}: particle{'' if len(slots) == 1 else 's'} {listed(slots)}" if slots else "none"
+    who = f"{len(slots)}: {particles(slots)}" if slots else "none"
     weight = (weight_text(founder.weight),) if is_weighted else ()
     return (capitalised(founder_name(founder.place)), who, *weight, without_seed(founder.text, seed_text))
 
@@ -232,7 +202,7 @@ def ancestry_html(
         (
             group(f"Particle {place.slot} after {_when(place.step)}, and which step brought in each sentence"),
             _origins(origins(line, seed_text=seed_text)),
-            group(f"Its ancestors, from {_head(family, place)} on"),
+            group(f"Its ancestors, from {founder_name(family.at(place).founder)} on"),
             caption(f"Oldest first · {changed}{marked}"),
             f'<ol class="way">{"".join(entries)}</ol>',
         )
@@ -247,17 +217,12 @@ def outcome_sentence(family: Genealogy, place: Place) -> str:
     if not slots:
         ended = family.ended_at(place)
         return f"No particle of step {family.last_step} descends from it: its line ended at step {ended}."
-    if len(slots) == 1:
-        return f"Particle {slots[0]} of step {family.last_step} descends from it."
-    return f"{capitalised(in_words(len(slots)))} particles of step {family.last_step} descend from it: {listed(slots)}."
+    descend = "descends" if len(slots) == 1 else "descend"
+    return f"{capitalised(particles(slots))} of step {family.last_step} {descend} from it."
 
 
 def _when(step: int) -> str:
     return "the first draw" if step == INITIAL_STEP else f"step {step}"
-
-
-def _head(family: Genealogy, place: Place) -> str:
-    return founder_name(family.at(place).founder)
 
 
 def _origins(sentences: Sequence[Origin]) -> str:
@@ -300,29 +265,21 @@ def _skipped(n: int, until: int) -> str:
 
 def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str:
     weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
-    is_clean = not (before and says) or each.is_afresh or is_rewritten(before, says)
-    shown = text(says or each.text) if is_clean else diff_html(before, says)
-    marks = "".join(badge(mark, words) for mark, words in _marks(each, before, says))
-    fold = _before(before) if before and is_clean else ""
+    sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
+    marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
     return (
         f'<li><div class="when"><b>{text(_step(each.step))}</b>{weight}</div>'
-        f'<div><p class="hyp">{shown}</p><div class="foot">{marks}{fold}</div></div></li>'
+        f'<div>{sentence}<div class="foot">{marks}{fold}</div></div></li>'
     )
 
 
-def _marks(each: Ancestor, before: str, says: str) -> Iterator[tuple[Mark, str]]:
+def _marks(each: Ancestor, says: str) -> Iterator[tuple[Mark, str]]:
     if each.copied_from is not None:
         yield "", f"copied from particle {each.copied_from}"
     if not says:
         yield "", "the seed sentence alone"
     if each.step != INITIAL_STEP:
         yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
-    if before and says and not each.is_afresh and is_rewritten(before, says):
-        yield "", f"{percent(kept_share(before, says))} of the words kept"
-
-
-def _before(sentence: str) -> str:
-    return f'<details class="par"><summary>what it said before</summary><p class="hyp">{text(sentence)}</p></details>'
 
 
 def _still(stretch: Sequence[Ancestor]) -> str:

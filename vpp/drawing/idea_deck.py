@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vpp.drawing.deck import without_seed
+from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
 from vpp.wording.markup import copy_button, text
@@ -19,7 +19,6 @@ from vpp.wording.words import (
     weight_text,
 )
 
-FAINT_BELOW = 0.02
 Shown = Literal["heaviest", "shortest"]
 """Wording that represents an idea."""
 
@@ -110,7 +109,7 @@ def _right(score: Score, row: str, name: str) -> str:
 def compared_words(ideas: Ideas) -> str:
     """Caption on the rows by which ideas were distinguished."""
     if ideas.by == "text":
-        return "told apart by their words alone: they have not all answered the same rows yet"
+        return "compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
         return f"compared on the {rows} that all have answered since step {max(ideas.step, 0)}"

@@ -39,7 +39,8 @@ SHOWN_ROWS = 3
 """Rows shown with an entry; a page folds the others away."""
 MOST_ROWS = 40
 """Rows listed in all."""
-MOST_OCCASIONS = 40
+MOST_STEPS = 20
+"""Steps named of one entry."""
 MOST_INPUTS = 4
 LONGEST_ANSWER = 400
 """Characters of an unreadable answer shown outside a fold."""
@@ -93,7 +94,7 @@ class Finding:
     quote: str
     """The hypothesis with its seed sentence, or the unreadable answer."""
     history: tuple[str, ...]
-    """`last at step 3, particle 1`, and how often it was proposed and rejected in the whole run."""
+    """`last at step 3, particle 1`, how often it was proposed and rejected in the whole run, and at which steps."""
     notes: tuple[str, ...]
     """Sentences on who holds the text, or gives its answers, all the same."""
     verdict: str
@@ -129,12 +130,19 @@ def _history(entry: RuledOut) -> Iterator[str]:
             MARKS[entry.reason][1]: entry.times,
         }
         yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
+    if len(entry.steps) > 1:
+        named = [_step(step) for step in entry.steps[:MOST_STEPS]]
+        left = len(entry.steps) - len(named)
+        yield f"in all at {listed([*named, f'{left} more'] if left else named)}"
 
 
 def _at(occasion: Occasion) -> str:
     """`step 3, particle 1`."""
-    step = f"step {occasion.step}" if occasion.step >= 0 else "the first draw"
-    return f"{step}, {particles(occasion.particles)}"
+    return f"{_step(occasion.step)}, {particles(occasion.particles)}"
+
+
+def _step(step: int) -> str:
+    return f"step {step}" if step >= 0 else "the first draw"
 
 
 def _times(n: int) -> str:
@@ -232,9 +240,9 @@ def _quote(entry: RuledOut, seed_text: str) -> str:
         return f'<p class="hyp">{text(without_seed(entry.text, seed_text))}</p>'
     if not entry.text.strip():
         return caption("an empty answer")
-    if len(entry.text) <= LONGEST_ANSWER:
-        return f'<pre class="raw">{text(entry.text)}</pre>'
     whole = f'<pre class="raw">{text(entry.text)}</pre>'
+    if len(entry.text) <= LONGEST_ANSWER:
+        return whole
     return f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>{_fold("answer", "the whole answer", whole)}'
 
 
@@ -250,7 +258,6 @@ def _why(entry: RuledOut, shown: Finding) -> Iterator[str]:
         yield _rows_table(rows[:SHOWN_ROWS], entry.text)
         yield _other_rows(rows[SHOWN_ROWS:MOST_ROWS], entry.text, n_left=len(rows) - MOST_ROWS)
     yield from map(caption, shown.arithmetic)
-    yield _other_times(entry.occasions[1:])
 
 
 def _other_rows(rows: Sequence[Contradiction], hypothesis: str, *, n_left: int) -> str:
@@ -278,21 +285,3 @@ def relevant_inputs(row: Row, hypothesis: str) -> str:
     shown = named[:MOST_INPUTS] or row.inputs[:MOST_INPUTS]
     rest = [cell for cell in row.inputs if cell not in shown]
     return inputs_line(replace(row, inputs=(*shown, *rest)), len(shown))
-
-
-def _other_times(occasions: Sequence[Occasion]) -> str:
-    if not occasions:
-        return ""
-    lines = [f"{_at(each)}{_margin(each)}" for each in occasions[:MOST_OCCASIONS]]
-    left = len(occasions) - len(lines)
-    lines += [f"and {counted(left, 'time')} before"] if left else []
-    title = "the other time" if len(occasions) == 1 else f"the {in_words(len(occasions))} other times"
-    return _fold("times", title, "".join(map(caption, lines)))
-
-
-def _margin(occasion: Occasion) -> str:
-    if occasion.log_alpha is not None:
-        return f": log α = {fixed(occasion.log_alpha)}, log u = {fixed(_log(occasion.u))}"
-    if occasion.log_alpha_bound is not None:
-        return f": log α at most {fixed(occasion.log_alpha_bound)}, log u = {fixed(_log(occasion.u))}"
-    return f": weight {weight_text(occasion.weight)} before" if occasion.weight is not None else ""

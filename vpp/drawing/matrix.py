@@ -38,7 +38,7 @@ def code_legend(labels: Sequence[str]) -> str:
 
 
 def usual_distance(points: Sequence[Point]) -> float:
-    """Median distance of answers from the mean of their point, those at the mean left out; 0 where all are there."""
+    """Median distance of answers from the mean of their point, those at the mean left out; 0 if all are at it."""
     gaps = [gap for point in points for vote in point.votes if 0 < (gap := distance(vote, point)) < math.inf]
     return median(gaps) if gaps else 0.0
 
@@ -52,18 +52,18 @@ def distance(vote: Value | None, point: Point) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """How points are drawn."""
+    """Style and columns of the matrix."""
 
     columns: tuple[Column, ...]
-    """From the left."""
+    """Columns in order."""
     labels: tuple[str, ...]
     """Labels, shown as their `codes`; empty for numbers."""
     voting: str = "weighted"
-    """How particles count, `weighted` or `unweighted`; empty where there is one."""
+    """`weighted` or `unweighted`; empty for a single particle."""
     unit: float = 0.0
-    """For numbers, the usual distance from the mean, in the target's unit."""
+    """Usual distance from the mean in the target's unit, for numbers."""
     decimals: int | None = None
-    """For numbers, decimals of the training targets."""
+    """Decimals of the training targets, for numbers."""
     opened: tuple[int, str] | None = None
     """Id of the open row, and the HTML under it."""
 
@@ -122,16 +122,16 @@ class Matrix:
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
 
     def _shade(self, point: Point, vote: Value) -> str:
-        """More ink the further off."""
+        """CSS class of a number: the further from the mean, the more ink."""
         off = distance(vote, point)
         level = sum(off > bound * self.unit for bound in SHADES) if self.unit else 0
         return ("", " d1", " d2", " di")[level]
 
     def _spread(self, point: Point) -> str:
-        if point.interval is None:
+        shown = mean_and_range(point.prediction, point.interval, self.decimals)
+        if shown is None:
             return '<span class="cap">no readable answer</span>'
-        mean, low, high = (text(self._number(value)) for value in (point.prediction, *point.interval))
-        return f'<span class="num">{mean}</span> <span class="cap">{low} to {high}</span>'
+        return f'<span class="num">{text(shown[0])}</span> <span class="cap">{text(shown[1])}</span>'
 
     def _number(self, value: Value | None) -> str:
         return (
@@ -140,7 +140,7 @@ class Matrix:
 
 
 def _head(column: Column, peak: float) -> str:
-    """The weight as a bar over the particle's number; how many share the column, where they do."""
+    """Column head: the weight as a bar, the particle's number, and how many particles share the column."""
     many = len(column.slots)
     whom = f"particle {column.slots[0]}" if many == 1 else f"particles {listed(sorted(column.slots))}"
     count = f"<small>×{many}</small>" if many > 1 else ""
@@ -150,8 +150,18 @@ def _head(column: Column, peak: float) -> str:
     )
 
 
+def mean_and_range(
+    prediction: Value | None, interval: tuple[float, float] | None, decimals: int | None
+) -> tuple[str, str] | None:
+    """Return `2.7` and `2 to 4`, the range of 90 % of the weight; None if no particle with weight answered."""
+    if interval is None or not isinstance(prediction, float):
+        return None
+    mean, low, high = (target_text(value, decimals) for value in (prediction, *interval))
+    return mean, f"{low} to {high}"
+
+
 def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
-    """A row's inputs in one line; all of them where they are few."""
+    """A row's first inputs in one line."""
     parts = [f"{name} {'missing' if cell is None else cell}" for name, cell in row.inputs[:most]]
     more = len(row.inputs) - most
     return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
@@ -186,7 +196,7 @@ def point_html(
 
 
 def sentences(test: Evaluated, texts: Mapping[str, str], seed_text: str) -> Callable[[int], str]:
-    """Each slot's hypothesis without the seed sentence. texts: by hypothesis id."""
+    """Return a function from slot to hypothesis without the seed sentence. texts: by hypothesis id."""
     return lambda slot: without_seed(texts[test.hypotheses[slot]], seed_text)
 
 

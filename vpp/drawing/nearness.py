@@ -6,7 +6,7 @@ from itertools import pairwise
 from vpp.drawing.deck import without_seed
 from vpp.drawing.idea_deck import held_sentence, held_text
 from vpp.inspection.similarity import Group, Nearness
-from vpp.wording.markup import scrolling, text
+from vpp.wording.markup import scrolling, table, text
 from vpp.wording.words import counted, in_words, integer, listed, number, percent
 
 MOST_INK = 34
@@ -14,17 +14,12 @@ MOST_INK = 34
 
 
 def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
-    """`Ten particles hold four ideas; at 95 % agreement two really different explanations remain.`"""
+    """`Ten particles hold four ideas; at 95 % agreement two different explanations remain.`"""
     held, n = held_sentence(near.ideas), len(groups)
     at = f"at {percent(threshold)} agreement"
     if len(near.ideas) == 1:
         return f"{held}: there is nothing to compare."
-    if n == near.n:
-        remain = f"{'both' if n == 2 else f'all {in_words(n)}'} remain different explanations"
-    elif n == 1:
-        remain = "they come to one explanation"
-    else:
-        remain = f"{in_words(n)} really different explanations remain"
+    remain = f"{'one explanation remains' if n == 1 else f'{in_words(n)} different explanations remain'}"
     only = f", of the {in_words(near.n)} heaviest" if near.n < len(near.ideas) else ""
     return f"{held}; {at} {remain}{only}."
 
@@ -111,26 +106,25 @@ def _cell_text(similarity: float) -> str:
 
 
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    """Table with a line per group, heaviest first: its weight, its ideas, and its heaviest sentence."""
-    weighs = "weight" if is_weighted else "share"
-    head = (
-        f"<tr><th>{weighs}</th><th>ideas</th><th>particles</th><th>agree at least</th><th>the heaviest says</th></tr>"
-    )
-    body = "".join(_group(near, group, seed_text, is_weighted=is_weighted) for group in groups)
-    drawn = f'<table class="t kinds"><thead>{head}</thead><tbody>{body}</tbody></table>'
-    return scrolling(drawn, "Groups of ideas")
+    """Table with a row per group, heaviest first, that ends with its heaviest sentence."""
+    head, rows = group_table(near, groups, is_weighted=is_weighted)
+    said = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
+    whole = [(*cells, sentence) for cells, sentence in zip(rows, said, strict=True)]
+    return table((*head, "the heaviest says"), whole, name="groups of ideas")
 
 
-def _group(near: Nearness, group: Group, seed_text: str, *, is_weighted: bool) -> str:
-    heaviest = without_seed(near.ideas.all[group.numbers[0]].text, seed_text)
-    held, *cells = map(text, group_cells(near, group, is_weighted=is_weighted))
-    others = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr><td class="num">{held}</td>{others}<td class="voice">{text(heaviest)}</td></tr>'
-
-
-def group_cells(near: Nearness, group: Group, *, is_weighted: bool) -> tuple[str, str, str, str]:
-    """Weight, numbers of the ideas, particles, and the least agreement of a group."""
-    ideas = listed([number + 1 for number in group.numbers])
-    least = percent(group.least, 1) if len(group.numbers) > 1 else "one idea"
-    held = held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted)
-    return held, ideas, integer(group.n_particles), least
+def group_table(
+    near: Nearness, groups: Sequence[Group], *, is_weighted: bool
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head, and a row per group: its weight, its ideas, its particles, and their least agreement."""
+    head = ("weight" if is_weighted else "share", "ideas", "particles", "agree at least")
+    rows: list[tuple[str, ...]] = [
+        (
+            held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted),
+            listed([number + 1 for number in group.numbers]),
+            integer(group.n_particles),
+            percent(group.least, 1) if len(group.numbers) > 1 else "one idea",
+        )
+        for group in groups
+    ]
+    return head, rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vpp.data.labelling import Source
 from vpp.drawing.deck import without_seed
-from vpp.drawing.matrix import inputs_line
+from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inference.plan import Plan
 from vpp.inspection.settling import REACH, Consequence, Contender, Question
 from vpp.runs.preparation import Preparation
@@ -101,12 +101,11 @@ def question_html(question: Question, held: Sequence[Contender], target: Target,
 def _vote(question: Question, decimals: int | None) -> str:
     if question.shares:
         return votes(question.shares, question.abstained)
-    if question.interval is None or isinstance(question.prediction, str | None):
+    shown = mean_and_range(question.prediction, question.interval, decimals)
+    if shown is None:
         return caption("No readable answer.")
-    mean, low, high = (text(target_text(value, decimals)) for value in (question.prediction, *question.interval))
-    return (
-        f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles between {low} and {high}</span>'
-    )
+    mean, middle = map(text, shown)
+    return f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles: {middle}</span>'
 
 
 def consequence_words(question: Question, target: Target) -> Iterator[str]:
@@ -201,10 +200,10 @@ def _sentences(n: int) -> str:
     return "this sentence" if n == 1 else f"these {integer(n)} sentences"
 
 
-def plan_html(whole: Plan) -> str:
+def plan_html(plan: Plan) -> str:
     """Table of the calls that a new run would need."""
-    rows = [(what, integer(calls)) for what, calls in whole.items]
+    rows = [(what, integer(calls)) for what, calls in plan.items]
     return (
-        f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(whole.calls))], right=(1,))}'
+        f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(plan.calls))], right=(1,))}'
         f"{caption('Repeated texts cost nothing, and so do questions that the cache can answer.')}</div>"
     )

@@ -12,7 +12,6 @@ from vpp.wording.words import (
     capitalised,
     counted,
     fixed,
-    in_words,
     integer,
     interval_text,
     number,
@@ -27,7 +26,6 @@ EQUAL_ERRORS = "All errors are the same, so nothing tells whether a wide spread 
 NO_ANSWER = "No particle with weight answered any row, so there is nothing to hold against the truth."
 NO_GAIN = 0.05
 """Share of the way from a random order to the best one below which an order is no better than random."""
-NO_WARRANT = "agreement is no warrant here"
 
 
 def why_not_judged(size: int) -> str:
@@ -39,29 +37,12 @@ def why_not_judged(size: int) -> str:
 
 
 def vote_saying(result: VoteReliability) -> str:
-    """`Where all agree, 57 of 57 answers are right; where they differ, one of three.`"""
+    """`Where all agree, 57 of 57 are right; where they differ, 1 of 3 are right.`"""
     if result.n_all_abstained == result.n:
         return NO_ANSWER
-    if not result.divided.n:
-        wrong = result.n - result.unanimous.n_right
-        if wrong:
-            be = "is" if wrong == 1 else "are"
-            return f"All agree on every row, and {_count(wrong, result.n)} answers {be} wrong: {NO_WARRANT}."
-        return f"All agree on every row, and {_of(result.unanimous)} answers are right."
-    if not result.unanimous.n:
-        return f"They differ on every row, and {_of(result.divided)} answers are right."
-    return (
-        f"Where all agree, {_of(result.unanimous)} answers are right; where they differ, "
-        f"{in_words(result.divided.n_right) if result.divided.n_right else 'none'} of {in_words(result.divided.n)}."
-    )
-
-
-def _of(hits: Hits) -> str:
-    return _count(hits.n_right, hits.n)
-
-
-def _count(n: int, of: int) -> str:
-    return f"{integer(n)} of {integer(of)}"
+    groups = (("where all agree", result.unanimous), ("where they differ", result.divided))
+    parts = [f"{where}, {integer(hits.n_right)} of {integer(hits.n)} are right" for where, hits in groups if hits.n]
+    return f"{capitalised('; '.join(parts))}."
 
 
 def vote_metrics(result: VoteReliability, *, n_labels: int) -> list[Metric]:
@@ -123,16 +104,10 @@ def _beside_even(value: float, even: float, n_labels: int) -> str:
 
 def _log_metric(result: VoteReliability, n_labels: int) -> Metric:
     n_finite = result.n - result.n_infinite
-    if result.log_score is None:
-        return Metric(name="Log score", value="∞", scale="bits", words="No weight was on the truth on any row.")
-    if result.n_infinite:
-        return Metric(
-            name="Log score",
-            value="∞",
-            scale="bits",
-            words=f"No weight was on the truth on {counted(result.n_infinite, 'row')}; "
-            f"{fixed(result.log_score, 3)} on the other {integer(n_finite)}.",
-        )
+    if result.log_score is None or result.n_infinite:
+        words = f"No weight was on the truth on {counted(result.n_infinite, 'row')}"
+        rest = "" if result.log_score is None else f"; {fixed(result.log_score, 3)} on the other {integer(n_finite)}"
+        return Metric(name="Log score", value="∞", scale="bits", words=f"{words}{rest}.")
     words = _beside_even(result.log_score, math.log2(n_labels), n_labels)
     return Metric(name="Log score", value=fixed(result.log_score, 3), scale="bits", words=words)
 
@@ -142,27 +117,18 @@ def _log_metric(result: VoteReliability, n_labels: int) -> Metric:
 
 def spread_saying(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence on whether a wide spread goes with a large error."""
-    return _equal_saying(result) if result.is_equally_sure else _follows(result, at)
+    if not result.is_equally_sure:
+        return _follows(result, at)
+    spread = result.spreads[0]
+    if math.isinf(spread):
+        return NO_ANSWER
+    return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
 
 
 def _follows(result: SpreadReliability, at: Thresholds) -> str:
     """Verdict for spreads that differ."""
     rho = result.rank_correlation
     return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n, at=at)
-
-
-def _equal_saying(result: SpreadReliability) -> str:
-    """Sentence for equal spreads on all rows."""
-    spread, off = result.spreads[0], result.n - result.n_covered
-    if math.isinf(spread):
-        return NO_ANSWER
-    if spread > 0:
-        return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
-    if not off:
-        return f"All agree on every row, and {_count(result.n, result.n)} answers are exact."
-    be, by = "is" if off == 1 else "are", number(math.fsum(result.errors) / off)
-    average = "" if off == 1 else " on average"
-    return f"All agree on every row, and {_count(off, result.n)} answers {be} off, by {by}{average}: {NO_WARRANT}."
 
 
 def spread_metrics(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> list[Metric]:
@@ -215,17 +181,14 @@ def order_verdict(curve: RiskCoverage) -> str:
 
 
 def voice_table(voices: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Head, and a line per particle."""
-    if voices and voices[0].all.mse is not None:
-        return (*_FIRST, "mean distance from the mean", "MSE where it answered", "MSE of all"), [
-            (*_coverage(v), _number(v.distance), _mse_answered(v), number(v.all.mse or 0.0)) for v in voices
-        ]
-    return (*_FIRST, "contradicted", "against the vote", "right where it answered", "right of all"), [
-        (*_coverage(v), *_against(v), *_right(v)) for v in voices
-    ]
+    """Head, and a row per particle."""
+    of_numbers = bool(voices) and voices[0].all.mse is not None
+    return (*_FIRST, *(_OF_NUMBERS if of_numbers else _OF_LABELS)), [_voice_row(voice) for voice in voices]
 
 
 _FIRST = ("particle", "weight", "answered")
+_OF_LABELS = ("contradicted", "against the vote", "right where it answered", "right of all")
+_OF_NUMBERS = ("mean distance from the mean", "MSE where it answered", "MSE of all")
 VOICES_OF_LABELS = (
     "Contradicted: it answers, and some other particle with weight answers otherwise. Against the vote: it answers, "
     "and not as the vote does. Of all: an abstention is wrong."
@@ -233,22 +196,14 @@ VOICES_OF_LABELS = (
 VOICES_OF_NUMBERS = "Of all: an abstention is off by the range of the training targets."
 
 
-def _coverage(voice: Voice) -> tuple[str, str, str]:
-    return str(voice.slot), weight_text(voice.weight), _share(voice.n_answered, voice.n)
-
-
-def _against(voice: Voice) -> tuple[str, str]:
-    return _share(voice.n_conflicts or 0, voice.n), _share(voice.n_dissents or 0, voice.n)
-
-
-def _right(voice: Voice) -> tuple[str, str]:
-    answered = voice.answered
-    own = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
-    return own, _share(voice.all.n_correct or 0, voice.n)
-
-
-def _mse_answered(voice: Voice) -> str:
-    return _number(voice.answered.mse if voice.answered else None)
+def _voice_row(voice: Voice) -> tuple[str, ...]:
+    answered, every, n = voice.answered, voice.all, voice.n
+    first = (str(voice.slot), weight_text(voice.weight), _share(voice.n_answered, n))
+    if every.mse is not None:
+        return (*first, _number(voice.distance), _number(answered.mse if answered else None), _number(every.mse))
+    right = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
+    apart = (_share(voice.n_conflicts or 0, n), _share(voice.n_dissents or 0, n))
+    return (*first, *apart, right, _share(every.n_correct or 0, n))
 
 
 def _number(value: float | None) -> str:

@@ -25,7 +25,7 @@ def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Pa
 
 
 def ways(directory: RunDirectory) -> Mapping[str, Sequence[Callable[[], bytes]]]:
-    """How each of the three files is written; report.md without simple models first, then with them."""
+    """Return functions that write each of the three files; report.md without simple models first, then with them."""
     reader = RunReader(directory)
 
     def report(simple_models: bool) -> bytes:

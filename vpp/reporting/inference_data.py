@@ -42,7 +42,7 @@ Group = dict[str, Any]
 
 
 def is_available() -> bool:
-    """Whether ArviZ can be imported; it is not imported yet."""
+    """Return whether ArviZ can be imported, without importing it."""
     return find_spec("arviz") is not None
 
 
@@ -58,7 +58,7 @@ def inference_data(reader: RunReader) -> "InferenceData":
     snapshot, dataset = reader.refresh(), reader.dataset()
     ideas = merge_ideas(snapshot.view, dataset)
     if ideas is None:
-        raise InputError("no population is whole yet: wait for the first one")
+        raise InputError("no population is complete yet: wait for the first one")
     groups = {
         **_posterior(snapshot.view, ideas),
         **_of_training_rows(snapshot, dataset),

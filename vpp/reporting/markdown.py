@@ -3,13 +3,13 @@
 Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vpp.data.dataset import Dataset, Task
-from vpp.drawing.comparison import left_out_text
-from vpp.inspection.baselines import Baselines, Name, baselines
+from vpp.drawing.comparison import MODEL_NAMES, left_out_text
+from vpp.inspection.baselines import Baselines, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label
@@ -153,13 +153,13 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
         yield from _for_scale(baselines(dataset))
     else:
         yield (
-            "What a linear model and a small tree reach on these rows stands on the page Compare, and in a report that "
-            "is asked for: `python -m vpp report`, or a download."
+            "The page Compare, `python -m vpp report` and a downloaded report show what a linear model and a tree of "
+            "depth 2 reach on these rows."
         )
 
 
 def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """The test rows of each label, where there are more than two."""
+    """Table of the test rows by label, if there are more than two labels."""
     lines = by_label(snapshot.view.evaluated.get("test"), dataset)
     if lines:
         yield "The averaged prediction, label by label:"
@@ -171,13 +171,10 @@ def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 def _for_scale(simple: Baselines) -> Iterator[str]:
     """Results of simple models on the same rows."""
     yield "For scale, simple models fitted on the same training rows:"
-    rows = [(_SIMPLE[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
+    rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
     yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
     if simple.left_out:
         yield markdown_text(left_out_text(simple))
-
-
-_SIMPLE: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "small tree"}
 
 
 def _measure(measure: Measure) -> tuple[str, str, str]:

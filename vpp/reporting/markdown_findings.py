@@ -8,8 +8,8 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.idea_deck import facts
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
-from vpp.drawing.matrix import inputs_line
-from vpp.drawing.nearness import alt_words, group_cells, meaning, verdict
+from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import (
     VOICES_OF_LABELS,
     VOICES_OF_NUMBERS,
@@ -45,7 +45,6 @@ from vpp.wording.words import (
     particles,
     percent,
     score_text,
-    target_text,
     value_text,
     weight_text,
 )
@@ -67,7 +66,7 @@ def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iter
     """Ideas by weight, each with every wording in full."""
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
-        yield f"No population is whole yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
+        yield f"No population is complete yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
         return
     weights = weights_measure(snapshot).words
     config = snapshot.spec.config
@@ -125,11 +124,8 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) 
     yield verdict(near, groups, NEAR)
     if near.n > 1:
         yield f"{meaning(near, NEAR)} {alt_words(near)}"
-        yield markdown_table(
-            ("explanation", "weight", "ideas", "particles", "agree at least"),
-            [(str(n), *group_cells(near, group, is_weighted=is_weighted)) for n, group in enumerate(groups, 1)],
-            right=(0, 1, 3),
-        )
+        head, rows = group_table(near, groups, is_weighted=is_weighted)
+        yield markdown_table(head, rows, right=(0, 2))
 
 
 # Where they came from
@@ -138,7 +134,7 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) 
 def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
     """Number of first hypotheses with living descendants, then the changes of each idea's first particle."""
     if family is None or ideas is None:
-        yield "No population is whole yet."
+        yield "No population is complete yet."
         return
     yield f"{genealogy_sentence(family)} Texts are shown without the seed sentence."
     for n, idea in enumerate(ideas.all[:MOST_LINES], 1):
@@ -242,10 +238,10 @@ def _spreads(rows: Sequence[Point], decimals: int | None) -> Iterator[str]:
 
 def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
     row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
-    if point.prediction is None or point.interval is None:
+    shown = mean_and_range(point.prediction, point.interval, decimals)
+    if shown is None:
         return (*row, "no answer", "all abstained", NONE)
-    mean, low, high = (target_text(value, decimals) for value in (float(point.prediction), *point.interval))
-    return (*row, mean, number(point.doubt), f"{low} to {high}")
+    return (*row, shown[0], number(point.doubt), shown[1])
 
 
 def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
@@ -311,9 +307,7 @@ def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> 
 
 def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
     """The finding as Markdown: the text, what happened to it, and the first rows against it."""
-    steps = [f"step {step}" if step >= 0 else "the first draw" for step in entry.steps]
-    every = [f"in all at {listed(steps)}"] if len(steps) > 1 else []
-    history = f"{capitalised('; '.join((*shown.history, *every)))}."
+    history = f"{capitalised('; '.join(shown.history))}."
     yield markdown_quote(shown.quote)
     yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
     rows = [

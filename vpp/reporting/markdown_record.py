@@ -1,10 +1,12 @@
 """The report's record of the run: its steps, data, method and calls, and how to repeat it."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from vpp.data.dataset import Column, Dataset
 from vpp.data.labelling import n_answered
+from vpp.drawing.figures import resized_words
 from vpp.drawing.ledger import log_text
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
@@ -17,7 +19,7 @@ from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, 
 from vpp.wording.options import changed_words
 from vpp.wording.servers import structured_words
 from vpp.wording.status import refused_sentence
-from vpp.wording.words import NBSP, counted, fixed, integer, number, seconds
+from vpp.wording.words import NBSP, fixed, integer, number, seconds
 
 
 def data(dataset: Dataset) -> Iterator[str]:
@@ -173,64 +175,43 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     """Table with a line per complete step."""
     whole = [step for step in snapshot.view.finished_steps if step.step >= 0]
     if not whole:
-        yield "No step is whole yet."
+        yield "No step is complete yet."
         return
     config = snapshot.spec.config
-    columns = _columns(config)
-    right = [i for i, (name, _) in enumerate(columns) if name not in ("resampled", "K changed")]
-    head, cells = zip(*columns, strict=True)
-    yield markdown_table(head, [tuple(cell(step) for cell in cells) for step in whole], right=right)
+    rows = [_step_row(step, config) for step in whole]
+    head = tuple(rows[0])
+    right = [i for i, name in enumerate(head) if name not in ("resampled", "K changed")]
+    yield markdown_table(head, [tuple(row.values()) for row in rows], right=right)
     yield how_to_read(config)
 
 
 NONE = "–"
-_Column = tuple[str, Callable[[StepView], str]]
 
 
-def _columns(config: Config) -> list[_Column]:
-    """Columns of the method."""
-    counts: list[_Column] = [
-        ("proposed", lambda step: str(len(step.proposed))),
-        (
-            "accepted" if config.is_filtered else "taken",
-            lambda step: str(sum(p.accepted for p in step.proposed.values())),
-        ),
-        ("unchanged", lambda step: str(_n_why(step, "unchanged"))),
-        ("unparsable", lambda step: str(_n_why(step, "unparsable"))),
-    ]
-    return [("step", lambda step: str(step.step)), *_size_columns(config), *_weight_columns(config), *counts]
+def _step_row(step: StepView, config: Config) -> dict[str, str]:
+    """Cells of a step by column; the method decides which columns there are."""
+    row = {"step": str(step.step)}
+    if config.particles_max:
+        row |= {"K": str(len(step.scored)), "K changed": resized_words(step) or NONE}
+    if config.is_weighted:
+        row |= _weight_cells(step, config)
+    why = Counter(proposed.why for proposed in step.proposed.values())
+    accepted = sum(proposed.accepted for proposed in step.proposed.values())
+    return row | {
+        "proposed": str(len(step.proposed)),
+        "accepted" if config.is_filtered else "taken": str(accepted),
+        "unchanged": str(why["unchanged"]),
+        "unparsable": str(why["unparsable"]),
+    }
 
 
-def _size_columns(config: Config) -> list[_Column]:
-    if not config.particles_max:
-        return []
-    return [("K", lambda step: str(len(step.scored))), ("K changed", _resized)]
-
-
-def _resized(step: StepView) -> str:
-    if step.joined:
-        return f"{counted(len(step.joined), 'newcomer')}"
-    return f"{len(step.scored) - len(step.shrunk.ancestors)} dropped: all agreed" if step.shrunk else NONE
-
-
-def _weight_columns(config: Config) -> list[_Column]:
-    if not config.is_weighted:
-        return []
-    ess: list[_Column] = [
-        ("ESS", lambda step: fixed(step.reweighted.ess) if step.reweighted else NONE),
-        ("resampled", lambda step: "yes" if step.resampled else NONE),
-    ]
+def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
+    weighed, resampled = step.reweighted, "yes" if step.resampled else NONE
+    ess = {"ESS": fixed(weighed.ess) if weighed else NONE, "resampled": resampled}
     if not config.is_telescoping:
-        return [("β", lambda step: fixed(step.reweighted.beta) if step.reweighted else NONE), *ess]
-    return [
-        ("exponent φ", lambda step: number(1 / step.reweighted.beta) if step.reweighted else NONE),
-        *ess,
-        ("log evidence", lambda step: log_text(step.reweighted.log_evidence) if step.reweighted else NONE),
-    ]
-
-
-def _n_why(step: StepView, why: str) -> int:
-    return sum(p.why == why for p in step.proposed.values())
+        return {"β": fixed(weighed.beta) if weighed else NONE, **ess}
+    exponent = number(1 / weighed.beta) if weighed else NONE
+    return {"exponent φ": exponent, **ess, "log evidence": log_text(weighed.log_evidence) if weighed else NONE}
 
 
 _ANEW = "β divides the log-likelihood: 10 is flat, 1 is sharp."

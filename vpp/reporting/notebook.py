@@ -1,6 +1,6 @@
 """A posterior as a notebook or a terminal shows it: its headline, then an idea a line, heaviest first."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Idea, merge_ideas
@@ -20,29 +20,27 @@ _BAR = "display:block;height:4px;min-width:1px;background:currentColor"
 
 def posterior_text(snapshot: Snapshot, dataset: Dataset) -> str:
     """A line an idea: weight, on the test rows, particles, text with white space as one blank."""
-    shown = [_line(idea) for idea in _ideas(snapshot, dataset)[:MOST_IDEAS]]
-    return "\n".join((_headline(snapshot, dataset), *shown, *_rest(snapshot, dataset))).replace(NBSP, " ")
+    head, shown, rest = _content(snapshot, dataset)
+    return "\n".join((head, *map(_line, shown), *rest)).replace(NBSP, " ")
 
 
 def posterior_html(snapshot: Snapshot, dataset: Dataset) -> str:
     """A table that takes its ink from the notebook's theme, with no script and nothing fetched."""
-    rows = "".join(_row(idea) for idea in _ideas(snapshot, dataset)[:MOST_IDEAS])
+    title, shown, rest = _content(snapshot, dataset)
     head = "".join(f"<th {_NUMBER}>{text(name)}</th>" for name in ("weight", "on test", "particles"))
-    table = (
-        f'<table><thead><tr>{head}<th style="text-align:left">hypothesis</th></tr></thead><tbody>{rows}</tbody></table>'
-    )
-    rest = "".join(f"<p>{text(words)}</p>" for words in _rest(snapshot, dataset))
-    return f"<div><p><b>{text(snapshot.spec.name)}</b>: {text(_headline(snapshot, dataset))}</p>{table}{rest}</div>"
+    head += '<th style="text-align:left">hypothesis</th>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, shown))}</tbody></table>"
+    after = "".join(f"<p>{text(words)}</p>" for words in rest)
+    return f"<div><p><b>{text(snapshot.spec.name)}</b>: {text(title)}</p>{table}{after}</div>"
 
 
-def _headline(snapshot: Snapshot, dataset: Dataset) -> str:
+def _content(snapshot: Snapshot, dataset: Dataset) -> tuple[str, Sequence[Idea], list[str]]:
+    """Headline, the ideas shown, and a line on those left out."""
     ideas = merge_ideas(snapshot.view, dataset)
-    return headline(snapshot.view, snapshot.spec.config, dataset, ideas)
-
-
-def _ideas(snapshot: Snapshot, dataset: Dataset) -> tuple[Idea, ...]:
-    merged = merge_ideas(snapshot.view, dataset)
-    return merged.all if merged else ()
+    every = ideas.all if ideas else ()
+    n_hidden = len(every) - MOST_IDEAS
+    rest = [f"and {counted(n_hidden, 'lighter idea')}"] if n_hidden > 0 else []
+    return headline(snapshot.view, snapshot.spec.config, dataset, ideas), every[:MOST_IDEAS], rest
 
 
 def _line(idea: Idea) -> str:
@@ -63,9 +61,3 @@ def _on_test(idea: Idea) -> str:
     if idea.test.n_correct is not None:
         return percent(idea.test.n_correct / idea.test.n, decimals=1)
     return f"MSE {number(idea.test.mse or 0.0, 3)}"
-
-
-def _rest(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    hidden = len(_ideas(snapshot, dataset)) - MOST_IDEAS
-    if hidden > 0:
-        yield f"and {counted(hidden, 'lighter idea')}"

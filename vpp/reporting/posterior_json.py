@@ -27,6 +27,11 @@ MOST_ROWS = 10
 """Rows written that speak against a hypothesis, the worst first; the journal has all."""
 DIGITS = 9
 """Decimals of similarities."""
+OCCASION = (
+    "step", "particles", "log_likelihood", "log_likelihood_proposal", "log_likelihood_heaviest", "log_alpha", "u",
+    "unanswered", "log_likelihood_bound", "exponent", "weight", "n_rows",
+)  # fmt: skip
+"""Fields of an occasion that the file has under the same names."""
 Json = dict[str, Any]
 
 
@@ -129,9 +134,11 @@ def _idea(idea: Idea) -> Json:
 
 
 def _score(score: Score | None) -> Json | None:
-    if score is None:
-        return None
-    return {"n": score.n, "n_correct": score.n_correct, "mse": score.mse, "n_abstained": score.n_abstained}
+    return _fields(score, "n", "n_correct", "mse", "n_abstained") if score else None
+
+
+def _fields(record: Any, *names: str) -> Json:
+    return {name: getattr(record, name) for name in names}
 
 
 def _similarity(near: Nearness) -> list[list[float]]:
@@ -184,18 +191,7 @@ def _ruled_out(out: RuledOut) -> Json:
 def _occasion(occasion: Occasion) -> Json:
     against = occasion.contradictions
     return {
-        "step": occasion.step,
-        "particles": occasion.particles,
-        "log_likelihood": occasion.log_likelihood,
-        "log_likelihood_proposal": occasion.log_likelihood_proposal,
-        "log_likelihood_heaviest": occasion.log_likelihood_heaviest,
-        "log_alpha": occasion.log_alpha,
-        "u": occasion.u,
-        "unanswered": occasion.unanswered,
-        "log_likelihood_bound": occasion.log_likelihood_bound,
-        "exponent": occasion.exponent,
-        "weight": occasion.weight,
-        "n_rows": occasion.n_rows,
+        **_fields(occasion, *OCCASION),
         "n_against": len(against),
         "against": [_contradiction(each) for each in against[:MOST_ROWS]],
     }

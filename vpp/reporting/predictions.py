@@ -31,7 +31,7 @@ DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""
 Line = Sequence[Value | None]
 Beside = Mapping[str, Sequence[str | None]]
-"""Cells of columns that are no input, by name; the rows asked about are told by their position among them."""
+"""Cells of columns that are no input, by name; row `id` has the cell at this index."""
 
 
 def predictions_csv(reader: RunReader) -> bytes:

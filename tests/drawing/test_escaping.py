@@ -1,0 +1,111 @@
+"""Names, labels, cells, hypotheses, answers and reasons that contain HTML are shown as text by every drawing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.asked import told_labels
+from tests.beside import side_by_side
+from tests.drawing.test_cards import maker
+from tests.drawing.test_settling import BOTH, question
+from tests.inspected import LABEL_CONFIG
+from tests.reporting.builders import dataset, proposed, run
+from tests.reporting.test_markdown import smc_run
+from vpp.drawing.answering import answers_html, preview_html, vote_html
+from vpp.drawing.comparison import elsewhere_html, legend_html, spread_html, standings_html
+from vpp.drawing.deck import deck_html
+from vpp.drawing.differences import conditions_html, ideas_html, points_html
+from vpp.drawing.genealogy import ancestry_html, founders_table
+from vpp.drawing.idea_deck import ideas_html as deck_of_ideas
+from vpp.drawing.ledger import ruled_out_html
+from vpp.drawing.matrix import Matrix, point_html, sentences
+from vpp.drawing.nearness import groups_html, matrix_html
+from vpp.drawing.settling import Target, question_html
+from vpp.events import Proposed
+from vpp.inspection.baselines import baselines
+from vpp.inspection.camps import by_particle
+from vpp.inspection.comparison import differing_points, spreads
+from vpp.inspection.conditions import conditions
+from vpp.inspection.genealogy import Place, genealogy
+from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.points import points
+from vpp.inspection.ruled_out import ruled_out
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.settling import Contender
+from vpp.inspection.shared_ideas import shared_ideas
+from vpp.inspection.similarity import nearness
+from vpp.inspection.votes import votes_on
+from vpp.runs.reader import RunReader
+from vpp.wording.options import has_effect
+
+BAD = '"><img src=x onerror="alert(1)"> **b** </td>'
+DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"column {BAD}", target=BAD)
+
+
+def hostile(folder: Path) -> RunReader:
+    """A run whose every text is hostile, with an answer that could not be read."""
+    texts = (f"first {BAD}", f"second {BAD}")
+    unread = proposed(1, 0, texts[0], None, why="unparsable", raw=BAD + "x" * 400, reason=BAD)
+    events = [
+        unread if isinstance(event, Proposed) and (event.step, event.particle) == (1, 0) else event
+        for event in smc_run(DATA, texts)
+    ]
+    return run(folder, *events, data=DATA, name=BAD)
+
+
+def of_one_run(reader: RunReader) -> list[str]:
+    view = reader.refresh().view
+    ideas, family, test = merge_ideas(view, DATA), genealogy(view), view.evaluated["test"]
+    assert ideas
+    assert family
+    near = nearness(ideas, DATA)
+    assert near
+    found, groups = points(test, rows_by_id(DATA)), near.groups(0.95)
+    matrix = Matrix(columns=by_particle(test.weights), labels=DATA.classes)
+    return [
+        deck_html(maker(reader).at(1), seed_text=BAD),
+        deck_of_ideas(ideas, seed_text=BAD),
+        ruled_out_html(ruled_out(view, DATA), seed_text=""),
+        matrix.html(found),
+        point_html(found[0], test, {}, sentences(test, view.texts, "")),
+        matrix_html(near, groups, seed_text="", is_weighted=True),
+        groups_html(near, groups, seed_text="", is_weighted=True),
+        ancestry_html(family, Place(1, 0), seed_text="", is_weighted=True),
+        founders_table(family, seed_text="", is_weighted=True),
+    ]
+
+
+def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
+    pair = side_by_side(first, second)
+    runs = dict(enumerate(pair.runs))
+    shared = shared_ideas(runs)
+    differing = differing_points([own for own in pair.standings if own])
+    return [
+        standings_html(pair, baselines(DATA)),
+        legend_html(runs),
+        spread_html(pair, spreads(pair)),
+        elsewhere_html(pair, lambda run: baselines(run.dataset)),
+        ideas_html(shared.held_by(0, 1), runs),
+        points_html(differing, (0, 1)),
+        conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0),
+    ]
+
+
+def of_new_rows() -> list[str]:
+    answers = replace(told_labels(), texts=(BAD,) * 4)
+    vote = votes_on(answers, LABEL_CONFIG)[0]
+    vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
+    held = [Contender(text=BAD, slots=(0,), weight=0.6)]
+    asked = replace(question(*BOTH), row=vote.row)
+    return [
+        preview_html([vote]),
+        answers_html(vote, answers.texts, seed_text=""),
+        vote_html(vote, is_weighted=True),
+        question_html(asked, held, Target(is_weighted=True, n_labels=2), name=BAD, seed_text=""),
+    ]
+
+
+def test_every_drawing_shows_html_as_text(tmp_path: Path) -> None:
+    one = hostile(tmp_path / "a")
+    drawn = [*of_one_run(one), *of_two_runs(one, hostile(tmp_path / "b")), *of_new_rows()]
+    assert [n for n, html in enumerate(drawn) if "<img" in html] == []
+    assert sum("&lt;img" in html for html in drawn) >= 16
