@@ -204,7 +204,7 @@ SAID = {
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("without weights", "training rows", "Proposals accepted"),
-    "always accept": ("without weights", "Every proposal is taken"),
+    "always accept": ("without weights", "Every proposal is taken", "rewritten (temperature"),
     "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
     "vml5": ("without weights", "1/5"),
     "growing": ("Particles K", "at first"),

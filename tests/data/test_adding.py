@@ -1,4 +1,4 @@
-"""Rows that a person answered become training rows, each once."""
+"""Rows that the user labelled become training rows, each once."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def answered(x="30", z="p", target="a") -> Answered:
     return Answered(inputs={"x": x, "z": z}, target=target)
 
 
-def test_added_rows_stand_behind_the_training_rows_under_ids_that_no_row_had():
+def test_added_rows_follow_the_training_rows_under_new_ids():
     grown = with_rows(LABELLED, [answered(), answered("31", None, "b")], note="of mine")
     assert grown.train[:-2] == LABELLED.train
     assert [(row.id, row.inputs, row.target) for row in grown.train[-2:]] == [
@@ -37,7 +37,7 @@ def test_added_rows_stand_behind_the_training_rows_under_ids_that_no_row_had():
     assert dataset_from_csv(rows_csv(again), header=spec(again)) == again
 
 
-def test_a_row_of_the_file_that_was_answered_is_kept_no_longer():
+def test_an_answered_row_of_the_file_is_no_longer_unlabelled():
     grown = with_rows(LABELLED, [answered("20.0", "p", "b")], note="of mine")
     assert [row.id for row in grown.unlabelled] == [21]
     assert (LABELLED.provenance.n_unlabelled, grown.provenance.n_unlabelled) == (2, 1)
@@ -73,7 +73,7 @@ def test_a_second_observation_of_the_same_inputs_counts():
 
 
 @pytest.mark.parametrize("target", ["nan", "inf", "1,5", "", "abc"])
-def test_a_target_that_is_no_number_is_refused(target):
+def test_a_target_that_is_not_a_number_is_refused(target):
     with pytest.raises(DataError, match="is not a number: give 'y' as a decimal number"):
         with_rows(NUMBERS, [Answered(inputs={"x": "30"}, target=target)], note="")
 

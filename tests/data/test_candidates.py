@@ -1,4 +1,4 @@
-"""Inputs to ask about next: of the file or made up, never labelled already."""
+"""Rows to label next: from the file or made up, never one that is labelled already."""
 
 import re
 
@@ -27,7 +27,7 @@ def line(i: int, y: str) -> str:
 MIXED = made([line(i, "ab"[i % 2]) for i in range(40)] + [line(i, "") for i in range(40, 52)])
 
 
-def test_rows_without_a_target_are_kept_and_no_split_has_them():
+def test_rows_without_a_target_are_in_no_part_of_the_split():
     assert [row.id for row in MIXED.unlabelled] == list(range(40, 52))
     assert all(row.target is None for row in MIXED.unlabelled)
     assert not {row.id for row in MIXED.unlabelled} & {row.id for row in (*MIXED.train, *MIXED.test)}
@@ -40,7 +40,7 @@ def test_rows_without_a_target_come_back_from_the_run_directory():
     assert dataset_from_csv(content, header=spec(MIXED)) == MIXED
 
 
-def test_of_many_rows_without_a_target_some_are_drawn_and_it_is_said():
+def test_many_rows_without_a_target_are_sampled_and_noted():
     dataset = made([f"{i},{'ab'[i % 2]}" for i in range(40)] + [f"{i}," for i in range(40, 1300)], "x,y")
     assert len(dataset.unlabelled) == MOST_UNLABELLED == 1000
     assert dataset.unlabelled != dataset.unlabelled[::-1]
@@ -50,19 +50,19 @@ def test_of_many_rows_without_a_target_some_are_drawn_and_it_is_said():
     assert again.unlabelled == dataset.unlabelled
 
 
-def test_an_empty_row_is_nothing_to_ask_about():
+def test_an_empty_row_is_no_candidate():
     dataset = made([f"{i},{i},{'ab'[i % 2]}" for i in range(20)] + ["NA,,", "7,,"], "x,z,y")
     assert [row.id for row in dataset.unlabelled] == [21]
 
 
-def test_candidates_of_the_file_keep_their_ids_and_are_none_of_the_labelled_rows():
+def test_candidates_from_the_file_have_their_ids_and_are_not_labelled():
     dataset = made([f"{i},{'ab'[i % 2]}" for i in range(20)] + ["3.0,", "50,", "50.0,", "51,"], "x,y")
     assert [row.id for row in candidate_rows(dataset, source="unlabelled", n=9, seed=0)] in ([21, 23], [22, 23])
 
 
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 30))
-def test_what_is_made_up_lies_within_the_training_rows(seed, n):
+def test_made_up_rows_lie_within_the_training_range(seed, n):
     rows = candidate_rows(MIXED, source="made up", n=n, seed=seed)
     assert [row.id for row in rows] == list(range(52, 52 + n))  # the file has 52 rows, 0 to 51
     columns = {name: [dict(row.inputs)[name] for row in MIXED.train] for name in MIXED.inputs}
@@ -84,7 +84,7 @@ def test_another_draw_gives_other_rows_and_the_same_draw_the_same():
     assert first != other
 
 
-def test_where_every_combination_is_labelled_nothing_is_made_up():
+def test_nothing_is_made_up_if_every_combination_is_labelled():
     dataset = made([f"{'pq'[i % 2]},{'ab'[i % 3 % 2]}" for i in range(20)], "x,y")
     assert candidate_rows(dataset, source="made up", n=24, seed=0) == ()
 

@@ -60,8 +60,3 @@ def test_a_moment_is_read_back_from_each_form(moment):
     }.items():
         assert DateForm(name).read(moment.strftime(form)) == moment
         assert is_date(moment.strftime(form))
-
-
-@given(st.text(max_size=30))
-def test_any_text_is_a_date_or_none(text):
-    assert is_date(text) in (True, False)

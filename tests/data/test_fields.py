@@ -1,4 +1,4 @@
-"""Columns as fields to fill in: what the training rows hold, what may be typed, and what lies outside."""
+"""Input columns as form fields: their ranges, typed rows, and values outside the training rows."""
 
 from dataclasses import replace
 
@@ -51,6 +51,6 @@ def test_what_is_typed_becomes_a_row_and_an_empty_field_is_missing() -> None:
 @pytest.mark.parametrize(
     ("cells", "said"), [(["7,5", "red"], "such as 10, not '7,5'"), ([" ", None], "every field is empty")]
 )
-def test_what_is_no_row_is_told(cells: list[str | None], said: str) -> None:
+def test_an_invalid_row_is_refused(cells: list[str | None], said: str) -> None:
     with pytest.raises(DataError, match=said):
         typed_row(input_fields(DATA), cells)

@@ -1,4 +1,4 @@
-"""What a table's columns hint at for its split."""
+"""Suggestions for the split of a table."""
 
 import pytest
 
@@ -13,17 +13,14 @@ def table(name: str, cells: list[str]) -> Table:
     return Table.read("\n".join([f"{name},x,y", *rows]).encode(), name="t.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"),
-    [("patient", [str(i % 40 * 7) for i in range(200)]), ("lot", [f"L-{i % 40:02d}" for i in range(200)])],
-)
-def test_a_column_whose_values_repeat_in_groups_is_named(name, cells):
+def test_a_column_named_after_a_group_whose_values_repeat_is_suggested():
+    patients = table("patient", [str(i % 40 * 7) for i in range(200)])
     note = (
-        f"column {name!r} has 40 values for 200 rows: if its rows belong together, split by group "
-        f"(--split group:{name})"
+        "column 'patient' has 40 values for 200 rows: if its rows belong together, split by group "
+        "(--split group:patient)"
     )
-    assert split_hints(table(name, cells), "y") == (note,)
-    assert note in build_dataset(table(name, cells), target="y").provenance.notes
+    assert split_hints(patients, "y") == (note,)
+    assert note in build_dataset(patients, target="y").provenance.notes
 
 
 @pytest.mark.parametrize(
@@ -32,6 +29,7 @@ def test_a_column_whose_values_repeat_in_groups_is_named(name, cells):
         ("patient", [str(i) for i in range(60)]),
         ("age", [str(i % 30) for i in range(60)]),
         ("grade", [f"{'ABC'[i % 3]}1" for i in range(60)]),
+        ("lot", [f"L-{i % 40:02d}" for i in range(200)]),
         ("town", [("Bern", "Basel", "Chur", "Genf")[i % 4] for i in range(60)]),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.kinds import clean_cell, find_kind, is_identifier, is_number, sequence_items
+from vpp.data.kinds import find_kind, is_identifier, is_number, sequence_items
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,6 @@ def test_a_name_may_tell_that_digits_count_nothing(name):
     assert find_kind(["1", "2", "3"], name=name) == "number"
 
 
-def test_many_values_are_a_category_only_if_they_repeat():
-    names = [f"name {i}" for i in range(40)]
-    assert find_kind(names + names) == "category"
-    assert find_kind(names + names[:10]) == "text"
-    assert find_kind(names[:20] + names[:1]) == "category"
-
-
 @settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_finite_float_python_writes_is_a_number(value):
@@ -64,12 +57,6 @@ def test_every_finite_float_python_writes_is_a_number(value):
 @pytest.mark.parametrize("text", ["inf", "nan", "1_000", "1,000", "١", "0x1f", "", "1 2", "9" * 400, "--1", "e5"])
 def test_what_is_not_a_plain_finite_number_is_none(text):
     assert not is_number(text)
-
-
-@settings(deadline=None)
-@given(st.text())
-def test_a_cell_is_missing_or_its_text_without_outer_blanks(text):
-    assert clean_cell(text) in (None, text.strip())
 
 
 @pytest.mark.parametrize(

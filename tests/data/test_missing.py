@@ -1,4 +1,4 @@
-"""Words for a missing cell, and where they are labels."""
+"""Words for a missing cell, and columns in which they are labels."""
 
 from collections import Counter
 

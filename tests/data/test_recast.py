@@ -1,4 +1,4 @@
-"""Columns read anew: as a person says, and as those of the run that rows are asked of."""
+"""Columns read again: with chosen kinds, and as those of an existing run."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ROWS = [f"{i + 1}.000,5{i} €;0{i % 3}7;{('Mild', 'None', 'Severe')[i % 3]};{i 
 GERMAN = Table.read("\n".join(["preis;code;note;y", *ROWS]).encode(), name="haus.csv")
 
 
-def test_a_chosen_kind_takes_the_cells_as_they_are_written():
+def test_a_chosen_kind_reads_the_cells_as_written():
     table = with_kinds(GERMAN, {"preis": "text", "code": "number"})
     assert [column.kind for column in table.columns] == ["text", "number", "category", "category"]
     assert [column.is_chosen for column in table.columns] == [True, True, False, False]
@@ -30,13 +30,13 @@ def test_a_chosen_kind_takes_the_cells_as_they_are_written():
         ({"price": "text"}, "haus.csv has no column 'price': did you mean 'preis'?"),
     ],
 )
-def test_a_kind_that_cells_are_not_of_is_refused(kinds, said):
+def test_a_kind_that_does_not_fit_the_cells_is_refused(kinds, said):
     with pytest.raises(DataError) as caught:
         with_kinds(GERMAN, kinds)
     assert said in str(caught.value)
 
 
-def test_rows_to_be_asked_about_are_read_as_the_runs_were():
+def test_new_rows_are_read_as_those_of_the_run():
     few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
     assert few.cells("note") == (None, None, "Mild")
     like = read_like(few, GERMAN.columns)
@@ -45,12 +45,7 @@ def test_rows_to_be_asked_about_are_read_as_the_runs_were():
     assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
 
 
-def test_a_test_file_is_read_as_the_training_file_was():
-    tested = Table.read(b"preis;code;note;y\n2.500;1;None;1\n", name="test.csv")
-    assert dict(build_dataset(GERMAN, target="y", test_table=tested).test[0].inputs)["preis"] == "2500"
-
-
-def test_a_dataset_keeps_how_its_columns_were_read():
+def test_a_dataset_records_how_its_columns_were_read():
     dataset = build_dataset(with_kinds(GERMAN, {"code": "number"}), target="y")
     assert dataset_from_csv(rows_csv(dataset), header=spec(dataset)) == dataset
     assert dict(dataset.train[0].inputs)["preis"] in GERMAN.cells("preis")

@@ -1,4 +1,4 @@
-"""Reading a CSV file's bytes: what is kept, what is found, what is refused."""
+"""Read the bytes of a CSV file: cells, detected dialects, refusals."""
 
 import contextlib
 import csv
@@ -71,7 +71,7 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     delimiter=st.sampled_from([*DELIMITERS, ":", " ", "^"]),
     encoding=st.sampled_from(["cp1252", "utf-16-le", "utf-16-be", "utf-32"]),
 )
-def test_any_cells_survive_any_dialect_that_is_said(rows, delimiter, encoding):
+def test_any_cells_survive_any_chosen_dialect(rows, delimiter, encoding):
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(rows)
     said = ReadAs(encoding=encoding, delimiter=delimiter, header=False, skip_lines=0)
@@ -86,73 +86,9 @@ def test_the_file_is_identified_by_its_bytes():
     assert (table.file, table.sha256) == ("some.csv", hashlib.sha256(b"x,y\n1,2\n").hexdigest())
 
 
-@pytest.mark.parametrize("delimiter", DELIMITERS)
-def test_a_delimiter_within_quotes_does_not_mislead(delimiter):
-    others = "".join(d for d in DELIMITERS if d != delimiter)
-    table = read(f'a{delimiter}b\n"{others}"{delimiter}1\n"{delimiter}"{delimiter}2\n')
-    assert table.delimiter == delimiter
-    assert table.cells("a") == (others.strip(), delimiter.strip() or None)
-
-
-def test_rows_outvote_a_delimiter_in_a_column_name():
-    assert read("width;height,weight\n1,2\n3,4\n").names == ("width;height", "weight")
-
-
-def test_a_decimal_comma_does_not_make_a_comma_file():
-    assert read("a;b\n1,5;2,5\n").cells("b") == ("2.5",)
-
-
 def test_a_quote_may_follow_a_blank():
     table = read('a, "b; c"\n1, "2, 3"\n')
     assert (table.names, table.cells("b; c")) == (("a", "b; c"), ("2, 3",))
-
-
-def test_one_column_is_a_table():
-    assert read("x\n1\n2\n").values == (("1", "2"),)
-
-
-def test_windows_1252_is_the_fallback():
-    table = Table.read("city\nKöln\n“x”\n".encode("cp1252"), name="some.csv")
-    assert table.encoding == "cp1252"
-    assert table.cells("city") == ("Köln", "“x”")
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_ends_of_every_system_are_read(end):
-    assert read(end.join(["a,b", "1,2", "3,4", ""])).values == (("1", "3"), ("2", "4"))
-
-
-@pytest.mark.parametrize("missing", ["", "NA", "n/a", "NaN", "null", "NONE", "?", "-", "  na "])
-def test_missing_cells_are_none(missing):
-    column = read(f"a,b\n{missing},1\nx,2\n").column("a")
-    assert (column.n_missing, column.n_distinct) == (1, 1)
-
-
-def test_cells_keep_their_text_but_outer_blanks():
-    table = read('a,b\n 007 ,1.50\n"=SUM(A1)", +1e3\n')
-    assert table.values == (("007", "=SUM(A1)"), ("1.50", "+1e3"))
-
-
-def test_lines_without_text_are_no_rows():
-    assert read("\n  \na;b\n1;2\n\n   \n3;4\n;\n\n").values == (("1", "3"), ("2", "4"))
-
-
-@pytest.mark.parametrize("delimiter", DELIMITERS)
-def test_a_row_may_begin_with_blanks(delimiter):
-    assert read(f"a{delimiter}b\n {delimiter}x\n{delimiter}y\n").values == ((None, None), ("x", "y"))
-
-
-def test_a_short_row_ends_in_missing_cells():
-    assert read("a,b,c\n1,2\n3,4,5\n").cells("c") == (None, "5")
-
-
-def test_columns_without_a_name_of_their_own_get_one_and_a_note():
-    table = read("x,x,,x_2,  column_3\n1,2,3,4,5\n")
-    assert table.names == ("x", "x_3", "column_3_2", "x_2", "column_3")
-    assert table.notes == (
-        "column 2 repeats the name 'x': called 'x_3'",
-        "column 3 has no name: called 'column_3_2'",
-    )
 
 
 @settings(deadline=None)
@@ -162,10 +98,6 @@ def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
     assert len(set(table.names)) == len(headers) + 1
     assert {name for name in headers if name} <= set(table.names)
     assert len(table.notes) == len(headers) - len({name for name in headers if name})
-
-
-def test_a_name_is_one_line():
-    assert read('"body\n  mass",b\n1,2\n').names == ("body mass", "b")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +119,7 @@ def test_a_name_is_one_line():
         (b"\x1f\x8brest", "is a gzip archive"),
     ],
 )
-def test_what_is_no_table_is_refused_in_one_line(content, said):
+def test_other_files_are_refused_in_one_line(content, said):
     assert said in refusal(content)
 
 
@@ -198,7 +130,7 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
 
 @settings(deadline=None)
 @given(st.binary(max_size=200))
-def test_bytes_are_read_whole_or_refused(content):
+def test_any_bytes_are_read_completely_or_refused(content):
     with contextlib.suppress(DataError):
         table = Table.read(content, name="some.csv")
         assert {len(cells) for cells in table.values} == {table.n_rows}

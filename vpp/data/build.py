@@ -223,50 +223,36 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 FEWEST_GROUPS = 3
-FEWEST_CODES = 10
-"""Least values of a group column that is recognised by its codes alone; fewer are ordinary labels."""
 _GROUP_NAME = re.compile(
     r"(.*[^a-z])?(id|uuid|guid|patient|subject|participant|proband|person|customer|client|user|author|player|pupil|"
     r"student|school|household|family|hospital|clinic|site|shop|store|device|machine|sensor|batch|session|animal)"
     r"([ _-]?(id|code|key|no|nr|number))?|.*[a-z](Id|ID)",
     re.IGNORECASE,
 )
-_GROUP_CODE = re.compile(r"(?=.*\d)[\w./#:+@-]+|[\w.+-]+@[\w.-]+")
 
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
-    """Suggest a split by the likeliest column of groups and by the first column of dates, a sentence each."""
+    """Suggest a split by the first column of groups and by the first column of dates, a sentence each."""
     others = [column for column in table.columns if column.name != target]
-    return (*_of_groups(table, others), *_of_time(others))
-
-
-def _of_groups(table: Table, columns: Sequence[Column]) -> Iterator[str]:
-    named = [column for column in columns if _repeats(column, table) and _are_groups(column, table)]
-    for column in sorted(named, key=lambda column: _GROUP_NAME.fullmatch(column.name) is None)[:1]:
-        yield (
-            f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
-            f"together, split by group (--split group:{column.name})"
-        )
-
-
-def _of_time(columns: Sequence[Column]) -> Iterator[str]:
-    dated = [column.name for column in columns if column.kind == "date" and column.n_distinct > 1]
-    for name in dated[:1]:
-        later = f"to predict later rows from earlier ones, split by time (--split time:{name})"
-        yield f"column {name!r} holds dates: {later}"
-
-
-def _repeats(column: Column, table: Table) -> bool:
-    """True if a value has at least two rows on average."""
-    return column.n_distinct >= FEWEST_GROUPS and 2 * column.n_distinct <= table.n_rows - column.n_missing
+    groups = [column for column in others if _are_groups(column, table)]
+    dates = [column for column in others if column.kind == "date" and column.n_distinct > 1]
+    by_group = (
+        f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
+        f"together, split by group (--split group:{column.name})"
+        for column in groups[:1]
+    )
+    by_time = (
+        f"column {column.name!r} holds dates: to predict later rows from earlier ones, split by time "
+        f"(--split time:{column.name})"
+        for column in dates[:1]
+    )
+    return (*by_group, *by_time)
 
 
 def _are_groups(column: Column, table: Table) -> bool:
-    """True for integers or words under the name of a group, and for codes that are not integers."""
-    if column.kind not in ("number", "category", "text"):
+    """True for integers or words that repeat under the name of a group, such as patient_id."""
+    if column.kind not in ("number", "category", "text") or not _GROUP_NAME.fullmatch(column.name):
         return False
-    present = {cell for cell in table.cells(column.name) if cell is not None}
-    if _GROUP_NAME.fullmatch(column.name):
-        return column.kind != "number" or all(map(is_integer, present))
-    is_code = column.kind != "number" and len(present) >= FEWEST_CODES
-    return is_code and all(map(_GROUP_CODE.fullmatch, present))
+    if column.n_distinct < FEWEST_GROUPS or 2 * column.n_distinct > table.n_rows - column.n_missing:
+        return False
+    return column.kind != "number" or all(is_integer(cell) for cell in table.cells(column.name) if cell is not None)

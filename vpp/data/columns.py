@@ -22,13 +22,10 @@ from vpp.data.kinds import (
 from vpp.data.numbers import (
     Cells,
     certain_decimal,
-    is_beyond,
-    is_in_parentheses,
     is_written_number,
     read_notation,
     read_number,
     two_ways,
-    units_of,
 )
 from vpp.errors import DataError
 
@@ -154,7 +151,6 @@ class _Draft:
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell of another kind."""
         if kind == "number":
-            self._check_units()
             wrong = next((cell for cell in self.present if not is_written_number(cell)), None)
             wrong = wrong or next((cell for cell in self.present if not is_number(cell)), None)
         elif kind == "date":
@@ -163,21 +159,14 @@ class _Draft:
             wrong = next((cell for cell in self.present if not is_sequence(cell)), None)
         else:
             return
-        if wrong is not None:
-            raise DataError(
-                f"column {self.name!r} cannot be read as {_PLURAL[kind]}: row {self.cells.index(wrong)} holds "
-                f"{quoted(wrong)}: fix the cells, or choose another kind"
-            )
-
-    def _check_units(self) -> None:
-        """Raises DataError if all cells are numbers but their units or currencies differ."""
-        units = [unit or "none" for unit in units_of(self.present)]
-        if len(units) > 1 and all(map(is_written_number, self.present)):
-            listed = ", ".join(units[:NAMED]) + (", …" if len(units) > NAMED else "")
-            raise DataError(
-                f"column {self.name!r} cannot be read as numbers: its cells have more than one unit ({listed}), "
-                f"such as {two_ways(self.present)}: bring them to one unit, or choose another kind"
-            )
+        if wrong is None:
+            return
+        held = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
+        if kind == "number" and is_written_number(wrong):  # so all cells are numbers, in several notations
+            held = f"it holds {two_ways(self.present)}"
+        raise DataError(
+            f"column {self.name!r} cannot be read as {_PLURAL[kind]}: {held}: fix the cells, or choose another kind"
+        )
 
 
 _PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
@@ -290,30 +279,17 @@ def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
         if draft.kind == "text" or are_codes(draft.present, name=draft.name):
             yield f"{name} holds codes of digits, not numbers"
         return
-    if sum(map(_seems_number, draft.present[:LOOKED_AT])) < MOSTLY * min(LOOKED_AT, len(draft.present)):
+    if sum(map(is_written_number, draft.present[:LOOKED_AT])) < MOSTLY * min(LOOKED_AT, len(draft.present)):
         return
-    numbers = [cell for cell in draft.present if _seems_number(cell)]
+    numbers = [cell for cell in draft.present if is_written_number(cell)]
     if len(numbers) < MOSTLY * len(draft.present) or are_codes(numbers, name=draft.name) or is_code_name(draft.name):
         return
-    other = next((cell for cell in draft.present if not _seems_number(cell)), None)
+    other = next((cell for cell in draft.present if not is_written_number(cell)), None)
     if other is None:
-        yield f"{name} is {draft.kind}: {_why_no_numbers(draft, numbers)}"
+        yield f"{name} is {draft.kind}: its numbers are not in one notation, such as {two_ways(numbers)}"
     elif len(numbers) >= FEWEST_NUMBERS:
         row = draft.cells.index(other)
         yield f"{name} is {draft.kind}, though mostly numbers: row {row} holds {quoted(other)}"
-
-
-def _seems_number(cell: str) -> bool:
-    return is_written_number(cell) or is_beyond(cell)
-
-
-def _why_no_numbers(draft: _Draft, numbers: Sequence[str]) -> str:
-    beyond = next(filter(is_beyond, numbers), None)
-    if beyond is not None:
-        return f"row {draft.cells.index(beyond)} holds {quoted(beyond)}, which is beyond the range of numbers"
-    if all(map(is_in_parentheses, numbers)):
-        return "all its numbers are in parentheses, which mean a minus only if other numbers have none"
-    return f"its numbers are written in more than one way, such as {two_ways(numbers)}"
 
 
 def _not_dates(draft: _Draft, name: str) -> Iterator[str]:

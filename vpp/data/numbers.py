@@ -1,4 +1,4 @@
-"""Numbers of tables (decimal commas, thousands, currencies, percent, parentheses) and of a model's answers."""
+"""Numbers of tables as people write them: decimal commas, thousands, currencies, percent, parentheses."""
 
 import math
 import re
@@ -38,8 +38,6 @@ _STANDS_FOR = {
 """Characters that a cell may use for each mark."""
 _WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
 _BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
-_ADDRESS = re.compile(r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}")
-"""An IPv4 address: 192.168.100.200."""
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
 
 
@@ -99,41 +97,24 @@ def write_number(number: str, notation: Notation | None) -> str:
 
 
 def is_written_number(text: str) -> bool:
-    """True for a number in any of the notations."""
-    part = _part(text)
-    if is_number(text) or part is None or _ADDRESS.fullmatch(text):
-        return is_number(text)
-    return any(body.fullmatch(part.body) for body in _BODIES.values())
-
-
-def is_beyond(text: str) -> bool:
-    """True for infinity and for a number beyond the range of floats."""
-    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
-        return True
+    """True for a finite number in any of the notations."""
     part = _part(text)
     if part is None:
         return False
-    readings = (_plain(part, marks) for marks, body in _BODIES.items() if body.fullmatch(part.body))
-    return not math.isfinite(float(next(readings, "0")))
-
-
-def is_in_parentheses(text: str) -> bool:
-    """True for a number such as `(5)`."""
-    part = _part(text)
-    return part is not None and part.in_parentheses
-
-
-def units_of(cells: Iterable[str]) -> tuple[str, ...]:
-    """Distinct units of the numbers among the cells; a bare number's unit is empty."""
-    return tuple(dict.fromkeys(part.unit for cell in cells if (part := _part(cell)) is not None))
+    return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in _BODIES.items())
 
 
 def two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
-    ways = (lambda number: units_of([number]), lambda number: re.sub(r"\d+", "0", number))
+    ways = (_unit, lambda number: re.sub(r"\d+", "0", number))
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
     return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
+
+
+def _unit(number: str) -> str:
+    part = _part(number)
+    return part.unit if part else ""
 
 
 def certain_decimal(cells: Iterable[str | None]) -> str | None:
@@ -197,8 +178,6 @@ def _parts(present: Sequence[str]) -> list[_Part] | None:
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
     readings: list[tuple[Marks, list[str]]] = []
-    if all(_ADDRESS.fullmatch(part.body) for part in column):
-        return []
     used = set().union(*(part.body for part in column)) - set("0123456789")
     for marks, pattern in _BODIES.items():
         if not _STANDS_FOR[marks[1]] & used and marks[1]:

@@ -17,7 +17,6 @@ ENCODING_NAMES = {
     "utf-16": "UTF-16",
     "utf-16-le": "UTF-16, little-endian",
     "utf-16-be": "UTF-16, big-endian",
-    "utf-32": "UTF-32",
     "cp1252": "Windows-1252 (Western)",
     "cp1250": "Windows-1250 (Central European)",
     "cp1251": "Windows-1251 (Cyrillic)",
@@ -38,20 +37,17 @@ ENCODING_NAMES = {
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_ONE_BYTE = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253")
+_ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3
 """Least coherence, from 0 to 1 as charset-normalizer measures it, for a guess of a one-byte encoding."""
 _SAMPLE_BYTES = 32_768
+"""Bytes of the lines beyond ASCII that the guess of an encoding reads."""
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_END_MARK = "\x1a"
-_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,32 +62,27 @@ class Decoded:
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded:
-    """Decode a file in the given encoding, or in the detected one. Raises DataError if the bytes are not text in it.
+    """Decode a file in the given encoding, or in the detected one; remove byte order marks at the start.
 
-    Byte order marks at the start and DOS end marks at the end are removed.
+    Raises DataError if the bytes are not text in the encoding.
     """
     decoded = _decoded(content, name, encoding)
-    return replace(decoded, text=decoded.text.lstrip("\ufeff").rstrip(_END_MARK))
+    return replace(decoded, text=decoded.text.lstrip("\ufeff"))
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> Decoded:
     if encoding is not None:
         return _in_chosen(content, name, encoding)
-    for mark, marked in _MARKS:
-        if content.startswith(mark):
-            return _in_detected(content, name, marked)
-    wide = _unmarked_wide(content)
-    if wide is not None:
-        return replace(
-            _in_detected(content, name, wide), note=f"read as {encoding_name(wide)}, though it has no byte order mark"
-        )
+    marked = next((marked for mark, marked in _MARKS if content.startswith(mark)), None)
     try:
-        text = content.decode("utf-8")
+        text = content.decode(marked or "utf-8")
     except UnicodeDecodeError as error:
+        if marked:
+            raise _no_text(name) from None
         return _guessed(content, name, error)
     if "\0" in text:
         raise _no_text(name)
-    return Decoded(text=text, encoding="utf-8")
+    return Decoded(text=text, encoding=marked or "utf-8")
 
 
 def encoding_name(encoding: str) -> str:
@@ -109,28 +100,6 @@ def _in_chosen(content: bytes, name: str, encoding: str) -> Decoded:
     return Decoded(text=text, encoding=encoding)
 
 
-def _in_detected(content: bytes, name: str, encoding: str) -> Decoded:
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        raise _no_text(name) from None
-    if "\0" in text:
-        raise _no_text(name)
-    return Decoded(text=text, encoding=encoding)
-
-
-def _unmarked_wide(content: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark: in a table every second byte is mostly NUL, and no other byte is."""
-    sample = content[:_SAMPLE_BYTES]
-    if len(content) % 2 or b"\0" not in sample:
-        return None
-    even, odd = sample[0::2], sample[1::2]
-    for nuls, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
-        if 2 * nuls.count(0) > len(nuls) and others.count(0) == 0:
-            return encoding
-    return None
-
-
 def _guessed(content: bytes, name: str, error: UnicodeDecodeError) -> Decoded:
     """Decode a file that is not UTF-8: another alphabet if charset-normalizer is sure, else Windows-1252."""
     _check_damaged(content, name, error)
@@ -141,7 +110,7 @@ def _guessed(content: bytes, name: str, error: UnicodeDecodeError) -> Decoded:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if not _CONTROL.search(text.rstrip(_END_MARK)):  # nearly any binary file decodes in a one-byte encoding
+        if not _CONTROL.search(text):  # nearly any binary file decodes in a one-byte encoding
             note = f"not UTF-8: read as {encoding_name(encoding)}; if letters look wrong, choose another encoding"
             return Decoded(text=text, encoding=encoding, note=note)
     raise _no_text(name)
@@ -164,7 +133,7 @@ def _other_alphabet(content: bytes) -> str | None:
     # Imported late: most files are UTF-8 and do not need it.
     from charset_normalizer import from_bytes
 
-    sample = _not_ascii(content)
+    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}
     if not matches or "cp1252" in plausible:
@@ -172,16 +141,6 @@ def _other_alphabet(content: bytes) -> str | None:
     best = matches[0]
     is_sure = best.encoding in _MANY_BYTES or (best.encoding in _ONE_BYTE and best.coherence >= _SURE)
     return str(best.encoding) if is_sure else None
-
-
-def _not_ascii(content: bytes) -> bytes:
-    """The first lines with bytes beyond ASCII, up to the size of a sample."""
-    lines, end = bytearray(), 0
-    while len(lines) < _SAMPLE_BYTES and (match := _NOT_ASCII.search(content, end)):
-        start = max(end, content.rfind(b"\n", end, match.start()) + 1, match.start() - _SAMPLE_BYTES)
-        end = content.find(b"\n", match.start()) + 1 or len(content)
-        lines += content[start : min(end, match.start() + _SAMPLE_BYTES)]
-    return bytes(lines)
 
 
 def _line(content: bytes, place: int) -> int:
