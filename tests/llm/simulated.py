@@ -78,7 +78,7 @@ class World:
             state["over"] = True
             if answered:
                 self.answered += 1
-                self.window.answered(call, self.under_way, self.now)
+                self.window.answered(call, self.now)
             else:
                 self.refused += 1
                 self.window.refused(call, self.now)
