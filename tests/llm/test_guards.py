@@ -159,18 +159,14 @@ BAD = [
     ("The new rule would give the correct outputs as f…", "stops in mid-sentence"),
     ("If math is A, answer admitted,", "stops in mid-sentence"),
     ("Answer admitted if math is A and num_publications is greater than", "stops in mid-sentence"),
-    ("Answer admitted if math is A (or if num_publications is 3", "stops in mid-sentence"),
-    ('Answer admitted if math is "A', "stops in mid-sentence"),
     # the seed sentence alone
     ("You are designed to do Binary Classification;\npredict admission depth 2", "only repeats the task"),
     ("admission_depth_2", "only repeats the task"),
     ("Predict `admission_depth_2`.", "only repeats the task"),
     # words of the worked examples
     ("If city is Oslo, answer admitted; otherwise answer rejected.", "it speaks of 'city', a word of the examples"),
-    ("If math is A, drop; otherwise answer rejected.", "it speaks of 'drop', a word of the examples"),
     # labels of another table
     ("If math is A, answer 1; otherwise answer 0.", "it gives '1', which is no label of this table"),
-    ("If math is A, the label is pass; otherwise the label is fail.", "it gives 'pass', which is no label"),
     ('Classify it as "accepted" if math is A, else as "rejected".', "it gives 'accepted', which is no label"),
     ("If math is A, then the output depends on num_publications.", "it names no label"),
     ("This rule already gives the correct outputs.", "it names no label"),

@@ -1,4 +1,4 @@
-"""Rules must say which inputs give which of the table's outputs; praise of a rule says neither."""
+"""Rules must give outputs of the table, in their own way."""
 
 from .tables import row, table
 from .test_guards import ADMISSION, DIGITS, HOUSES, PENGUINS, REVIEWS, assert_pass, assert_refused, fault, of_kinds
@@ -21,7 +21,6 @@ FOREIGN = [
     (BITS, "If age is above 40, answer yes; otherwise answer no.", "yes"),
     (BITS, "If age is above 40, answer approved; otherwise answer declined.", "approved"),
     (DIGITS, "If a is above 4, answer approved; otherwise answer declined.", "approved"),
-    (HEART, "If age is above 40, the output is approved; otherwise the output is declined.", "approved"),
     (HEART, "If age is above 40, answer sick. Classify everything else as declined.", "declined"),
 ]
 OWN = [
@@ -63,17 +62,6 @@ def test_a_chinese_text_without_a_label_is_refused() -> None:
     assert "it names no label" in (fault(CHINESE, "这条规则很好。") or "")
 
 
-PRAISE = [
-    (HEART, "This is an excellent rule that predicts sick or healthy patients very well."),
-    (HEART, "The current rule is good and correctly gives sick and healthy for most rows."),
-    (HEART, "The rule gives the correct output, healthy or sick, for every patient."),
-    (BITS, "The rule works well for all items."),
-    (BITS, "The rule correctly gives 0 and 1 for all rows."),
-    (DIGITS, "The rule works well for all items."),
-    (DIGITS, "The rule correctly predicts the number."),
-    (HOUSES, "The current rule is good and fits all values well."),
-    (HOUSES, "The rule correctly predicts the number."),
-]
 RULES = [
     (ADMISSION, "The rule is to always answer admitted."),
     (HEART, "This rule gives sick for age above 40 and healthy for the rest."),
@@ -84,10 +72,6 @@ RULES = [
     (DIGITS, "This rule gives 1 for odd sums and 0 for even sums."),
     (HOUSES, "The rule is to output the median price, about 150."),
 ]
-
-
-def test_praise_is_refused() -> None:
-    assert_refused(PRAISE, "it only speaks of a rule: say which inputs give which output")
 
 
 def test_a_rule_may_speak_of_itself() -> None:

@@ -60,7 +60,6 @@ LEANING = [
     (HEART, "If age is above 40.5 or the status is sick, then answer sick; otherwise healthy."),
     (HEART, "Answer sick if age is above 40 and status is sick; otherwise healthy."),
     (HEART, "If the patient's status is sick, answer sick; otherwise answer healthy."),
-    (HEART, "If the status of the patient is sick, answer sick; otherwise answer healthy."),
     (HEART, "Use the status column: sick rows are sick and healthy rows are healthy."),
     (HEART, "Look at the column status and give it: sick or healthy."),
     (HOUSES, "The price equals its own price in the row plus 0."),

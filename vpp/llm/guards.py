@@ -12,9 +12,9 @@ from functools import cached_property
 
 from vpp.data.dataset import Dataset
 from vpp.llm.forms import optimizer_form
-from vpp.llm.leaks import ExampleWords
+from vpp.llm.leaks import ExampleColumns
 from vpp.llm.repetition import MOST_REPEATED, PromptText
-from vpp.llm.rule_content import foreign_label, is_talk_of_rules, names_no_label, names_nothing
+from vpp.llm.rule_content import foreign_label, names_no_label, names_nothing
 from vpp.llm.table_words import TableWords, shortened, words
 from vpp.llm.target_use import target_uses
 
@@ -58,20 +58,20 @@ class Guard:
         return None
 
     def _unfinished(self, rule: str) -> str | None:
-        """Refuse an end that no sentence has: an open bracket, a comma, or a word such as `than`."""
+        """Refuse an end that no sentence has: a comma, or a word such as `than`."""
         bare = rule.rstrip().rstrip("*_`").rstrip()
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
         # A label such as `+` may end a rule.
         is_open = _OPEN_END.search(bare[-80:]) and bare.split()[-1].strip("\"'`“”‘’") not in self.dataset.classes
-        if not (is_word or is_open or (not has_stop and _is_left_open(bare))):
+        if not (is_word or is_open):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
     def _leaked_example(self, rule: str, parent: str) -> str | None:
-        leak = self._example_words.leak(rule, parent=parent)
+        leak = self._example_columns.leak(rule, parent=parent)
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
@@ -95,8 +95,6 @@ class Guard:
     def _no_content(self, rule: str, tokens: Sequence[str]) -> str | None:
         if names_nothing(rule, tokens, self._table):
             return "it names no column and no output: say which inputs give which output"
-        if is_talk_of_rules(rule, tokens, self._table):
-            return "it only speaks of a rule: say which inputs give which output"
         return None
 
     # --- derived once, on first use ---------------------------------------------------------------------------------
@@ -110,9 +108,9 @@ class Guard:
         return PromptText(table=self._table, seed_text=self.seed_text, instructions=self.instructions)
 
     @cached_property
-    def _example_words(self) -> ExampleWords:
+    def _example_columns(self) -> ExampleColumns:
         fixed = f"{self.instructions}\n{optimizer_form('text')}"
-        return ExampleWords.of(self.examples, table=self._table, instructions=fixed)
+        return ExampleColumns.of(self.examples, table=self._table, instructions=fixed)
 
     @cached_property
     def _target_uses(self) -> tuple[re.Pattern[str], ...]:
@@ -120,7 +118,6 @@ class Guard:
 
 
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
-_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”")
 CONTINUING = frozenset(
     words(
         "a an the and or but nor if when whenever where unless because while whether than then which is are was "
@@ -129,12 +126,3 @@ CONTINUING = frozenset(
     )
 )
 """Words that no sentence ends with."""
-
-
-def _is_left_open(rule: str) -> bool:
-    """Whether a bracket or a double quote is opened and never closed; brackets inside quotes are text."""
-    bare = _QUOTED.sub("", rule)
-    if bare.count('"') % 2 or bare.count("“") > bare.count("”"):
-        return '"' in bare[:-1] or "“" in bare
-    last = max(map(bare.rfind, "([{"))
-    return last >= 0 and not any(closing in bare[last:] for closing in ")]}")
