@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from vpp.llm.check import Finding, Trial, check
+from vpp.llm.check import check
+from vpp.llm.findings import Finding, Trial
 from vpp.llm.structure import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_at, refusal, serving

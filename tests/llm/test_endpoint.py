@@ -626,23 +626,6 @@ def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
         assert key not in str(caught.value)
 
 
-def test_a_second_event_loop_is_refused() -> None:
-    async def scene(endpoint: Endpoint, address: str) -> None:
-        await ask(endpoint)
-
-    async def first() -> tuple[Endpoint, str]:
-        async with serving(script(chat())) as stub:
-            endpoint = endpoint_at(stub.base_url, max_attempts=1)
-            await ask(endpoint)
-            await endpoint.aclose()
-            endpoint._transport._connected()
-            return endpoint, stub.base_url
-
-    endpoint, address = asyncio.run(first())
-    with pytest.raises(RuntimeError, match="belongs to the event loop"):
-        asyncio.run(scene(endpoint, address))
-
-
 def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
 

@@ -38,7 +38,7 @@ class Parsed(Generic[T]):
     reason: str | None = None
     """Why the answer cannot be read."""
     inferred: bool = False
-    """Whether the value is a label asserted by the explanation, for want of a readable `Output:` line."""
+    """Return whether the value is a label asserted by the explanation, for want of a readable `Output:` line."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
@@ -164,7 +164,7 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
 
 
 def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
-    """Whether the answer says that it has no value."""
+    """Return whether the answer says that it has no value."""
     return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
 
 

@@ -114,7 +114,7 @@ class Window:
         return now - self._refused_at <= LATELY_S
 
     def has_room(self, load: int, now: float) -> bool:
-        """Return whether guesses would delay nobody: the window is half empty and the server kept up for 30 s."""
+        """Return whether guesses would delay nobody: the window is half empty, and the server was not full for 30 s."""
         is_pressed = any(kind.is_pressed(now) for kind in self._kinds.values())
         return 2 * load <= self._limit and not self.is_refused(now) and not is_pressed
 

@@ -67,19 +67,19 @@ def _may_be_label(given: str, rule: str, table: TableWords, *, is_quoted: bool) 
 
 
 def _is_name(tokens: list[str], table: TableWords) -> bool:
-    """Whether these are words of the columns, any of which may hold the output, or of the target."""
+    """Return whether these are words of the columns, any of which may hold the output, or of the target."""
     return set(tokens) <= {*table.inputs, *words(table.dataset.target)}
 
 
 def names_no_label(rule: str, table: TableWords) -> bool:
-    """Whether the rule names no label, although this table's labels can only be given by name."""
+    """Return whether the rule names no label, although this table's labels can only be given by name."""
     if table.are_labels_numbers or table.are_labels_cells:
         return False
     return not (table.has_label(rule) or _NTH.search(rule))
 
 
 def names_nothing(rule: str, tokens: Sequence[str], table: TableWords) -> bool:
-    """Whether the text names neither a column nor an output."""
+    """Return whether the text names neither a column nor an output."""
     if table.has_column(tokens):
         return False
     if table.dataset.task == "classification":
