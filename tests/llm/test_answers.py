@@ -477,10 +477,6 @@ def test_an_inferred_label_keeps_the_text_that_asserts_it() -> None:
     assert parsed.explanation == "The bill is long. So it is a Gentoo."
 
 
-def test_a_label_under_its_heading_is_not_inferred() -> None:
-    assert parse_label("So it is a Gentoo.\nOutput: Gentoo", SPECIES).inferred is False
-
-
 @given(st.sampled_from(SPECIES), st.sampled_from(SPECIES), st.booleans())
 def test_a_second_label_anywhere_leaves_an_explanation_unread(asserted: str, other: str, is_first: bool) -> None:
     sentences = [f"The output is {asserted}.", f"It has no trait of {other}."]
@@ -496,7 +492,3 @@ def test_thinking_is_cut() -> None:
     assert cut_thinking("<think>a</think>b") == "b"
     assert cut_thinking("a</think>b\n<think>c") == "b\n"
     assert cut_thinking("a") == "a"
-
-
-def test_json_labels_survive_escapes() -> None:
-    assert parse_label(json.dumps({"output": 'say "hi"'}), ('say "hi"', "bye")).value == 'say "hi"'

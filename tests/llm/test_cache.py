@@ -1,4 +1,4 @@
-"""Cached answers, a cache folder that somebody else has written to, and requests in flight that are shared."""
+"""Cached answers, and a cache folder that somebody else has written to."""
 
 import asyncio
 import io
@@ -14,7 +14,7 @@ import pytest
 from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, Database, ResponseCache, SingleFlight, cache_key
+from vpp.llm.cache import CacheInfo, Database, ResponseCache, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
@@ -279,85 +279,3 @@ def test_settings_of_another_hand_are_refused_in_one_line(folder: Path) -> None:
     database.close()
     with pytest.raises(InputError, match="choose another folder"):
         ResponseCache(folder)
-
-
-class Work:
-    """Counts how often it is begun and cancelled; ends when it is let go on."""
-
-    def __init__(self) -> None:
-        self.begun = self.cancelled = 0
-        self.may_end = asyncio.Event()
-
-    async def run(self) -> int:
-        self.begun += 1
-        try:
-            await self.may_end.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
-        return self.begun
-
-
-def test_callers_with_one_key_share_one_piece_of_work() -> None:
-    async def shown() -> tuple[list[tuple[int, bool]], int]:
-        flights: SingleFlight[int] = SingleFlight()
-        work = Work()
-        callers = [asyncio.create_task(flights.run("a", work.run)) for _ in range(3)]
-        await asyncio.sleep(0)
-        work.may_end.set()
-        return await asyncio.gather(*callers), work.begun
-
-    assert asyncio.run(shown()) == ([(1, False), (1, True), (1, True)], 1)
-
-
-def test_work_that_has_ended_is_begun_again() -> None:
-    async def shown() -> list[tuple[int, bool]]:
-        flights: SingleFlight[int] = SingleFlight()
-        work = Work()
-        work.may_end.set()
-        return [await flights.run("a", work.run), await flights.run("a", work.run)]
-
-    assert asyncio.run(shown()) == [(1, False), (2, False)]
-
-
-def test_a_caller_that_leaves_takes_nothing_from_the_others() -> None:
-    async def shown() -> tuple[tuple[int, bool], int]:
-        flights: SingleFlight[int] = SingleFlight()
-        work = Work()
-        first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        await asyncio.wait((first,))
-        work.may_end.set()
-        return await second, work.cancelled
-
-    assert asyncio.run(shown()) == ((1, True), 0)
-
-
-def test_work_ends_once_the_last_caller_has_left() -> None:
-    async def shown() -> int:
-        flights: SingleFlight[int] = SingleFlight()
-        work = Work()
-        callers = [asyncio.create_task(flights.run("a", work.run)) for _ in range(2)]
-        await asyncio.sleep(0)
-        for caller in callers:
-            caller.cancel()
-        await asyncio.wait(callers)
-        return work.cancelled
-
-    assert asyncio.run(shown()) == 1
-
-
-def test_what_the_work_raises_reaches_every_caller() -> None:
-    async def fails() -> int:
-        await asyncio.sleep(0)
-        raise ValueError("no")
-
-    async def shown() -> list[BaseException | tuple[int, bool]]:
-        flights: SingleFlight[int] = SingleFlight()
-        return await asyncio.gather(*(flights.run("a", fails) for _ in range(2)), return_exceptions=True)
-
-    raised = asyncio.run(shown())
-    assert [str(one) for one in raised] == ["no", "no"]
-    with pytest.raises(ValueError, match="no"):
-        raise raised[0]  # type: ignore[misc]

@@ -174,19 +174,6 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
     asyncio.run(scene())
 
 
-def test_a_server_that_never_answers_is_given_up_in_time() -> None:
-    async def never(request: Request) -> Reply:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointUnreachable, match=r"no complete answer within 0\.05 s"):
-            await ask(endpoint)
-        assert endpoint.counters.snapshot().retried == 1
-
-    run(never, use, timeout_s=0.05, max_attempts=2)
-
-
 REFUSALS: tuple[tuple[Reply, str], ...] = (
     (refusal(429, code="insufficient_quota"), r"the account has no credit left .*: add credit"),
     (refusal(402), r"the account has no credit left .*: add credit"),
@@ -235,16 +222,6 @@ def test_no_message_repeats_the_key() -> None:
                 assert "6789" not in str(caught.value)
 
     asyncio.run(scene())
-
-
-def test_a_servers_words_are_cut() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        with pytest.raises(EndpointRefused) as caught:
-            await ask(endpoint)
-        assert len(str(caught.value)) < 400
-        assert "\n" not in str(caught.value)
-
-    run(script(refusal(400, "blah\n" * 100_000)), use)
 
 
 def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
@@ -459,27 +436,6 @@ def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
     run(held, use)
 
 
-def test_a_pause_also_holds_back_retries() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        failed = asyncio.Event()
-
-        async def pause_and_fail(request: Request) -> Reply:
-            endpoint.pause()
-            failed.set()
-            return refusal(500)
-
-        stub.behaviour = pause_and_fail
-        call = asyncio.create_task(ask(endpoint, "first"))
-        await failed.wait()
-        await let_others_by(stub)
-        assert asked_by(stub) == ["first"]
-        endpoint.go_on()
-        await call
-        assert asked_by(stub) == ["first", "first"]
-
-    run(script(chat()), use)
-
-
 def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
     async def slow(request: Request) -> Reply:
         await asyncio.sleep(0.02)
@@ -490,21 +446,6 @@ def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
         assert endpoint.counters.snapshot().retried == 0
 
     run(slow, use, concurrency=1, timeout_s=0.15)
-
-
-def test_a_cancelled_call_frees_its_place() -> None:
-    held = Held()
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        call = asyncio.create_task(ask(endpoint))
-        await held.arrived.get()
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        held.free.set()
-        await ask(endpoint, "next")
-
-    run(held, use, concurrency=1)
 
 
 def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:

@@ -19,10 +19,6 @@ from .test_endpoint import ask, run
 from .test_roles import RULE, endpoint_of, learner_at
 
 WITHIN_S = 30
-OPTIMIZER_S = 3.2
-"""Seconds that a large model takes to rewrite a hypothesis, rounded up."""
-SERVER_CLOSES_S = 5
-"""Seconds after which uvicorn closes an idle connection."""
 
 
 async def until(happens: Callable[[], object], what: str) -> None:
@@ -46,10 +42,6 @@ def test_an_idle_connection_is_used_again_until_its_time_is_over(
         assert (len(stub.requests), stub.connections) == (2, connections)
 
     run(script(chat()), use)
-
-
-def test_a_connection_is_kept_while_an_optimizer_writes_and_given_up_before_a_server_closes_it() -> None:
-    assert OPTIMIZER_S < client.KEEPALIVE_S < SERVER_CLOSES_S
 
 
 def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,22 +200,5 @@ def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> N
         assert raised.value.waited_s == 30
         assert len(stub.requests) == 2
         assert not endpoint._throttle.held_until
-
-    run(behave, use)
-
-
-def test_an_answer_renews_what_is_granted() -> None:
-    clock = [0.0]
-    replies = iter([as_json({}, 429, retry_after="100000"), chat(), as_json({}, 429, retry_after="100000"), chat()])
-
-    async def behave(request: Request) -> Reply:
-        clock[0] += 30
-        return next(replies)
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
-        await ask(endpoint, "one")
-        await ask(endpoint, "two")
-        assert len(stub.requests) == 4
 
     run(behave, use)
