@@ -11,7 +11,7 @@ from vpp.hypothesis import hypothesis_id
 from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.learner import THOUGHTS_LIMIT, LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.templates import shipped
@@ -377,3 +377,41 @@ def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
         assert (counters.snapshot().optimizer, counters.snapshot().unparsable) == (2, 1)
 
     with_optimizer(script(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")), use)
+
+
+THOUGHTS = "Let me see. Output: 0. " * 200
+
+
+def test_thoughts_are_no_answer_and_their_beginning_is_recorded() -> None:
+    recorded: list[Prediction] = []
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+        assert (prediction.value, prediction.explanation, prediction.thoughts) == ("1", "", "")
+        assert recorded[0].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
+
+    for reply in (chat(f"{THOUGHTS}</think>\nOutput: 1"), chat("Output: 1", reasoning=THOUGHTS)):
+        recorded.clear()
+        with_learner(script(reply), use, on_answer=lambda h, prediction, n: recorded.append(prediction))
+
+
+def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> None:
+    recorded: list[Prediction] = []
+
+    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+        await learner.predict(RULE, PARITY.train[:1])
+        (prediction,) = await learner.predict(RULE, PARITY.train[1:2])
+        assert prediction.value is None
+        assert "cut off at its limit of tokens while it thought; a higher limit" in (prediction.reason or "")
+        assert recorded[1].thoughts.startswith(THOUGHTS)
+
+    cut = chat(None, finish="length", reasoning=THOUGHTS)
+    with_learner(script(chat(), cut), use, on_answer=lambda h, prediction, n: recorded.append(prediction))
+
+
+def test_a_rule_is_read_after_thoughts_which_are_recorded_with_it() -> None:
+    async def use(optimizer: LlmOptimizer, stub: Stub, counters: Counters) -> None:
+        proposal = await propose(optimizer)
+        assert (proposal.text, proposal.thoughts) == (f"{SEED_TEXT} Output 1.", THOUGHTS[:2_000])
+
+    with_optimizer(script(chat("New rule: Output 1.", reasoning=THOUGHTS)), use)
