@@ -2,7 +2,7 @@
 
 A label counts only if it is the one known label that the text mentions, in any clause, and a sentence asserts it: "the
 output is X", "the rule predicts 'X'", "it is classified as X", or a last sentence such as "So the student is X" or "so
-answer X". Conditions ("if … then X"), negations, questions, doubts and restated rules assert nothing. Labels that are
+answer X". Conditions ("if … then X"), negations, questions and doubts assert nothing. Labels that are
 numbers need an assertion directly before them. Yes, no, true and false never count: they also answer questions about a
 condition.
 """
@@ -31,7 +31,7 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
     marked = _mention(classes).sub(_LABEL, text)
     sentences = [_SO_OTHERWISE.sub("so ", _HEADING.sub("", part).strip()) for part in _SENTENCE_END.split(marked)]
     sentences = [sentence for sentence in sentences if sentence.strip(" *_`#>-|<")]
-    if is_truth_word(label) or any(_DENIED.search(sentence) for sentence in sentences):
+    if is_truth_word(label):
         return None
     return label if _is_asserted(sentences, is_number=read_float(label) is not None) else None
 
@@ -91,18 +91,7 @@ _DOUBT = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|probably|likely|unclear|unsure|suppos\w{1,4}|assum\w{1,4}|either|any|"
     r"every|everyone|anyone|always|whoever|those|example|e\.g)\b"
 )
-_DENIED = re.compile(
-    rf"(?:\b(?:not|never|cannot be|isn['’]t|wasn['’]t|aren['’]t|neither|nor|no longer|rather than|instead of)\s"
-    rf"(?:\w+\s){{0,2}}|\bnon-){_LABEL}",
-    re.IGNORECASE,
-)
 _CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|whether|otherwise|else|except|iff)\b", re.IGNORECASE)
-_RESTATED = re.compile(
-    r"^(?:the )?(?:\w+ )?(?:rule|hypothesis|pattern|condition)s?\s?[:：]"
-    r"|\b(?:rule|hypothesis|pattern|condition)s? "
-    r"(?:is (?:that|to|as)|says|said|states|reads|requires|specifies|implies|means)\b",
-    re.IGNORECASE,
-)
 _UNSURE = re.compile(f"{_NEGATION}|{_DOUBT}", re.IGNORECASE)
 _CLAUSE_END = re.compile(
     r"[,;:(]|\b(?:so|therefore|thus|hence|consequently|because|since|as|which|and|then)\b", re.IGNORECASE
@@ -127,7 +116,7 @@ def _is_asserted(sentences: list[str], *, is_number: bool) -> bool:
 
 def _assertions(sentence: str, *, is_last: bool, is_number: bool) -> Iterator[int]:
     """Yield the end of each assertion of the label in the sentence."""
-    if sentence.endswith("?") or _CONDITIONAL.search(sentence) or _RESTATED.search(sentence):
+    if sentence.endswith("?") or _CONDITIONAL.search(sentence):
         return
     patterns = (*_DIRECT, *(_LAST if is_last and not is_number else ()))
     for match in (match for pattern in patterns for match in pattern.finditer(sentence)):

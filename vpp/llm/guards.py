@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vpp.data.dataset import Dataset
-from vpp.llm.forms import optimizer_form
-from vpp.llm.leaks import ExampleColumns
 from vpp.llm.repetition import MOST_REPEATED, PromptText
 from vpp.llm.rule_content import foreign_label, names_no_label, names_nothing
 from vpp.llm.table_words import TableWords, shortened, words
@@ -71,7 +69,7 @@ class Guard:
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
     def _leaked_example(self, rule: str, parent: str) -> str | None:
-        leak = self._example_columns.leak(rule, parent=parent)
+        leak = self._prompt.leak(rule, parent)
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
@@ -105,12 +103,9 @@ class Guard:
 
     @cached_property
     def _prompt(self) -> PromptText:
-        return PromptText(table=self._table, seed_text=self.seed_text, instructions=self.instructions)
-
-    @cached_property
-    def _example_columns(self) -> ExampleColumns:
-        fixed = f"{self.instructions}\n{optimizer_form('text')}"
-        return ExampleColumns.of(self.examples, table=self._table, instructions=fixed)
+        return PromptText(
+            table=self._table, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
+        )
 
     @cached_property
     def _target_uses(self) -> tuple[re.Pattern[str], ...]:
