@@ -101,12 +101,15 @@ class PromptText:
 
     @cached_property
     def _leaks(self) -> tuple[str, ...]:
-        """Columns of the examples, `town: Oslo, cats: 4 -> loud`, that the table does not have, as words."""
+        """Columns of the examples, `town: Oslo, cats: 4 -> loud`, that the table does not have, as words.
+
+        `shared` is a heading of the listing by column.
+        """
         pairs = [(words(name), words(value)) for name, value in _PAIR.findall(self.examples)]
         names = {" ".join(name) for name, value in pairs if max(len(name), len(value)) <= PHRASE_LIMIT}
         used = {word for name in names for word in name.split()}
         known = {word for own in self.table.words for word in used if word[:3] == own[:3] and are_alike(word, own)}
-        known |= FUNCTION_WORDS | set(words(f"{self.instructions}\n{optimizer_form('text')}"))
+        known |= FUNCTION_WORDS | {"shared"} | set(words(f"{self.instructions}\n{optimizer_form('text')}"))
         return tuple(sorted(name for name in names if not known.issuperset(name.split())))
 
 
