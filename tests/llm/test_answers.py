@@ -198,44 +198,12 @@ def test_thousands_are_read_back(number: int) -> None:
     assert parse_number(f"Output: {number:,}").value == number
 
 
-soup = st.lists(
-    st.sampled_from(
-        [
-            "Output",
-            "output:",
-            "**",
-            "`",
-            "```",
-            "\n",
-            " ",
-            "{",
-            "}",
-            '"output":',
-            '"',
-            "\\boxed{",
-            "<think>",
-            "</think>",
-            "New rule:",
-            "##",
-            "1",
-            "0",
-            "1e5",
-            ",",
-            ".",
-            "_",
-            "$",
-            "(",
-            "Explanation:",
-            "label:",
-            "×10^",
-            "−",
-            "\\",
-            "[",
-        ]
-    )
-    | st.text(max_size=5),
-    max_size=60,
-).map("".join)
+PLAIN_TOKENS = """Output output: Explanation: label: because so ** * ` ``` ## # { } " _ $ ( [ \\ = , . 1 0 1e5 9,999 ×10^ −
+    "output": "output":" "output":[ \\boxed{ \\boxed{\\text{ <output> <b> </b> [1] <| </think> <think>
+    <|channel|>final<|message|> <|im_start|> <reasoning> </reasoning>"""
+SPACED_TOKENS = ("\n", " ", "\u200b", "New rule:", "Input:\n", "user\n", "Output: **_`", "a. Output: ", "x = ")
+TOKENS = (*SPACED_TOKENS, *PLAIN_TOKENS.split())
+soup = st.lists(st.sampled_from(TOKENS) | st.text(max_size=5), max_size=60).map("".join)
 
 
 @given(soup | st.text())
@@ -252,52 +220,12 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
         assert (parsed.value is None) == (parsed.reason is not None)
 
 
-UNITS = (
-    ("aO1:*_`\"'{}", ""),
-    ('"output":"', ""),
-    ('"output":[', ""),
-    ('"output":"\\', ""),
-    ("'output':'", ""),
-    ("<output>", ""),
-    ("<b>", "Output: "),
-    ("</b>", "Output"),
-    ("\\boxed{", ""),
-    ("\\boxed{\\text{", ""),
-    ("Output:\n", ""),
-    ("Output: **_`", ""),
-    ("a. Output: ", ""),
-    ("Output [1]: ", ""),
-    ("[1]\n", ""),
-    ("<think>", ""),
-    ("</think>", ""),
-    ("<|channel|>final<|message|>", ""),
-    ("\n   ", "New rule:"),
-    ("New rule:\n```", ""),
-    ("*", "Output: "),
-    ("<|", "Output: "),
-    ("9,999", "Output: "),
-    ("9", "Output: "),
-    (" because", "Output: "),
-    ("\u200b", ""),
-    (" ", "Output: 1"),
-    ("Input:\n", ""),
-    ("a 1. Rule: ", "Input:"),
-    ("user\n", ""),
-    ("<|im_start|>", ""),
-    ("<reasoning>\n", ""),
-    ("</reasoning>", ""),
-    ("label: 1\n", ""),
-    ("=", "Output: "),
-    ("x = ", "Output: "),
-    ("so ", "Output: "),
-    ("The output is 1 so ", ""),
-)
 SHORT, LONG = 2_500, 25_000
 
 
 def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long() -> None:
     """Quadratic work would take a hundred times as long; three tries leave other work on the machine out."""
-    for unit, lead in UNITS:
+    for unit, lead in product(TOKENS, ("", "Output: ")):
         assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3)), (unit, lead)
 
 
