@@ -198,8 +198,8 @@ def test_thousands_are_read_back(number: int) -> None:
     assert parse_number(f"Output: {number:,}").value == number
 
 
-PLAIN_TOKENS = """Output output: Explanation: label: because so ** * ` ``` ## # { } " _ $ ( [ \\ = , . 1 0 1e5 9,999 ×10^ −
-    "output": "output":" "output":[ \\boxed{ \\boxed{\\text{ <output> <b> </b> [1] <| </think> <think>
+PLAIN_TOKENS = """Output output: Explanation: label: because so ** * ` ## # { } " _ $ ( [ \\ = , . 1 0 1e5 9,999 ×10^ −
+    ``` "output": "output":" "output":[ \\boxed{ \\boxed{\\text{ <output> <b> </b> [1] <| </think> <think>
     <|channel|>final<|message|> <|im_start|> <reasoning> </reasoning>"""
 SPACED_TOKENS = ("\n", " ", "\u200b", "New rule:", "Input:\n", "user\n", "Output: **_`", "a. Output: ", "x = ")
 TOKENS = (*SPACED_TOKENS, *PLAIN_TOKENS.split())
