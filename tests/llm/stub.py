@@ -150,6 +150,17 @@ def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
     return Endpoint(Server(base_url=base_url, model=model, **server), limits=Limits(**limits), **named)
 
 
+@asynccontextmanager
+async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
+    """A server that behaves so, and an endpoint that asks it."""
+    async with serving(behaviour) as stub:
+        endpoint = endpoint_at(stub.base_url, **options)
+        try:
+            yield endpoint, stub
+        finally:
+            await endpoint.aclose()
+
+
 async def _turns() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)

@@ -1,8 +1,7 @@
 import asyncio
 import gzip
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,10 @@ from vpp.llm.endpoint import Completion, Endpoint, Server
 from vpp.llm.retries import MUTE_ATTEMPTS
 from vpp.usage import Usage
 
-from .stub import Behaviour, Reply, Request, Stub, as_json, chat, endpoint_at, refusal, script, serving
+from .stub import Behaviour, Reply, Request, Stub, as_json, chat, endpoint_at, endpoint_of, refusal, script, serving
 
 KEY = "sk-very-secret-0123456789"
 HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "text/html"})
-
-
-@asynccontextmanager
-async def asked(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
-    async with serving(behaviour) as stub:
-        endpoint = endpoint_at(stub.base_url, **options)
-        try:
-            yield endpoint, stub
-        finally:
-            await endpoint.aclose()
 
 
 async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Completion:
@@ -39,7 +28,7 @@ async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Com
 
 def run(behaviour: Behaviour, use: Callable[[Endpoint, Stub], Awaitable[Any]], **options: Any) -> Any:
     async def scene() -> Any:
-        async with asked(behaviour, **options) as (endpoint, stub):
+        async with endpoint_of(behaviour, **options) as (endpoint, stub):
             return await use(endpoint, stub)
 
     return asyncio.run(scene())
@@ -91,7 +80,7 @@ def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_othe
     async def scene() -> None:
         for finish in ("length", "content_filter", "tool_calls"):
             cache = ResponseCache(tmp_path / finish)
-            async with asked(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
+            async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
                 await ask(endpoint, "first")
                 assert (await ask(endpoint, "second")).text == ""
                 assert len(stub.requests) == 3
@@ -140,12 +129,12 @@ def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line() -> 
 
     async def scene() -> None:
         for case, (reply, words, kind) in FAULTS.items():
-            async with asked(script(reply, reply, packed)) as (endpoint, stub):
+            async with endpoint_of(script(reply, reply, packed)) as (endpoint, stub):
                 assert (await ask(endpoint)).text == "Output: 1", case
                 assert len(stub.requests) == 3, case
                 assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
             is_mute = kind in MUTE_ATTEMPTS
-            async with asked(script(reply), max_attempts=3) as (endpoint, stub):
+            async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
                 with pytest.raises(
                     EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)
                 ) as caught:
@@ -201,7 +190,7 @@ REFUSALS: tuple[tuple[Reply, str], ...] = (
 def test_a_request_refused_for_good_is_not_repeated() -> None:
     async def scene() -> None:
         for reply, words in REFUSALS:
-            async with asked(script(reply), api_key="hf_abcdef") as (endpoint, stub):
+            async with endpoint_of(script(reply), api_key="hf_abcdef") as (endpoint, stub):
                 with pytest.raises(EndpointRefused, match=words):
                     await ask(endpoint)
                 assert len(stub.requests) == 1, reply
@@ -215,7 +204,7 @@ def test_a_request_refused_for_good_is_not_repeated() -> None:
 def test_no_message_repeats_the_key() -> None:
     async def scene() -> None:
         for rest in (f"API key provided: {KEY}.", "API key provided: sk-ve****6789.", "key sk-other is wrong"):
-            async with asked(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):
+            async with endpoint_of(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):
                 with pytest.raises(EndpointRefused, match=r"\[key\]") as caught:
                     await ask(endpoint)
                 assert "sk-" not in str(caught.value)
@@ -257,7 +246,7 @@ REFUSED_FIELDS = (
 def test_a_refused_optional_field_is_left_out_from_then_on(complaint: Callable[[list[str]], Reply]) -> None:
     async def scene() -> None:
         for fields in REFUSED_FIELDS:
-            async with asked(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
+            async with endpoint_of(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
                 await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
                 before = len(stub.requests)
                 await ask(endpoint, "once more")
@@ -338,7 +327,10 @@ def test_retry_after_is_honoured_up_to_two_minutes(monkeypatch: pytest.MonkeyPat
     async def scene() -> None:
         for header, wait_s in {"7": 7, "3600": 120, "soon": 0, "-5": 0}.items():
             slept.clear()
-            async with asked(script(as_json({}, 429, retry_after=header), chat()), backoff_s=0.5) as (endpoint, _):
+            async with endpoint_of(script(as_json({}, 429, retry_after=header), chat()), backoff_s=0.5) as (
+                endpoint,
+                _,
+            ):
                 await ask(endpoint)
             assert wait_s <= slept[0] <= wait_s + 0.5, header
 
@@ -451,7 +443,7 @@ def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
 def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
-        async with asked(script(chat()), cache=cache) as (endpoint, stub):
+        async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
             first, again = await ask(endpoint), await ask(endpoint)
             assert (first.cached, again.cached) == (False, True)
             assert again.text == first.text
@@ -473,7 +465,7 @@ def test_whatever_decides_an_answer_is_part_of_its_key(tmp_path: Path) -> None:
 
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
-        async with asked(script(chat()), cache=cache) as (endpoint, stub):
+        async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
             await ask(endpoint)
             for asked_before, change in enumerate(changes, start=1):
                 await ask(endpoint, **change)
@@ -487,10 +479,10 @@ def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(tmp_path:
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
         for key in ("one", "two"):
-            async with asked(script(chat()), cache=cache, api_key=key, cache_address="demo:1") as (endpoint, _):
+            async with endpoint_of(script(chat()), cache=cache, api_key=key, cache_address="demo:1") as (endpoint, _):
                 answer = await ask(endpoint)
         assert answer.cached
-        async with asked(script(chat()), cache=cache, model="large", cache_address="demo:1") as (endpoint, _):
+        async with endpoint_of(script(chat()), cache=cache, model="large", cache_address="demo:1") as (endpoint, _):
             assert not (await ask(endpoint)).cached
         assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
         await cache.aclose()
@@ -501,7 +493,7 @@ def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(tmp_path:
 def test_a_failure_is_not_cached(tmp_path: Path) -> None:
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
-        async with asked(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
+        async with endpoint_of(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
             with pytest.raises(EndpointUnreachable):
                 await ask(endpoint)
             await cache.flush()

@@ -13,10 +13,10 @@ from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.retries import Patience
 
-from .stub import Reply, Request, Stub, as_json, chat, refusal, script
+from .stub import Reply, Request, Stub, as_json, chat, endpoint_of, refusal, script
 from .tables import row
 from .test_endpoint import ask, run
-from .test_roles import RULE, endpoint_of, learner_at
+from .test_roles import RULE, learner_at
 
 WITHIN_S = 30
 

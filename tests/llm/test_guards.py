@@ -25,11 +25,11 @@ from vpp.llm.answers import RULE_LIMIT
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.guards import Guard
-from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import shipped
 
 from .rule_tables import ADMISSION, DIGITS, HOUSES, POINTS, REVIEWS, TABLES, of_kinds
-from .tables import LINE, row, table
+from .tables import LINE, optimizer_prompts, row, table
 
 EXAMPLES = """Rows:
 colour: red, weight: 3 -> keep
@@ -46,12 +46,7 @@ New rule: If pet is cat, answer yes; otherwise answer no.
 
 @cache
 def guard(dataset: Dataset, *, templates: str = "paper", examples: str = EXAMPLES) -> Guard:
-    prompts = OptimizerPrompts(
-        dataset=dataset,
-        refining=shipped("optimizer", templates),
-        drawing=shipped("prior", templates),
-        seed_text=seed_sentence(dataset),
-    )
+    prompts = optimizer_prompts(dataset, templates)
     return replace(prompts.guard, examples=prompts.examples or examples)
 
 

@@ -1,7 +1,6 @@
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,26 +12,16 @@ from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.learner import THOUGHTS_LIMIT, LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 from vpp.usage import Usage
 
-from .stub import Behaviour, Reply, Request, Stub, chat, endpoint_at, script, serving
-from .tables import LINE, PARITY, row, table
+from .stub import Behaviour, Reply, Request, Stub, chat, endpoint_of, script
+from .tables import LINE, PARITY, optimizer_prompts, row, table
 
 RULE = "The label is 1 if the sum is even."
 SEED_TEXT = seed_sentence(PARITY, "The sum matters")
-
-
-@asynccontextmanager
-async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
-    async with serving(behaviour) as stub:
-        endpoint = endpoint_at(stub.base_url, **options)
-        try:
-            yield endpoint, stub
-        finally:
-            await endpoint.aclose()
 
 
 def learner_at(endpoint: Endpoint, dataset: Dataset = PARITY, **options: Any) -> LlmLearner:
@@ -42,13 +31,8 @@ def learner_at(endpoint: Endpoint, dataset: Dataset = PARITY, **options: Any) ->
     return LlmLearner(endpoint, prompts, asking, counters=endpoint.counters, on_answer=on_answer)
 
 
-def optimizer_prompts(dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> OptimizerPrompts:
-    refining, drawing = shipped("optimizer", "paper"), shipped("prior", "paper")
-    return OptimizerPrompts(dataset=dataset, refining=refining, drawing=drawing, seed_text=seed_text)
-
-
 def optimizer_at(endpoint: Endpoint, dataset: Dataset = PARITY, seed_text: str = SEED_TEXT) -> LlmOptimizer:
-    prompts = optimizer_prompts(dataset, seed_text)
+    prompts = optimizer_prompts(dataset, seed_text=seed_text)
     return LlmOptimizer(endpoint, prompts, ModelLimits(max_tokens=512), counters=endpoint.counters)
 
 
