@@ -62,6 +62,20 @@ def script(*replies: Reply | None) -> Behaviour:
     return behave
 
 
+class Held:
+    """Keeps every request waiting until `free` is set, then answers with `then`."""
+
+    def __init__(self, then: Behaviour | None = None) -> None:
+        self.free = asyncio.Event()
+        self.arrived: asyncio.Queue[Request] = asyncio.Queue()
+        self.then = then or script(chat())
+
+    async def __call__(self, request: Request) -> Reply | None:
+        self.arrived.put_nowait(request)
+        await self.free.wait()
+        return await self.then(request)
+
+
 class Stub:
     """What was asked, over how many connections, and how many requests were under way at once."""
 

@@ -9,7 +9,7 @@ from vpp.errors import EndpointUnreachable
 from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
 from vpp.llm.structure import CARRIERS, FIELDS
 
-from .stub import Behaviour, Reply, Request, chat, endpoint_at, refusal, serving
+from .stub import Behaviour, Reply, Request, chat, endpoint_of, refusal
 
 HELD = {"structured_outputs": "KALUMI", "grammar": "TORVEN", "response_format": '{"output": "KALUMI"}'}
 
@@ -27,12 +27,8 @@ def honouring(field: str, *, others: Reply | None = None) -> Behaviour:
 
 def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
     async def scene() -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, "m", max_attempts=1)
-            try:
-                return await try_carriers(endpoint), stub.bodies
-            finally:
-                await endpoint.aclose()
+        async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
+            return await try_carriers(endpoint), stub.bodies
 
     return asyncio.run(scene())
 

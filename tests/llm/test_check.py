@@ -10,7 +10,7 @@ from vpp.llm.check import check
 from vpp.llm.findings import Finding, Trial
 from vpp.llm.structure import FIELDS
 
-from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_at, refusal, serving
+from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal
 
 METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
 PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
@@ -52,12 +52,8 @@ def found(
     trial = Trial(concurrency=concurrency, longest_s=longest_s, structured=structured)
 
     async def scene() -> dict[str, Finding]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, model, api_key=key, max_attempts=1, timeout_s=20)
-            try:
-                return {one.name: one async for one in check(endpoint, trial)}
-            finally:
-                await endpoint.aclose()
+        async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
+            return {one.name: one async for one in check(endpoint, trial)}
 
     return asyncio.run(scene())
 

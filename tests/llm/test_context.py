@@ -18,7 +18,7 @@ from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 
-from .stub import Reply, Request, as_json, chat, endpoint_at, script, serving
+from .stub import Reply, Request, as_json, chat, endpoint_of, script
 from .tables import PARITY, optimizer_prompts, row, table
 
 RULE = "The label is 1 if the sum is even."
@@ -49,12 +49,10 @@ def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple
     """A proposal, the prompts that were sent for it, and the counts."""
 
     async def scene() -> tuple[Any, list[str], Counters]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, counters=Counters())
+        async with endpoint_of(behaviour) as (endpoint, stub):
             limits = ModelLimits(context_length=context_length, max_tokens=64)
             optimizer = LlmOptimizer(endpoint, optimizer_prompts(TABLE), limits, counters=endpoint.counters)
             proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
-            await endpoint.aclose()
             return proposal, [body["messages"][-1]["content"] for body in stub.bodies], endpoint.counters
 
     return asyncio.run(scene())
@@ -107,8 +105,7 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             reply = await too_long(len(short) + 10)(request)
             return reply if reply.status == 400 else chat("Output: 1")
 
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, counters=Counters())
+        async with endpoint_of(behaviour) as (endpoint, _):
             learner = LlmLearner(endpoint, ASKED, LearnerOptions(seed=1, max_tokens=64), counters=endpoint.counters)
             with pytest.raises(PromptTooLong, match="does not fit"):
                 await learner.predict(RULE * 9, PARITY.train[:1])
@@ -117,7 +114,6 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             assert abstained.value is None
             assert "the prompt does not fit" in (abstained.reason or "")
             assert endpoint.counters.snapshot().unparsable == 1
-            await endpoint.aclose()
 
     asyncio.run(scene())
 

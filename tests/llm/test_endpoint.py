@@ -15,7 +15,20 @@ from vpp.llm.endpoint import Completion, Endpoint, Server
 from vpp.llm.retries import MUTE_ATTEMPTS
 from vpp.usage import Usage
 
-from .stub import Behaviour, Reply, Request, Stub, as_json, chat, endpoint_at, endpoint_of, refusal, script, serving
+from .stub import (
+    Behaviour,
+    Held,
+    Reply,
+    Request,
+    Stub,
+    as_json,
+    chat,
+    endpoint_at,
+    endpoint_of,
+    refusal,
+    script,
+    serving,
+)
 
 KEY = "sk-very-secret-0123456789"
 HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "text/html"})
@@ -367,19 +380,6 @@ def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
         assert endpoint.counters.snapshot().retried > 25
 
     run(one_at_a_time, use, max_attempts=6, backoff_s=0.002)
-
-
-class Held:
-    """Keeps every request waiting until it is free."""
-
-    def __init__(self) -> None:
-        self.free = asyncio.Event()
-        self.arrived: asyncio.Queue[Request] = asyncio.Queue()
-
-    async def __call__(self, request: Request) -> Reply:
-        self.arrived.put_nowait(request)
-        await self.free.wait()
-        return chat()
 
 
 def test_no_more_calls_are_under_way_than_allowed() -> None:

@@ -14,9 +14,9 @@ from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
-from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script
+from .stub import Behaviour, Held, Reply, Request, Stub, chat, refusal, script
 from .tables import row, table
-from .test_roles import RULE, Held, with_learner
+from .test_roles import RULE, with_learner
 
 ROWS = tuple(row(at, str(at % 2), a=str(at), b="2") for at in range(8))
 TABLE = table("classification", ROWS, target="even", classes=("0", "1"))

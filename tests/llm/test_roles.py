@@ -67,20 +67,6 @@ async def even_sum(request: Request) -> Reply:
     return chat(f"Explanation: the sum is {total}.\nOutput: {int(total % 2 == 0)}")
 
 
-class Held:
-    """Keeps every request waiting until `free` is set, then answers with `then`."""
-
-    def __init__(self, then: Behaviour) -> None:
-        self.free = asyncio.Event()
-        self.arrived: asyncio.Queue[Request] = asyncio.Queue()
-        self.then = then
-
-    async def __call__(self, request: Request) -> Reply | None:
-        self.arrived.put_nowait(request)
-        await self.free.wait()
-        return await self.then(request)
-
-
 def test_predictions_come_in_the_order_of_the_rows() -> None:
     async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
         rows = (PARITY.train[1], PARITY.train[0], PARITY.train[2], PARITY.train[0])
