@@ -20,7 +20,7 @@ from vpp.wording.progress import metrics
 from vpp.wording.support import unread_sentence
 
 A = f"{SEED} Always yes."
-REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
+REASON = "it names no label: say which inputs give which of no, yes"
 CONFIG = Config(particles=6, epochs=1, batch_size=4, mutate="filtered")
 
 

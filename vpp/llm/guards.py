@@ -12,8 +12,7 @@ from functools import cached_property
 
 from vpp.data.dataset import Dataset
 from vpp.llm.repetition import MOST_REPEATED, PromptText
-from vpp.llm.rule_content import foreign_label, names_no_label, names_nothing
-from vpp.llm.table_words import TableWords, shortened, words
+from vpp.llm.table_words import COMPUTED, NUMBER_WORDS, TableWords, shortened, words
 from vpp.llm.target_use import target_uses
 
 
@@ -42,7 +41,7 @@ class Guard:
             or self._unfinished(rule)
             or self._leaked_example(rule, parent)
             or self._target_as_input(rule)
-            or self._wrong_label(rule)
+            or self._no_label(rule)
             or self._no_content(rule, tokens)
         )
 
@@ -80,20 +79,24 @@ class Guard:
         name = shortened(self.dataset.target)
         return f"it needs {name} to be known, which is to be predicted: use the input columns alone"
 
-    def _wrong_label(self, rule: str) -> str | None:
+    def _no_label(self, rule: str) -> str | None:
         if self.dataset.task != "classification":
             return None
+        table = self._table
+        if table.are_labels_numbers or table.are_labels_cells or table.has_label(rule) or _NTH_LABEL.search(rule):
+            return None
         labels = ", ".join(shortened(label, 40) for label in self.dataset.classes[:10])
-        if foreign := foreign_label(rule, self._table):
-            return f"it gives '{shortened(foreign)}', which is no label of this table: give one of {labels}"
-        if names_no_label(rule, self._table):
-            return f"it names no label: say which inputs give which of {labels}"
-        return None
+        return f"it names no label: say which inputs give which of {labels}"
 
     def _no_content(self, rule: str, tokens: Sequence[str]) -> str | None:
-        if names_nothing(rule, tokens, self._table):
-            return "it names no column and no output: say which inputs give which output"
-        return None
+        if self._table.has_column(tokens) or self._names_output(rule, tokens):
+            return None
+        return "it names no column and no output: say which inputs give which output"
+
+    def _names_output(self, rule: str, tokens: Sequence[str]) -> bool:
+        if self.dataset.task == "classification":
+            return self._table.has_label(rule)
+        return any(word in COMPUTED | NUMBER_WORDS or any(c.isdigit() for c in word) for word in tokens)
 
     # --- derived once, on first use ---------------------------------------------------------------------------------
 
@@ -112,6 +115,11 @@ class Guard:
         return target_uses(self._table)
 
 
+_NTH_LABEL = re.compile(
+    r"\b(?:first|second|third|last|other|same|opposite|positive|negative|majority|frequent|common|remaining)"
+    r"[ ](?:label|class|category|one)\b",
+    re.IGNORECASE,
+)
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
 CONTINUING = frozenset(
     words(
