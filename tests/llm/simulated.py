@@ -48,7 +48,7 @@ class World:
         self._send()
 
     def run(self) -> float:
-        """Until every call is answered; returns the time."""
+        """Answer every call; return the time."""
         while self.answered < self._asked:
             self.now, _, what = heapq.heappop(self._events)
             what()

@@ -77,7 +77,7 @@ class Held:
 
 
 class Stub:
-    """What was asked, over how many connections, and how many requests were under way at once."""
+    """Records the requests, the connections, and the most requests at one time."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour

@@ -45,14 +45,14 @@ def used(folder: Path) -> Completion | None:
 
     async def scene() -> Completion | None:
         cache = ResponseCache(folder)
-        found = await cache.get("k")
+        answer = await cache.get("k")
         cache.put("k", ANSWER)
         await cache.flush()
         assert (await cache.get("k")) is not None
         cache.info()
         cache.clear()
         await cache.aclose()
-        return found
+        return answer
 
     return asyncio.run(scene())
 
@@ -70,10 +70,10 @@ def test_an_answer_is_found_again_by_another_instance(tmp_path: Path) -> None:
         cache.put("k", ANSWER)
         await cache.aclose()
         again = ResponseCache(tmp_path)
-        found = await again.get("k")
-        assert found is not None
-        assert found.cached
-        assert (found.text, found.reasoning, found.finish_reason) == ("Output: 1", "hm", "stop")
+        answer = await again.get("k")
+        assert answer is not None
+        assert answer.cached
+        assert (answer.text, answer.reasoning, answer.finish_reason) == ("Output: 1", "hm", "stop")
         assert again.info().entries == 1
         await again.aclose()
 
@@ -84,9 +84,9 @@ def test_an_answer_not_yet_written_is_found(tmp_path: Path) -> None:
     async def scene() -> None:
         cache = ResponseCache(tmp_path)
         cache.put("k", ANSWER)
-        found = await cache.get("k")
-        assert found is not None
-        assert found.cached
+        answer = await cache.get("k")
+        assert answer is not None
+        assert answer.cached
         await cache.aclose()
 
     asyncio.run(scene())
@@ -107,8 +107,8 @@ def test_simultaneous_look_ups_and_writes_are_one_batch_each(tmp_path: Path, mon
         for number in range(400):
             cache.put(str(number), ANSWER)
         await cache.flush()
-        found = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
-        assert sum(answer is not None for answer in found) == 400
+        answers = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
+        assert sum(each is not None for each in answers) == 400
         assert batches == [(0, 400), (500, 0)]
         await cache.aclose()
 
@@ -196,7 +196,7 @@ def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
 
 
 def test_the_key_of_a_question_stays_what_it_was() -> None:
-    """Answers that earlier versions kept are found under it."""
+    """Answers that earlier versions stored have this key."""
     question = {
         "address": "http://127.0.0.1:8000/v1",
         "model": "tiny",

@@ -35,10 +35,10 @@ def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[s
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
-    found, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
+    tested, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
     place = CARRIERS.index(carrier)  # type: ignore[arg-type]
-    assert honoured(found) == carrier
-    assert [one.outcome for one in found] == ["ignored"] * place + ["honoured"]
+    assert honoured(tested) == carrier
+    assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
     assert len(bodies) == place + 1
     assert {body["max_completion_tokens"] for body in bodies} == {MAX_TOKENS}
 
@@ -52,23 +52,23 @@ def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
     ],
 )
 def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) -> None:
-    found, _ = outcomes(honouring("response_format", others=others))
-    assert honoured(found) == "json_schema"
-    assert found[0].outcome == "refused"
+    tested, _ = outcomes(honouring("response_format", others=others))
+    assert honoured(tested) == "json_schema"
+    assert tested[0].outcome == "refused"
 
 
 def test_a_server_that_ignores_all_fields_honours_none() -> None:
-    found, _ = outcomes(honouring("none"))
-    assert honoured(found) is None
-    assert {(one.outcome, one.answer, one.is_answered) for one in found} == {("ignored", "hello", True)}
+    tested, _ = outcomes(honouring("none"))
+    assert honoured(tested) is None
+    assert {(one.outcome, one.answer, one.is_answered) for one in tested} == {("ignored", "hello", True)}
 
 
-def test_a_server_that_answers_nothing_is_told_from_one_that_refuses_a_field() -> None:
+def test_a_server_that_answers_nothing_is_distinguished_from_one_that_refuses_a_field() -> None:
     async def refuse(request: Request) -> Reply:
         return refusal(404, "no such model")
 
-    found, _ = outcomes(refuse)
-    assert [(one.outcome, one.is_answered) for one in found] == [("refused", False)] * 3
+    tested, _ = outcomes(refuse)
+    assert [(one.outcome, one.is_answered) for one in tested] == [("refused", False)] * 3
 
 
 def test_a_lost_server_is_no_answer() -> None:

@@ -33,7 +33,7 @@ ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
 
 
 def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
-    """As vLLM: refuses what has more than `limit` characters."""
+    """Refuse prompts of more than `limit` characters, as vLLM does."""
 
     async def answer(request: Request) -> Reply:
         if sum(len(message["content"]) for message in request.body["messages"]) > limit:

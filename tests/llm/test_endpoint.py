@@ -228,22 +228,22 @@ def test_no_message_repeats_the_key() -> None:
 
 def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
     async def behave(request: Request) -> Reply:
-        found = [field for field in fields if field in request.body]
-        return complaint(found) if found else chat()
+        refused = [field for field in fields if field in request.body]
+        return complaint(refused) if refused else chat()
 
     return behave
 
 
-def one_by_one(found: list[str]) -> Reply:
-    return refusal(400, f"Unsupported parameter: '{found[0]}' is not supported with this model.", param=found[0])
+def one_by_one(refused: list[str]) -> Reply:
+    return refusal(400, f"Unsupported parameter: '{refused[0]}' is not supported with this model.", param=refused[0])
 
 
-def in_words(found: list[str]) -> Reply:
-    return as_json({"detail": f"Unexpected fields in the request: {set(found)}"}, 422)
+def in_words(refused: list[str]) -> Reply:
+    return as_json({"detail": f"Unexpected fields in the request: {set(refused)}"}, 422)
 
 
-def as_fastapi(found: list[str]) -> Reply:
-    return as_json({"detail": [{"loc": ["body", f], "msg": "Extra inputs are not permitted"} for f in found]}, 422)
+def as_fastapi(refused: list[str]) -> Reply:
+    return as_json({"detail": [{"loc": ["body", f], "msg": "Extra inputs are not permitted"} for f in refused]}, 422)
 
 
 REFUSED_FIELDS = (
@@ -314,8 +314,8 @@ def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: i
         first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
         assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
         assert ("max_completion_tokens" in stub.bodies[-1]) == is_known
-        told = () if is_known else ("max_completion_tokens (tiny)",)
-        assert endpoint.counters.snapshot().refused_fields == told
+        refused = () if is_known else ("max_completion_tokens (tiny)",)
+        assert endpoint.counters.snapshot().refused_fields == refused
 
     run(behave, use)
 

@@ -30,7 +30,7 @@ def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]
 
 
 def said(messages: Sequence[Message]) -> str:
-    """What the demo model answers."""
+    """Answer of the demo model."""
     body = {"model": "demo", "messages": list(messages), "temperature": 0.0, "seed": 1}
     return respond(read_request(json.dumps(body).encode()))
 

@@ -15,7 +15,7 @@ def steady(seconds: float) -> Latency:
 
 
 def varied(seconds: float) -> Latency:
-    """As a model's answers are: a few take far longer than most."""
+    """Latencies of a model: a few answers take far longer than most."""
     drawn = random.Random(3)
     return lambda now, busy: seconds * drawn.lognormvariate(0, 1)
 

@@ -23,7 +23,7 @@ TABLE = table("classification", ROWS, target="even", classes=("0", "1"))
 
 
 def ids(request: dict[str, Any]) -> list[int]:
-    """Which rows a request shows, by their column a."""
+    """Rows that a request shows, by their column a."""
     return [int(cell) for cell in re.findall(r"(?m)^a: (\d+)$", request["messages"][0]["content"])]
 
 
