@@ -20,7 +20,7 @@ from vpp.wording.progress import metrics
 from vpp.wording.support import unread_sentence
 
 A = f"{SEED} Always yes."
-REASON = "it names no label: say which inputs give which of no, yes"
+REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
 CONFIG = Config(particles=6, epochs=1, batch_size=4, mutate="filtered")
 
 
@@ -61,7 +61,7 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
         "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
     )
     assert "| answers refused | 6 |" in report
-    assert "Refused as no rule for this table: it names no label" in report.replace("\\", "")
+    assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
 
 
 def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_ledger_marks_a_refused_text_as_refused(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=1, unreadable=0)
     told = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
     assert 'aria-label="refused"' in told
-    assert "Refused as no rule for this table: it names no label" in told
+    assert "Refused as no rule for this table: it gives" in told
 
 
 def test_a_run_whose_proposals_were_all_refused_is_mostly_unread(tmp_path: Path) -> None:

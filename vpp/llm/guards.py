@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vpp.data.dataset import Dataset
+from vpp.llm.forms import optimizer_form
+from vpp.llm.leaks import ExampleWords
 from vpp.llm.repetition import MOST_REPEATED, PromptText
-from vpp.llm.table_words import COMPUTED, NUMBER_WORDS, TableWords, shortened, words
+from vpp.llm.rule_content import foreign_label, is_talk_of_rules, names_no_label, names_nothing
+from vpp.llm.table_words import TableWords, shortened, words
 from vpp.llm.target_use import target_uses
 
 
@@ -41,7 +44,7 @@ class Guard:
             or self._unfinished(rule)
             or self._leaked_example(rule, parent)
             or self._target_as_input(rule)
-            or self._no_label(rule)
+            or self._wrong_label(rule)
             or self._no_content(rule, tokens)
         )
 
@@ -55,20 +58,20 @@ class Guard:
         return None
 
     def _unfinished(self, rule: str) -> str | None:
-        """Refuse an end that no sentence has: a comma, or a word such as `than`."""
+        """Refuse an end that no sentence has: an open bracket, a comma, or a word such as `than`."""
         bare = rule.rstrip().rstrip("*_`").rstrip()
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
         # A label such as `+` may end a rule.
         is_open = _OPEN_END.search(bare[-80:]) and bare.split()[-1].strip("\"'`“”‘’") not in self.dataset.classes
-        if not (is_word or is_open):
+        if not (is_word or is_open or (not has_stop and _is_left_open(bare))):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
     def _leaked_example(self, rule: str, parent: str) -> str | None:
-        leak = self._prompt.leak(rule, parent)
+        leak = self._example_words.leak(rule, parent=parent)
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
@@ -79,24 +82,22 @@ class Guard:
         name = shortened(self.dataset.target)
         return f"it needs {name} to be known, which is to be predicted: use the input columns alone"
 
-    def _no_label(self, rule: str) -> str | None:
+    def _wrong_label(self, rule: str) -> str | None:
         if self.dataset.task != "classification":
             return None
-        table = self._table
-        if table.are_labels_numbers or table.are_labels_cells or table.has_label(rule) or _NTH_LABEL.search(rule):
-            return None
         labels = ", ".join(shortened(label, 40) for label in self.dataset.classes[:10])
-        return f"it names no label: say which inputs give which of {labels}"
+        if foreign := foreign_label(rule, self._table):
+            return f"it gives '{shortened(foreign)}', which is no label of this table: give one of {labels}"
+        if names_no_label(rule, self._table):
+            return f"it names no label: say which inputs give which of {labels}"
+        return None
 
     def _no_content(self, rule: str, tokens: Sequence[str]) -> str | None:
-        if self._table.has_column(tokens) or self._names_output(rule, tokens):
-            return None
-        return "it names no column and no output: say which inputs give which output"
-
-    def _names_output(self, rule: str, tokens: Sequence[str]) -> bool:
-        if self.dataset.task == "classification":
-            return self._table.has_label(rule)
-        return any(word in COMPUTED | NUMBER_WORDS or any(c.isdigit() for c in word) for word in tokens)
+        if names_nothing(rule, tokens, self._table):
+            return "it names no column and no output: say which inputs give which output"
+        if is_talk_of_rules(rule, tokens, self._table):
+            return "it only speaks of a rule: say which inputs give which output"
+        return None
 
     # --- derived once, on first use ---------------------------------------------------------------------------------
 
@@ -106,21 +107,20 @@ class Guard:
 
     @cached_property
     def _prompt(self) -> PromptText:
-        return PromptText(
-            table=self._table, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
-        )
+        return PromptText(table=self._table, seed_text=self.seed_text, instructions=self.instructions)
+
+    @cached_property
+    def _example_words(self) -> ExampleWords:
+        fixed = f"{self.instructions}\n{optimizer_form('text')}"
+        return ExampleWords.of(self.examples, table=self._table, instructions=fixed)
 
     @cached_property
     def _target_uses(self) -> tuple[re.Pattern[str], ...]:
         return target_uses(self._table)
 
 
-_NTH_LABEL = re.compile(
-    r"\b(?:first|second|third|last|other|same|opposite|positive|negative|majority|frequent|common|remaining)"
-    r"[ ](?:label|class|category|one)\b",
-    re.IGNORECASE,
-)
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
+_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”")
 CONTINUING = frozenset(
     words(
         "a an the and or but nor if when whenever where unless because while whether than then which is are was "
@@ -129,3 +129,12 @@ CONTINUING = frozenset(
     )
 )
 """Words that no sentence ends with."""
+
+
+def _is_left_open(rule: str) -> bool:
+    """Return whether a bracket or a double quote is opened and never closed; brackets inside quotes are text."""
+    bare = _QUOTED.sub("", rule)
+    if bare.count('"') % 2 or bare.count("“") > bare.count("”"):
+        return '"' in bare[:-1] or "“" in bare
+    last = max(map(bare.rfind, "([{"))
+    return last >= 0 and not any(closing in bare[last:] for closing in ")]}")

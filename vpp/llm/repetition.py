@@ -1,7 +1,4 @@
-"""Finds text of the prompt in a proposed rule.
-
-The task, its instructions, its fences, headings and row numbers, and columns of the worked examples.
-"""
+"""Finds text of the prompt in a proposed rule: the task, its instructions, and its fences, headings and row numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,8 +8,7 @@ from functools import cached_property
 from vpp.data.answers import shown_label
 from vpp.data.kinds import is_number
 from vpp.llm.conversation import REFUSED
-from vpp.llm.forms import optimizer_form
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, are_alike, phrase, words
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 
 RUN = 5
 """Consecutive words that make a repetition: rules share runs of up to four with our prompts ("the output is 1 if")."""
@@ -22,8 +18,6 @@ MOST_REPEATED = 0.5
 Real bad texts lie between 0.6 (an instruction, begun and then rephrased) and 1 (the answer form's placeholder, also
 behind half a rule). Rules of people and of the demo model have 0, since words of the table and the parent do not count.
 """
-PHRASE_LIMIT = 3
-"""Maximum words of a column's name or a value in an example; longer ones are sentences."""
 WORD_LIMIT = 12
 """Maximum words of a heading; longer lines are sentences."""
 
@@ -35,8 +29,6 @@ class PromptText:
     table: TableWords
     seed_text: str
     instructions: str
-    examples: str
-    """Worked examples of other tables; empty if there are none."""
 
     def is_task(self, tokens: Sequence[str]) -> bool:
         """Return whether the rule is the seed text in another spacing, case, punctuation or order."""
@@ -89,29 +81,6 @@ class PromptText:
         labels = self.table.dataset.classes
         return frozenset(" ".join(words(shown_label(label))) for label in labels) | {"no answer"}
 
-    def leak(self, rule: str, parent: str) -> str | None:
-        """Return a column of the examples that the rule names and neither table nor parent has, or None.
-
-        Rules for texts quote running text, so they may use any word.
-        """
-        if not self._leaks or self.table.text_columns:
-            return None
-        text, own = phrase(rule), phrase(parent)
-        return next((name for name in self._leaks if f" {name} " in text and f" {name} " not in own), None)
-
-    @cached_property
-    def _leaks(self) -> tuple[str, ...]:
-        """Columns of the examples, `town: Oslo, cats: 4 -> loud`, that the table does not have, as words.
-
-        `shared` is a heading of the listing by column.
-        """
-        pairs = [(words(name), words(value)) for name, value in _PAIR.findall(self.examples)]
-        names = {" ".join(name) for name, value in pairs if max(len(name), len(value)) <= PHRASE_LIMIT}
-        used = {word for name in names for word in name.split()}
-        known = {word for own in self.table.words for word in used if word[:3] == own[:3] and are_alike(word, own)}
-        known |= FUNCTION_WORDS | {"shared"} | set(words(f"{self.instructions}\n{optimizer_form('text')}"))
-        return tuple(sorted(name for name in names if not known.issuperset(name.split())))
-
 
 def _runs(tokens: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(tokens[n : n + RUN]) for n in range(len(tokens) - RUN + 1))
@@ -129,9 +98,4 @@ _MARKS = re.compile(
       | \(the[ ]rule[ ]gave\b[^()\n]{0,30}""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_PAIR = re.compile(
-    r"(?:^|(?<=[,;]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):[ \t]{1,4}([^\s,;:][^\n,;:]{0,60}?)[ \t]{0,4}(?=[,;]|->|$)",
-    re.MULTILINE,
-)
-"""A cell of an example: the name of its column, and its value."""
 _ROW_NUMBER = re.compile(r"(?:(?<=\s)|^)\[\d{1,4}\]")

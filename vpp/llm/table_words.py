@@ -30,6 +30,13 @@ FUNCTION_WORDS = frozenset(
     )
 )
 """Words that say nothing about a table; a column or label may still have such a name."""
+INPUT_NOUNS = frozenset(
+    words(
+        "integer integers digit digits number numbers sequence value values item items column coordinate coordinates "
+        "text review sentence"
+    )
+)
+"""Words for inputs without their names: "the first of the integers"."""
 COMPUTED = frozenset(
     words(
         "sum total product point distance radius circle origin half twice double triple mean average median constant "
@@ -37,14 +44,7 @@ COMPUTED = frozenset(
     )
 )
 """Words for values computed from inputs: "the sum of a and b"."""
-NUMBER_WORDS = frozenset(words("zero one two three four five six seven eight nine ten"))
-_INPUTS_BY_PLACE = frozenset(
-    words(
-        "integer integers digit digits number numbers sequence value values item items column coordinate coordinates "
-        "text review sentence sum total product point distance radius circle origin"
-    )
-)
-"""Words for inputs without their names: "the first of the integers"."""
+_INPUTS_BY_PLACE = INPUT_NOUNS | frozenset(words("sum total product point distance radius circle origin"))
 
 
 def phrase(text: str) -> str:

@@ -26,11 +26,6 @@ _READ = (
     r"|inspects?|see|according[ ]to|based[ ]on|depending[ ]on|from|by)"
 )
 
-_LEAD = (
-    r"(?:(?:the|a|an|its|their|his|her|this)[ ])?(?:[^\W_]{1,40}['’]s?[ ])?"
-    r"(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?"
-)
-"""Words before the target's name: `the value of the`, `the patient's`."""
 _DESCRIBING = frozenset(
     words(
         "good bad low medium high positive negative late early cheap expensive poor rich safe risky normal abnormal "
@@ -106,12 +101,28 @@ def _conditions(name: str, table: TableWords) -> Iterator[str]:
     ):
         return
     verb = _VERB + (_label_of(table) if table.text_columns else "")
-    asked = rf"{_LEAD}{name}{verb}"
+    asked = rf"{_lead(table)}{name}{_of_whom(table)}{verb}"
     yield rf"{_WHEN}[ ]{asked}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_END}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},[ ](?:and|or)[ ]{asked}{_OBJECT}{_THEN}"
     if not table.text_columns:
-        yield rf"\b(?:based[ ]on|depending[ ]on)[ ]{_LEAD}{name}"
+        yield rf"\b(?:based[ ]on|depending[ ]on)[ ]{_lead(table)}{name}"
+
+
+def _lead(table: TableWords) -> str:
+    """Match the words before the name: `the value of the`, `the patient's`."""
+    owner = rf"(?:{_not_text(table)}[^\W_]{{1,40}}['’]s?[ ])?"
+    return rf"(?:(?:the|a|an|its|their|his|her|this)[ ])?{owner}(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?"
+
+
+def _of_whom(table: TableWords) -> str:
+    return rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
+
+
+def _not_text(table: TableWords) -> str:
+    """Keep "the sentiment of the review" out: a text has a sentiment of its own."""
+    texts = {word for name in table.text_columns for word in words(name)}
+    return rf"(?!(?:{'|'.join(map(re.escape, sorted({*texts, 'text', 'review', 'sentence'})))})\b)"
 
 
 def _label_of(table: TableWords) -> str:
