@@ -1,17 +1,45 @@
-"""A label counts where a text says that it applies to the input, and nowhere else."""
+"""Yes, no, true and false are labels only where the output is said to be one, not where they answer a condition."""
 
 from vpp.llm.answers import parse_label
 
 YES_NO = ("no", "yes")
 DECISIONS = ("admitted", "rejected")
+TRUE_FALSE = ("False", "True")
 
 
-def test_yes_and_no_are_never_asserted_since_they_answer_conditions_too() -> None:
-    for answer in ("Is age above 40? No.", "35 > 40 -> no", "The condition is no.", "So the output is no."):
-        assert parse_label(f"Explanation: {answer}", YES_NO).value is None, answer
+def test_the_answer_to_a_condition_is_no_label() -> None:
+    cases: list[tuple[str, tuple[str, ...]]] = [
+        ("Explanation: Is age above 40? No.", YES_NO),
+        ("Is age above 40? 35 is not above 40, so no. The otherwise part applies.", YES_NO),
+        ("Is age above 40? 35 > 40 -> no", YES_NO),
+        ("Is age above 40? The answer is no.", YES_NO),
+        ("Is age above 40? The output is no.", YES_NO),
+        ("Is age above 40?\nAnswer: no\nThen the otherwise part applies.", YES_NO),
+        ("The condition is no.", YES_NO),
+        ("The answer is no. Now the next condition: is income above 100.", YES_NO),
+        ("The answer is no. Income is 80, below 100.", YES_NO),
+        ("The output is no. Or is that wrong?", YES_NO),
+        ("35 > 40 is false. So false.", TRUE_FALSE),
+        ("The condition is age above 40. The answer is false.", TRUE_FALSE),
+    ]
+    for answer, classes in cases:
+        assert parse_label(answer, classes).value is None, (answer, classes)
 
 
-def test_a_given_yes_or_no_is_read() -> None:
+def test_an_output_asserted_to_be_yes_or_no_is_read() -> None:
+    cases: list[tuple[str, tuple[str, ...], str]] = [
+        ("35 is not above 40, so the output is no.", YES_NO, "no"),
+        ("Age is 35. The rule predicts no.", YES_NO, "no"),
+        ("Age is 35, not above 40. Therefore, the answer is no.", YES_NO, "no"),
+        ("Is age above 40? It is 35. So the predicted label is no.", YES_NO, "no"),
+        ("35 < 40. The output is **False**.", TRUE_FALSE, "False"),
+    ]
+    for answer, classes, label in cases:
+        parsed = parse_label(answer, classes)
+        assert (parsed.value, parsed.inferred) == (label, True), (answer, classes, label)
+
+
+def test_a_given_yes_or_no_is_read_as_before() -> None:
     for answer in ["Output: no", "No", "Answer: no", '{"output": "no"}']:
         assert parse_label(answer, YES_NO).value == "no", answer
 

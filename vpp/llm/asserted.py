@@ -1,10 +1,10 @@
 """Reads the label that an explanation asserts, for answers without an `Output:` line.
 
 A label counts only if it is the one known label that the text mentions, in any clause, and a sentence asserts it: "the
-output is X", "the rule predicts 'X'", "it is classified as X", or a last sentence such as "So the student is X" or "so
-answer X". Conditions ("if … then X"), negations, questions and doubts assert nothing. Labels that are
-numbers need an assertion directly before them. Yes, no, true and false never count: they also answer questions about a
-condition.
+output is X", "the rule predicts 'X'", "so it is X", "so answer X", "-> X" at the end, or a last sentence such as "The
+student is X".
+Conditions ("if … then X"), negations, questions, doubts and restated rules assert nothing. Labels that are numbers need
+an assertion directly before them. So do yes, no, true and false, which also answer questions about a condition.
 """
 
 import re
@@ -31,9 +31,12 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
     marked = _mention(classes).sub(_LABEL, text)
     sentences = [_SO_OTHERWISE.sub("so ", _HEADING.sub("", part).strip()) for part in _SENTENCE_END.split(marked)]
     sentences = [sentence for sentence in sentences if sentence.strip(" *_`#>-|<")]
-    if is_truth_word(label):
+    if any(_DENIED.search(sentence) for sentence in sentences):
         return None
-    return label if _is_asserted(sentences, is_number=read_float(label) is not None) else None
+    is_truth = is_truth_word(label)
+    asserting = _about_output(sentences) if is_truth else sentences
+    is_direct = is_truth or read_float(label) is not None
+    return label if _is_asserted(asserting, sentences, is_direct=is_direct) else None
 
 
 def is_truth_word(label: str) -> bool:
@@ -91,7 +94,18 @@ _DOUBT = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|probably|likely|unclear|unsure|suppos\w{1,4}|assum\w{1,4}|either|any|"
     r"every|everyone|anyone|always|whoever|those|example|e\.g)\b"
 )
+_DENIED = re.compile(
+    rf"(?:\b(?:not|never|cannot be|isn['’]t|wasn['’]t|aren['’]t|neither|nor|no longer|rather than|instead of)\s"
+    rf"(?:\w+\s){{0,2}}|\bnon-){_LABEL}",
+    re.IGNORECASE,
+)
 _CONDITIONAL = re.compile(r"\b(?:if|when|whenever|unless|whether|otherwise|else|except|iff)\b", re.IGNORECASE)
+_RESTATED = re.compile(
+    r"^(?:the )?(?:\w+ )?(?:rule|hypothesis|pattern|condition)s?\s?[:：]"
+    r"|\b(?:rule|hypothesis|pattern|condition)s? "
+    r"(?:is (?:that|to|as)|says|said|states|reads|requires|specifies|implies|means)\b",
+    re.IGNORECASE,
+)
 _UNSURE = re.compile(f"{_NEGATION}|{_DOUBT}", re.IGNORECASE)
 _CLAUSE_END = re.compile(
     r"[,;:(]|\b(?:so|therefore|thus|hence|consequently|because|since|as|which|and|then)\b", re.IGNORECASE
@@ -102,23 +116,38 @@ _RETRACTED = re.compile(
     re.IGNORECASE,
 )
 
+_ASKING = re.compile(r"\?|\b(?:conditions?|criteri(?:on|a)|clauses?|tests?|checks?|part)\b", re.IGNORECASE)
+"""Signs of a text that checks conditions."""
+_ANSWERED = re.compile(r"(?<!final )(?<!predicted )\b(?:answer|outcome|decision|conclusion)\b", re.IGNORECASE)
+"""Words for a result, which a condition may have as well as the rule."""
 
-def _is_asserted(sentences: list[str], *, is_number: bool) -> bool:
-    """Return whether a sentence asserts the label and no later text takes that back."""
-    for place, sentence in enumerate(sentences):
+
+def _about_output(sentences: list[str]) -> list[str]:
+    """Return the sentences, empty if they may answer a question about a condition."""
+    asks = any(_ASKING.search(sentence) for sentence in sentences)
+    last = len(sentences) - 1
+    return [
+        "" if "?" in sentence or "?" in before or (_ANSWERED.search(sentence) and (asks or place < last)) else sentence
+        for place, (before, sentence) in enumerate(zip(["", *sentences], sentences, strict=False))
+    ]
+
+
+def _is_asserted(asserting: list[str], sentences: list[str], *, is_direct: bool) -> bool:
+    """Return whether one of the asserting sentences asserts the label and no later text takes that back."""
+    for place, sentence in enumerate(asserting):
         is_last = place == len(sentences) - 1
         rest = " ".join(sentences[place + 1 :])
-        for end in _assertions(sentence, is_last=is_last, is_number=is_number):
+        for end in _assertions(sentence, is_last=is_last, is_direct=is_direct):
             if not _RETRACTED.search(f"{sentence[end:]} {rest}"):
                 return True
     return False
 
 
-def _assertions(sentence: str, *, is_last: bool, is_number: bool) -> Iterator[int]:
+def _assertions(sentence: str, *, is_last: bool, is_direct: bool) -> Iterator[int]:
     """Yield the end of each assertion of the label in the sentence."""
-    if sentence.endswith("?") or _CONDITIONAL.search(sentence):
+    if sentence.endswith("?") or _CONDITIONAL.search(sentence) or _RESTATED.search(sentence):
         return
-    patterns = (*_DIRECT, *(_LAST if is_last and not is_number else ()))
+    patterns = (*_DIRECT, *(() if is_direct else _LOOSE), *(_LAST if is_last and not is_direct else ()))
     for match in (match for pattern in patterns for match in pattern.finditer(sentence)):
         begin = max((mark.end() for mark in _CLAUSE_END.finditer(sentence, 0, match.start())), default=0)
         if not _UNSURE.search(sentence, begin, match.end()):
@@ -164,10 +193,16 @@ _DIRECT = (
         r"(?:is|be|was|it|row|input|this) (?:therefore |thus |then |correctly )?"
         r"(?:classified|labell?ed|predicted|categori[sz]ed|assigned)(?: (?:as|to be|to|with))?" + _NAMED
     ),
+    _pattern(rf"(?:we|I)(?: (?:therefore|thus|would|will|should|can))? (?:predict|answer|output|assign){_NAMED}"),
 )
 """Assertions with the label directly after them."""
+_LOOSE = (
+    _pattern(rf"{_SO},?(?: [\w'’\-]{{1,40}}){{0,8}}? (?:is|was|be|as|gets?|becomes)(?: an?)?(?: {_THING})?\s+"),
+    _pattern(rf"{_SO},?\s+"),
+)
 _LAST = (
     _pattern(rf"{_SO},? answer\s+"),
+    re.compile(rf"^(?!.*\b(?:rule|hypothesis|pattern)\b).*(?:->|→|=>|⇒|⟹)\s*{_LABEL}[\s.!*_`]*$", re.IGNORECASE),
     re.compile(
         rf"(?:^|(?<=[,;] ))(?:{_SO},? )?(?:the|this|it|he|she|its|his|her)"
         rf"(?: (?!(?:for|with|who|whose|that|where|having)\b)[\w\-]{{1,40}}){{0,5}}"
