@@ -1,4 +1,4 @@
-"""Cached answers, and a cache folder that somebody else has written to."""
+"""Cached answers, a cache folder that somebody else has written to, and requests that are shared while under way."""
 
 import asyncio
 import io
@@ -14,7 +14,7 @@ import pytest
 from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, Database, ResponseCache, cache_key
+from vpp.llm.cache import CacheInfo, Database, ResponseCache, SingleFlight, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
@@ -279,3 +279,62 @@ def test_settings_of_another_hand_are_refused_in_one_line(folder: Path) -> None:
     database.close()
     with pytest.raises(InputError, match="choose another folder"):
         ResponseCache(folder)
+
+
+class Work:
+    """Counts how often it is begun and cancelled; ends when `may_end` is set."""
+
+    def __init__(self) -> None:
+        self.begun = self.cancelled = 0
+        self.may_end = asyncio.Event()
+
+    async def run(self) -> int:
+        self.begun += 1
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return self.begun
+
+
+def test_work_goes_on_for_the_last_caller_and_is_begun_again_once_it_has_ended() -> None:
+    async def scene() -> None:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait((first,))
+        work.may_end.set()
+        assert await second == (1, True)
+        assert await flights.run("a", work.run) == (2, False)
+        assert work.cancelled == 0
+
+    asyncio.run(scene())
+
+
+def test_work_ends_once_the_last_caller_has_left() -> None:
+    async def scene() -> int:
+        flights: SingleFlight[int] = SingleFlight()
+        work = Work()
+        callers = [asyncio.create_task(flights.run("a", work.run)) for _ in range(2)]
+        await asyncio.sleep(0)
+        for caller in callers:
+            caller.cancel()
+        await asyncio.wait(callers)
+        return work.cancelled
+
+    assert asyncio.run(scene()) == 1
+
+
+def test_an_error_of_shared_work_reaches_every_caller() -> None:
+    async def fails() -> int:
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+    async def scene() -> list[BaseException | tuple[int, bool]]:
+        flights: SingleFlight[int] = SingleFlight()
+        return await asyncio.gather(*(flights.run("a", fails) for _ in range(2)), return_exceptions=True)
+
+    assert [str(raised) for raised in asyncio.run(scene())] == ["no", "no"]

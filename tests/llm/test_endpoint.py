@@ -454,6 +454,25 @@ def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
+def test_equal_requests_at_the_same_time_are_sent_once(tmp_path: Path) -> None:
+    held = Held()
+
+    async def scene() -> None:
+        cache = ResponseCache(tmp_path)
+        async with endpoint_of(held, cache=cache) as (endpoint, stub):
+            calls = [asyncio.create_task(ask(endpoint)) for _ in range(3)]
+            await held.arrived.get()
+            held.free.set()
+            answers = await asyncio.gather(*calls)
+            assert sorted(answer.cached for answer in answers) == [False, True, True]
+            assert {answer.text for answer in answers} == {"Output: 1"}
+            assert len(stub.requests) == 1
+            assert endpoint.counters.snapshot() == Usage(cached=2, prompt_tokens=21, completion_tokens=9)
+        await cache.aclose()
+
+    asyncio.run(scene())
+
+
 def test_whatever_decides_an_answer_is_part_of_its_key(tmp_path: Path) -> None:
     changes: list[dict[str, Any]] = [
         {"content": "other"},

@@ -8,7 +8,7 @@ from typing import Any
 
 from vpp.errors import EndpointRefused, EndpointUnreachable
 from vpp.llm.budget import FREE, Budget, Price
-from vpp.llm.cache import ResponseCache, cache_key
+from vpp.llm.cache import ResponseCache, SingleFlight, cache_key
 from vpp.llm.counters import Counters
 from vpp.llm.limits import Throttle
 from vpp.llm.protocol import OPTIONAL, Completion, Messages, OptionalFields, ServedModel
@@ -53,6 +53,7 @@ class Endpoint:
         self._fields = OptionalFields()
         self._may_send = asyncio.Event()
         self._may_send.set()
+        self._in_flight: SingleFlight[Completion] = SingleFlight()
 
     @property
     def dropped_fields(self) -> tuple[str, ...]:
@@ -119,15 +120,20 @@ class Endpoint:
             raise EndpointUnreachable(self.server.message(str(failure))) from None
 
     async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
-        """Return the cached answer, or a new one, which is stored."""
+        """Return the cached answer, that of an equal request in flight, or a new one, which is stored."""
         address = self.server.cache_address or self.base_url
         key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
+
+        async def ask_and_store() -> Completion:
+            completion = await ask()
+            if completion.text:
+                cache.put(key, completion)
+            return completion
+
         if (completion := await cache.get(key)) is not None:
             return completion
-        completion = await ask()
-        if completion.text:
-            cache.put(key, completion)
-        return completion
+        completion, is_joined = await self._in_flight.run(key, ask_and_store)
+        return replace(completion, cached=True) if is_joined else completion
 
     def _count(self, completion: Completion, structured: Structure | None) -> None:
         is_sent = structured and FIELDS[carrier_of(structured)] not in self.dropped_fields
