@@ -38,7 +38,7 @@ class Parsed(Generic[T]):
     reason: str | None = None
     """Why the answer cannot be read."""
     inferred: bool = False
-    """Return whether the value is a label asserted by the explanation, for want of a readable `Output:` line."""
+    """True if the value is a label asserted by the explanation, for want of a readable `Output:` line."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:

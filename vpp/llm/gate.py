@@ -100,9 +100,9 @@ class Gate:
     named: tuple[str, ...] = ()
     """Base URLs, host[:port] or *.domain."""
     is_list: bool = False
-    """Return whether only named servers are allowed."""
+    """True if only named servers are allowed."""
     is_shared: bool = False
-    """Return whether others than the owner reach the app."""
+    """True if others than the owner reach the app."""
     models: tuple[str, ...] = ()
     """Allowed models; empty: any."""
 
