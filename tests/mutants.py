@@ -549,7 +549,7 @@ MUTANTS = (
     ),
     Mutant("a guess that fails has failed", "llm/counters.py", 'NEEDED | {"failed"}', "NEEDED", AHEAD),
     # how many calls a server is sent
-    Mutant("most shrinking is in vain", "llm/limits.py", "load < 0.7 * self.load", "load < 0.99 * self.load", WINDOW),
+    Mutant("a round trip halves often", "llm/limits.py", "            self._cut_at = now\n", "", WINDOW),
     Mutant("quartile for median", "llm/limits.py", "[COHORT // 2]", "[COHORT // 4]", WINDOW),
     # what is read off a run
     Mutant(

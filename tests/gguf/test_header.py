@@ -50,8 +50,8 @@ def test_tokenizers_are_skipped(tmp_path: Path) -> None:
     words = struct.pack("<IQ", STRING, 1000) + b"".join(string(f"word {i}") for i in range(1000))
     scores = struct.pack("<IQ", U32, 5000) + bytes(20_000)
     tokenizer = {"tokenizer.ggml.tokens": (ARRAY, words), "tokenizer.ggml.scores": (ARRAY, scores)}
-    plain, found = read(tmp_path, gguf()), read(tmp_path, gguf({**tokenizer, **MODEL}))
-    assert replace(found, bytes=plain.bytes) == plain
+    plain, header = read(tmp_path, gguf()), read(tmp_path, gguf({**tokenizer, **MODEL}))
+    assert replace(header, bytes=plain.bytes) == plain
 
 
 def test_a_link_is_followed_and_gives_the_name(tmp_path: Path) -> None:
@@ -128,11 +128,11 @@ def test_a_model_with_any_bytes_changed_is_read_or_refused(
     path = tmp_path_factory.mktemp("changed") / "changed.gguf"
     path.write_bytes(bytes(content))
     try:
-        found = read_header(path)
+        header = read_header(path)
     except InputError:
         return
-    assert (found.name, found.bytes) == ("changed", len(content))
-    assert min(found.layers, found.parameters, found.context_length, found.kv_width) >= 0
+    assert (header.name, header.bytes) == ("changed", len(content))
+    assert min(header.layers, header.parameters, header.context_length, header.kv_width) >= 0
 
 
 def test_no_more_is_read_than_any_header_has(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ def test_a_roomy_machine_has_eight_slots() -> None:
 
 @pytest.mark.parametrize(("memory", "slots", "context"), [(4, 8, 4096), (2.6, 4, 4096), (2, 1, 2048)])
 def test_less_memory_takes_slots_first_and_then_context(memory: float, slots: int, context: int) -> None:
-    found = plan(SMALL, memory_bytes=round(memory * GB), cores=8)
-    assert (found.slots, found.context) == (slots, context)
+    chosen = plan(SMALL, memory_bytes=round(memory * GB), cores=8)
+    assert (chosen.slots, chosen.context) == (slots, context)
 
 
 def test_one_core_has_fewer_slots() -> None:
@@ -71,9 +71,9 @@ def test_a_plan_of_another_machine_is_checked_again() -> None:
 def test_a_plan_fits_or_is_refused(size: int, kv_width: int, memory: int, cores: int, context: int) -> None:
     header = replace(SMALL, bytes=size, kv_width=kv_width)
     try:
-        found = plan(header, memory_bytes=memory, cores=cores, context=context)
+        chosen = plan(header, memory_bytes=memory, cores=cores, context=context)
     except InputError:
         return
-    assert found.memory_bytes <= SHARE * memory
-    assert 1 <= found.slots <= 8
-    assert found.context >= 1
+    assert chosen.memory_bytes <= SHARE * memory
+    assert 1 <= chosen.slots <= 8
+    assert chosen.context >= 1

@@ -18,10 +18,10 @@ WITHIN_S = 120.0
 
 @pytest.fixture
 def stand_in(desk: Desk) -> Iterator[StandIn]:
-    found = StandIn(desk.folder / "stand-in")
-    desk.environment["PYTHONPATH"] = f"{found.folder}{os.pathsep}{desk.variables['PYTHONPATH']}"
-    yield found
-    for pid in filter(is_alive, found.loads):
+    library = StandIn(desk.folder / "stand-in")
+    desk.environment["PYTHONPATH"] = f"{library.folder}{os.pathsep}{desk.variables['PYTHONPATH']}"
+    yield library
+    for pid in filter(is_alive, library.loads):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -38,7 +38,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_loading(desk: Desk, name: str, worker: Running) -> bool:
-    """Whether this worker says so."""
+    """True if this worker reports that the model loads."""
     beat = desk.directory(name).last_beat()
     return beat is not None and beat.pid == worker.process.pid and beat.loading_s is not None
 

@@ -48,7 +48,7 @@ class World:
         self._send()
 
     def run(self) -> float:
-        """Until every call is answered; returns the time."""
+        """Answer every call; return the time."""
         while self.answered < self._asked:
             self.now, _, what = heapq.heappop(self._events)
             what()
@@ -78,7 +78,7 @@ class World:
             state["over"] = True
             if answered:
                 self.answered += 1
-                self.window.answered(call, self.under_way, self.now)
+                self.window.answered(call, self.now)
             else:
                 self.refused += 1
                 self.window.refused(call, self.now)

@@ -62,8 +62,22 @@ def script(*replies: Reply | None) -> Behaviour:
     return behave
 
 
+class Held:
+    """Keeps every request waiting until `free` is set, then answers with `then`."""
+
+    def __init__(self, then: Behaviour | None = None) -> None:
+        self.free = asyncio.Event()
+        self.arrived: asyncio.Queue[Request] = asyncio.Queue()
+        self.then = then or script(chat())
+
+    async def __call__(self, request: Request) -> Reply | None:
+        self.arrived.put_nowait(request)
+        await self.free.wait()
+        return await self.then(request)
+
+
 class Stub:
-    """What was asked, over how many connections, and how many requests were under way at once."""
+    """Records the requests, the connections, and the most requests at one time."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
@@ -148,6 +162,17 @@ def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
         {name: named.pop(name) for name in kind.__dataclass_fields__ if name in named} for kind in (Server, Limits)
     )
     return Endpoint(Server(base_url=base_url, model=model, **server), limits=Limits(**limits), **named)
+
+
+@asynccontextmanager
+async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
+    """A server that behaves so, and an endpoint that asks it."""
+    async with serving(behaviour) as stub:
+        endpoint = endpoint_at(stub.base_url, **options)
+        try:
+            yield endpoint, stub
+        finally:
+            await endpoint.aclose()
 
 
 async def _turns() -> None:

@@ -1,6 +1,8 @@
-"""Small datasets for these tests."""
+"""Small datasets for these tests, and prompts about them."""
 
 from vpp.data.dataset import Column, Dataset, Provenance, Row, Task, Value
+from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.templates import shipped
 
 
 def row(number: int, target: Value | None = None, **inputs: str | None) -> Row:
@@ -31,3 +33,13 @@ PARITY = table(
     classes=("0", "1"),
 )
 LINE = table("regression", (row(0, 4.0, x="0"), row(1, 7.5, x="1.17")))
+
+
+def optimizer_prompts(dataset: Dataset, templates: str = "paper", *, seed_text: str = "") -> OptimizerPrompts:
+    """The optimizer's prompts of a shipped set; the seed text is by default the dataset's own."""
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=shipped("optimizer", templates),
+        drawing=shipped("prior", templates),
+        seed_text=seed_text or seed_sentence(dataset),
+    )

@@ -2,12 +2,14 @@ import json
 import math
 import time
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from vpp.data.answers import cut_thinking, look_alike, shown_label, why_unreadable
-from vpp.llm.answers import RULE_LIMIT, parse_label, parse_number, parse_rule
+from vpp.llm.answers import RULE_LIMIT, Parsed, parse_label, parse_number, parse_rule
 from vpp.llm.packs import parse_pack
 
 BITS = ("0", "1")
@@ -59,6 +61,28 @@ FORMS = (
 )
 
 
+COLLECTED = [json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text("utf-8").splitlines()]
+
+
+def read(case: dict[str, Any]) -> Parsed[Any]:
+    if "labels" in case:
+        return parse_label(case["answer"], tuple(case["labels"]))
+    return parse_number(case["answer"], unit=case.get("unit", ""))
+
+
+def test_awkward_answers_are_read_or_refused_with_their_reasons() -> None:
+    wrong = []
+    for case in COLLECTED:
+        parsed, reason = read(case), case.get("reason")
+        is_refused = parsed.reason is not None and reason is not None and reason in parsed.reason
+        is_read = parsed.reason is None and reason is None
+        if (parsed.value, parsed.inferred) != (case.get("value"), case.get("inferred", False)) or not (
+            is_read or is_refused
+        ):
+            wrong.append((case, parsed))
+    assert wrong == []
+
+
 def test_a_label_is_read_in_every_form() -> None:
     for form, label in product(FORMS, SPECIES):
         assert parse_label(form.format(label), SPECIES).value == label, (form, label)
@@ -70,62 +94,8 @@ def test_a_number_is_read_in_every_form() -> None:
         assert parse_number(form.format(number)).value == expected, (form, number)
 
 
-def test_json_gives_a_label() -> None:
-    for text in ('{"output": "1"}', '{"explanation": "x", "output": 1}', '```json\n{\n "Output" : 1.0\n}\n```'):
-        assert parse_label(text, BITS).value == "1", text
-    assert parse_label("{'a': 1} Class 1", BITS).value is None
-
-
 def test_json_keeps_its_explanation() -> None:
     assert parse_label('{"explanation": "the sum is even", "output": 1}', BITS).explanation == "the sum is even"
-
-
-def test_numbers() -> None:
-    cases: list[tuple[str, float | None]] = [
-        ("1 234", 1234.0),
-        ("1\u202f234,5", 1234.5),
-        ("12,34", None),
-        ("12,34,567", 1234567.0),
-        ("1,234,567", 1234567.0),
-        ("1,234.50", 1234.5),
-        ("1'234", 1234.0),
-        ("1_000_000", 1e6),
-        ("+4.", 4.0),
-        (".5", 0.5),
-        ("6.02 × 10^23", 6.02e23),
-        ("1.5 x 10^-3", 1.5e-3),
-        ("1.5 \\times 10^{-3}", 1.5e-3),
-        ("2 × 10⁻⁵", 2e-5),
-        ("2*10**3", 2000.0),
-        ("1.2E+3", 1200.0),
-        ("７", 7.0),
-        ("≈ 7.3", 7.3),
-        ("= 7.3", 7.3),
-        ("$7.3$", 7.3),
-        ("\\(7.3\\)", 7.3),
-        ("the answer is 7.3", 7.3),
-        ("the answer to row 3 is 7.3", None),
-        ("7.3 or 8", None),
-        ("7.3 (rounded)", 7.3),
-        ("1/3", None),
-        ("3 + 4 = 7", 7.0),
-        ("nan", None),
-        ("Infinity", None),
-        ("-∞", None),
-        ("1e999", None),
-        ("0x10", None),
-        ("1__0", None),
-        ("3,5", None),
-        ("a number, nothing else", None),
-    ]
-    for written, value in cases:
-        parsed = parse_number(f"Output: {written}")
-        assert parsed.value == value, (written, value)
-        assert (parsed.reason is None) == (value is not None), (written, value)
-
-
-def test_a_number_beyond_all_bounds_is_not_finite() -> None:
-    assert parse_number("Output: 1e999").reason == "'1e999' is not a finite number"
 
 
 thousandths = st.integers(1_000, 999_999).map(lambda n: f"{n // 1000},{n % 1000:03d}")
@@ -149,72 +119,6 @@ def test_a_comma_that_only_decimals_fit_is_asked_about(
         assert parsed.value is None
     for unclear in (None, (thousands, thousands), (decimal / 2, decimal / 2)):
         assert parse_number(form.format(written), expected=unclear).value == thousands
-
-
-def test_a_label_inside_something_else_is_not_a_label() -> None:
-    cases: list[str] = [
-        "Output: it is 1 because the sum is even",
-        "Output: 1 or 0",
-        "Output: 10",
-        "Output: -1",
-        "Output:",
-        "the label could be 1",
-        "Labels:\n- 0\n- 1",
-        "Explanation: none\nOutput: one of the labels, nothing else",
-        "",
-        "<think>Output: 1",
-    ]
-    for text in cases:
-        parsed = parse_label(text, BITS)
-        assert parsed.value is None, text
-        assert parsed.reason, text
-
-
-def test_odd_labels() -> None:
-    cases: list[tuple[str, str | None]] = [
-        ("1", "1"),
-        ("1.0", "1.0"),
-        ("1.00", None),  # both 1 and 1.0
-        ("yes", "yes"),
-        ("Yes", "Yes"),
-        ("YES", None),  # both yes and Yes
-        ("Class 1", "Class 1"),
-        ("class 1", "Class 1"),
-        ("label: 1", "1"),
-        ("a", "a"),
-        ("A", "a"),
-        ("a.", "a."),
-        ("**a**", "**a**"),
-        ("`a`", "a"),
-        ("a  b", "a b"),
-        ("no", "no"),
-        ("not", "not"),
-        ("e\u0301te\u0301", "été"),
-        ("ÉTÉ", "été"),
-        ("<=50K", "<=50K"),
-        (">50k", ">50K"),
-        ("q", '"q"'),
-        ("ye", None),
-        ("b", None),
-    ]
-    for written, label in cases:
-        assert parse_label(f"Output: {written}", ODD_CLASSES).value == label, (written, label)
-
-
-def test_a_label_without_its_word_is_found() -> None:
-    assert parse_label("Output: 2", ("Class 1", "Class 2")).value == "Class 2"
-
-
-def test_an_unknown_label_is_named_with_the_known_ones() -> None:
-    assert parse_label("Output: Emperor", SPECIES).reason == "'Emperor' is none of the labels Adelie, Chinstrap, Gentoo"
-
-
-def test_the_last_output_that_can_be_read_wins() -> None:
-    assert parse_label("Output: 0\nOutput: 1\nOutput: maybe", BITS).value == "1"
-
-
-def test_an_output_line_is_trusted_before_json() -> None:
-    assert parse_label('Output: 0\n{"output": 1}', BITS).value == "0"
 
 
 def test_the_explanation_is_the_text_before_the_output() -> None:
@@ -294,44 +198,12 @@ def test_thousands_are_read_back(number: int) -> None:
     assert parse_number(f"Output: {number:,}").value == number
 
 
-soup = st.lists(
-    st.sampled_from(
-        [
-            "Output",
-            "output:",
-            "**",
-            "`",
-            "```",
-            "\n",
-            " ",
-            "{",
-            "}",
-            '"output":',
-            '"',
-            "\\boxed{",
-            "<think>",
-            "</think>",
-            "New rule:",
-            "##",
-            "1",
-            "0",
-            "1e5",
-            ",",
-            ".",
-            "_",
-            "$",
-            "(",
-            "Explanation:",
-            "label:",
-            "×10^",
-            "−",
-            "\\",
-            "[",
-        ]
-    )
-    | st.text(max_size=5),
-    max_size=60,
-).map("".join)
+PLAIN_TOKENS = """Output output: Explanation: label: because so ** * ` ## # { } " _ $ ( [ \\ = , . 1 0 1e5 9,999 ×10^ −
+    ``` "output": "output":" "output":[ \\boxed{ \\boxed{\\text{ <output> <b> </b> [1] <| </think> <think>
+    <|channel|>final<|message|> <|im_start|> <reasoning> </reasoning>"""
+SPACED_TOKENS = ("\n", " ", "\u200b", "New rule:", "Input:\n", "user\n", "Output: **_`", "a. Output: ", "x = ")
+TOKENS = (*SPACED_TOKENS, *PLAIN_TOKENS.split())
+soup = st.lists(st.sampled_from(TOKENS) | st.text(max_size=5), max_size=60).map("".join)
 
 
 @given(soup | st.text())
@@ -348,52 +220,12 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
         assert (parsed.value is None) == (parsed.reason is not None)
 
 
-UNITS = (
-    ("aO1:*_`\"'{}", ""),
-    ('"output":"', ""),
-    ('"output":[', ""),
-    ('"output":"\\', ""),
-    ("'output':'", ""),
-    ("<output>", ""),
-    ("<b>", "Output: "),
-    ("</b>", "Output"),
-    ("\\boxed{", ""),
-    ("\\boxed{\\text{", ""),
-    ("Output:\n", ""),
-    ("Output: **_`", ""),
-    ("a. Output: ", ""),
-    ("Output [1]: ", ""),
-    ("[1]\n", ""),
-    ("<think>", ""),
-    ("</think>", ""),
-    ("<|channel|>final<|message|>", ""),
-    ("\n   ", "New rule:"),
-    ("New rule:\n```", ""),
-    ("*", "Output: "),
-    ("<|", "Output: "),
-    ("9,999", "Output: "),
-    ("9", "Output: "),
-    (" because", "Output: "),
-    ("\u200b", ""),
-    (" ", "Output: 1"),
-    ("Input:\n", ""),
-    ("a 1. Rule: ", "Input:"),
-    ("user\n", ""),
-    ("<|im_start|>", ""),
-    ("<reasoning>\n", ""),
-    ("</reasoning>", ""),
-    ("label: 1\n", ""),
-    ("=", "Output: "),
-    ("x = ", "Output: "),
-    ("so ", "Output: "),
-    ("The output is 1 so ", ""),
-)
 SHORT, LONG = 2_500, 25_000
 
 
 def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long() -> None:
     """Quadratic work would take a hundred times as long; three tries leave other work on the machine out."""
-    for unit, lead in UNITS:
+    for unit, lead in product(TOKENS, ("", "Output: ")):
         assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3)), (unit, lead)
 
 
@@ -477,10 +309,6 @@ def test_an_inferred_label_keeps_the_text_that_asserts_it() -> None:
     assert parsed.explanation == "The bill is long. So it is a Gentoo."
 
 
-def test_a_label_under_its_heading_is_not_inferred() -> None:
-    assert parse_label("So it is a Gentoo.\nOutput: Gentoo", SPECIES).inferred is False
-
-
 @given(st.sampled_from(SPECIES), st.sampled_from(SPECIES), st.booleans())
 def test_a_second_label_anywhere_leaves_an_explanation_unread(asserted: str, other: str, is_first: bool) -> None:
     sentences = [f"The output is {asserted}.", f"It has no trait of {other}."]
@@ -496,7 +324,3 @@ def test_thinking_is_cut() -> None:
     assert cut_thinking("<think>a</think>b") == "b"
     assert cut_thinking("a</think>b\n<think>c") == "b\n"
     assert cut_thinking("a") == "a"
-
-
-def test_json_labels_survive_escapes() -> None:
-    assert parse_label(json.dumps({"output": 'say "hi"'}), ('say "hi"', "bye")).value == 'say "hi"'

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm.stub import Reply, Request, chat, endpoint_at, refusal, script, serving
+from tests.llm.stub import Reply, Request, chat, endpoint_of, refusal, script
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
@@ -21,15 +21,7 @@ def asked(behave: Any, cap: Cap, scene: Any, *, price: Price = DEAR, **options: 
 
     async def play() -> None:
         budget = Budget(counters, cap)
-        async with serving(behave) as stub:
-            endpoint = endpoint_at(
-                stub.base_url,
-                "m",
-                counters=counters,
-                budget=budget,
-                price=price,
-                **options,
-            )
+        async with endpoint_of(behave, counters=counters, budget=budget, price=price, **options) as (endpoint, _):
 
             def ask(n: int) -> list[asyncio.Task[Any]]:
                 return [
@@ -39,10 +31,7 @@ def asked(behave: Any, cap: Cap, scene: Any, *, price: Price = DEAR, **options: 
                     for i in range(n)
                 ]
 
-            try:
-                await scene(ask, budget)
-            finally:
-                await endpoint.aclose()
+            await scene(ask, budget)
 
     asyncio.run(play())
     return counters

@@ -9,7 +9,7 @@ from vpp.errors import EndpointUnreachable
 from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
 from vpp.llm.structure import CARRIERS, FIELDS
 
-from .stub import Behaviour, Reply, Request, chat, endpoint_at, refusal, serving
+from .stub import Behaviour, Reply, Request, chat, endpoint_of, refusal
 
 HELD = {"structured_outputs": "KALUMI", "grammar": "TORVEN", "response_format": '{"output": "KALUMI"}'}
 
@@ -27,22 +27,18 @@ def honouring(field: str, *, others: Reply | None = None) -> Behaviour:
 
 def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
     async def scene() -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, "m", max_attempts=1)
-            try:
-                return await try_carriers(endpoint), stub.bodies
-            finally:
-                await endpoint.aclose()
+        async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
+            return await try_carriers(endpoint), stub.bodies
 
     return asyncio.run(scene())
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
-    found, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
+    tested, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
     place = CARRIERS.index(carrier)  # type: ignore[arg-type]
-    assert honoured(found) == carrier
-    assert [one.outcome for one in found] == ["ignored"] * place + ["honoured"]
+    assert honoured(tested) == carrier
+    assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
     assert len(bodies) == place + 1
     assert {body["max_completion_tokens"] for body in bodies} == {MAX_TOKENS}
 
@@ -56,23 +52,23 @@ def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
     ],
 )
 def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) -> None:
-    found, _ = outcomes(honouring("response_format", others=others))
-    assert honoured(found) == "json_schema"
-    assert found[0].outcome == "refused"
+    tested, _ = outcomes(honouring("response_format", others=others))
+    assert honoured(tested) == "json_schema"
+    assert tested[0].outcome == "refused"
 
 
 def test_a_server_that_ignores_all_fields_honours_none() -> None:
-    found, _ = outcomes(honouring("none"))
-    assert honoured(found) is None
-    assert {(one.outcome, one.answer, one.is_answered) for one in found} == {("ignored", "hello", True)}
+    tested, _ = outcomes(honouring("none"))
+    assert honoured(tested) is None
+    assert {(one.outcome, one.answer, one.is_answered) for one in tested} == {("ignored", "hello", True)}
 
 
-def test_a_server_that_answers_nothing_is_told_from_one_that_refuses_a_field() -> None:
+def test_a_server_that_answers_nothing_is_distinguished_from_one_that_refuses_a_field() -> None:
     async def refuse(request: Request) -> Reply:
         return refusal(404, "no such model")
 
-    found, _ = outcomes(refuse)
-    assert [(one.outcome, one.is_answered) for one in found] == [("refused", False)] * 3
+    tested, _ = outcomes(refuse)
+    assert [(one.outcome, one.is_answered) for one in tested] == [("refused", False)] * 3
 
 
 def test_a_lost_server_is_no_answer() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from vpp.llm.check import Finding, Trial, check
+from vpp.llm.check import check
+from vpp.llm.findings import Finding, Trial
 from vpp.llm.structure import FIELDS
 
-from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_at, refusal, serving
+from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal
 
 METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
 PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
@@ -17,7 +18,7 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-c
 
 
 def answer(body: dict[str, Any]) -> Reply:
-    """As an obedient model would."""
+    """Answer of an obedient model."""
     asked = body["messages"][-1]["content"]
     if structured := body.get("structured_outputs"):
         return chat(structured["choice"][0])
@@ -39,7 +40,7 @@ def server(
     return behave
 
 
-def found(
+def findings_of(
     behaviour: Behaviour,
     *,
     model: str = "tiny",
@@ -51,19 +52,15 @@ def found(
     trial = Trial(concurrency=concurrency, longest_s=longest_s, structured=structured)
 
     async def scene() -> dict[str, Finding]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, model, api_key=key, max_attempts=1, timeout_s=20)
-            try:
-                return {one.name: one async for one in check(endpoint, trial)}
-            finally:
-                await endpoint.aclose()
+        async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
+            return {one.name: one async for one in check(endpoint, trial)}
 
     return asyncio.run(scene())
 
 
 def test_a_good_server_is_said_to_do_all_of_it() -> None:
-    told = found(server())
-    assert list(told) == [
+    findings = findings_of(server())
+    assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output"),
         *(
             "learner prompt",
@@ -76,14 +73,14 @@ def test_a_good_server_is_said_to_do_all_of_it() -> None:
             "/metrics",
         ),
     ]
-    assert {one.mark for one in told.values()} == {"works"}
-    assert told["context length"].words.startswith("2,048 tokens")
-    assert "as the rule says" in told["learner prompt"].words
-    assert told["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
+    assert {one.mark for one in findings.values()} == {"works"}
+    assert findings["context length"].words.startswith("2,048 tokens")
+    assert "as the rule says" in findings["learner prompt"].words
+    assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
     said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
-    assert re.match(said, told["throughput"].words)
-    assert told["/version"].words == '\'{"version": "0.32.0"}\''
-    assert told["/metrics"].words == "2 running, 0 waiting"
+    assert re.match(said, findings["throughput"].words)
+    assert findings["/version"].words == '\'{"version": "0.32.0"}\''
+    assert findings["/metrics"].words == "2 running, 0 waiting"
 
 
 def without(*fields: str) -> Callable[[dict[str, Any]], Reply]:
@@ -119,10 +116,10 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
         (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
     ],
 )  # fmt: skip
-def test_what_a_server_does_with_an_option_is_told_apart(
+def test_options_that_a_server_ignores_or_refuses_are_noted(
     say: Callable[[dict[str, Any]], Reply], name: str, words: str, value: str
 ) -> None:
-    finding = found(server(say))[name]
+    finding = findings_of(server(say))[name]
     assert (finding.mark, finding.values[name.split()[0]]) == ("note", value)
     assert words in finding.words
 
@@ -143,41 +140,43 @@ def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
 
 @pytest.mark.parametrize(("carrier", "field"), FIELDS.items())
 def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it(carrier: str, field: str) -> None:
-    told = found(server(held_to(field)), structured="auto")
-    assert told["structured output"].mark == "works"
-    assert told["structured output"].words.startswith(f"honoured through {carrier}")
-    assert told["structured output"].values == {"structured": "honoured", "carrier": carrier}
-    assert told["learner prompt"].words.startswith("read: wug, as the rule says")
-    assert told["optional fields"].values["refused"] == []
+    findings = findings_of(server(held_to(field)), structured="auto")
+    assert findings["structured output"].mark == "works"
+    assert findings["structured output"].words.startswith(f"honoured through {carrier}")
+    assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
+    assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
+    assert findings["optional fields"].values["refused"] == []
 
 
 def test_refused_fields_are_named() -> None:
-    told = found(server(without("max_completion_tokens", "temperature")))
-    assert told["optional fields"].mark == "note"
-    assert told["optional fields"].values["refused"] == ["max_completion_tokens", "temperature"]
+    findings = findings_of(server(without("max_completion_tokens", "temperature")))
+    assert findings["optional fields"].mark == "note"
+    assert findings["optional fields"].values["refused"] == ["max_completion_tokens", "temperature"]
 
 
 def test_prompts_that_cannot_be_read_are_shown() -> None:
-    told = found(server(lambda body: chat("pink elephants")))
+    findings = findings_of(server(lambda body: chat("pink elephants")))
     for name in ("learner prompt", "optimizer prompt"):
-        assert told[name].mark == "note"
-        assert "could not be read" in told[name].words
-        assert "it said 'pink elephants'" in told[name].words
+        assert findings[name].mark == "note"
+        assert "could not be read" in findings[name].words
+        assert "it said 'pink elephants'" in findings[name].words
 
 
 def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it() -> None:
-    cut = found(server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length")))
+    cut = findings_of(
+        server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
+    )
     for option in ("--learner-max-tokens", "--reasoning-effort none", "How it is asked"):
         assert option in cut["learner prompt"].values["mend"]
 
 
 def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
-    told = found(server(), longest_s=0)
-    assert told["answers"].mark == "works"
-    assert told["not tried"].values["untried"] == [
+    findings = findings_of(server(), longest_s=0)
+    assert findings["answers"].mark == "works"
+    assert findings["not tried"].values["untried"] == [
         *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed")
     ]
-    assert "throughput" not in told
+    assert "throughput" not in findings
 
 
 @pytest.mark.parametrize(
@@ -188,21 +187,23 @@ def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
         (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
     ],
 )
-def test_a_key_that_is_missing_is_told_from_one_that_is_wrong(refused: Reply, key: str | None, words: str) -> None:
-    told = found(server(models=refused), key=key)
-    assert list(told)[-1] == "key"
-    assert words in told["key"].words
+def test_a_missing_key_is_distinguished_from_a_wrong_one(refused: Reply, key: str | None, words: str) -> None:
+    findings = findings_of(server(models=refused), key=key)
+    assert list(findings)[-1] == "key"
+    assert words in findings["key"].words
 
 
 def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
-    told = found(server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b)))
-    assert told["throughput"].mark == "note"
-    assert "1 failed (HTTP 500: 1)" in told["throughput"].words
-    assert told["throughput"].values["answered"] == 3
+    findings = findings_of(
+        server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b))
+    )
+    assert findings["throughput"].mark == "note"
+    assert "1 failed (HTTP 500: 1)" in findings["throughput"].words
+    assert findings["throughput"].values["answered"] == 3
 
 
 def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
-    assert found(server(), concurrency=4096)["throughput"].values["calls"] == 64
+    assert findings_of(server(), concurrency=4096)["throughput"].values["calls"] == 64
 
 
 @pytest.mark.parametrize(
@@ -212,22 +213,22 @@ def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
         ("gpt", "gpt is not listed: the server lists tiny, tiny-chat"),
     ],
 )
-def test_a_model_that_is_not_listed_is_told_with_near_names(model: str, words: str) -> None:
-    assert words in found(server(), model=model)["models"].words
+def test_an_unlisted_model_is_reported_with_near_names(model: str, words: str) -> None:
+    assert words in findings_of(server(), model=model)["models"].words
 
 
 def test_without_a_model_the_list_is_all_there_is() -> None:
-    told = found(server(), model="")
-    assert list(told) == ["reachable", "key", "models", "context length"]
-    assert told["models"].values["models"] == ["tiny", "tiny-chat"]
+    findings = findings_of(server(), model="")
+    assert list(findings) == ["reachable", "key", "models", "context length"]
+    assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
 
 
 def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
     pages = dict.fromkeys(("/health", "/version", "/metrics"), refusal(404))
-    told = found(server(models=refusal(404), **pages))
-    assert told["models"].mark == "note"
-    assert told["learner prompt"].mark == "works"
-    assert "/health" not in told
+    findings = findings_of(server(models=refusal(404), **pages))
+    assert findings["models"].mark == "note"
+    assert findings["learner prompt"].mark == "works"
+    assert "/health" not in findings
 
 
 @pytest.mark.parametrize(
@@ -240,15 +241,15 @@ def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
         (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
     ],
 )  # fmt: skip
-def test_what_no_run_can_live_with_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
-    told = found(behaviour)
-    assert list(told)[-1] == last
-    assert told[last].mark == "fails"
-    assert words in told[last].words
+def test_a_fault_that_no_run_survives_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
+    findings = findings_of(behaviour)
+    assert list(findings)[-1] == last
+    assert findings[last].mark == "fails"
+    assert words in findings[last].words
 
 
 def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
-    told = found(server(models=Reply(b"<html></html>")))
-    assert told["answers"].mark == "works"
-    assert "cannot be listed: tiny at" in told["models"].words
-    assert "fails" not in {one.mark for one in told.values()}
+    findings = findings_of(server(models=Reply(b"<html></html>")))
+    assert findings["answers"].mark == "works"
+    assert "cannot be listed: tiny at" in findings["models"].words
+    assert "fails" not in {one.mark for one in findings.values()}

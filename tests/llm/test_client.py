@@ -1,4 +1,4 @@
-"""Whose certificates the client takes; what it sends is tested through the endpoint."""
+"""Certificates that the client trusts; its requests are tested through the endpoint."""
 
 import os
 import ssl
@@ -29,9 +29,13 @@ def test_a_run_without_tls_waits_for_no_authorities_and_takes_nobodys_certificat
     base_url: str, proxied: bool, proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _only_proxy(proxy, monkeypatch)
-    found = authorities(base_url, proxied=proxied)
-    assert isinstance(found, ssl.SSLContext)
-    assert (found.cert_store_stats()["x509"], found.verify_mode, found.check_hostname) == (0, ssl.CERT_REQUIRED, True)
+    trusted = authorities(base_url, proxied=proxied)
+    assert isinstance(trusted, ssl.SSLContext)
+    assert (trusted.cert_store_stats()["x509"], trusted.verify_mode, trusted.check_hostname) == (
+        0,
+        ssl.CERT_REQUIRED,
+        True,
+    )
 
 
 def _only_proxy(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.data.dataset import Dataset
 from vpp.errors import InputError, PromptTooLong
 from vpp.llm.context import ModelLimits, check_fit, most_that_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 
-from .stub import Reply, Request, as_json, chat, endpoint_at, script, serving
-from .tables import PARITY, row, table
+from .stub import Reply, Request, as_json, chat, endpoint_of, script
+from .tables import PARITY, optimizer_prompts, row, table
 
 RULE = "The label is 1 if the sum is even."
 TABLE = table(
@@ -33,17 +32,8 @@ ASKED = LearnerPrompts(dataset=PARITY, template=shipped("learner"))
 ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
 
 
-def prompts(dataset: Dataset = TABLE) -> OptimizerPrompts:
-    return OptimizerPrompts(
-        dataset=dataset,
-        refining=shipped("optimizer"),
-        drawing=shipped("prior"),
-        seed_text=seed_sentence(dataset),
-    )
-
-
 def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
-    """As vLLM: refuses what has more than `limit` characters."""
+    """Refuse prompts of more than `limit` characters, as vLLM does."""
 
     async def answer(request: Request) -> Reply:
         if sum(len(message["content"]) for message in request.body["messages"]) > limit:
@@ -59,19 +49,17 @@ def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple
     """A proposal, the prompts that were sent for it, and the counts."""
 
     async def scene() -> tuple[Any, list[str], Counters]:
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, counters=Counters())
+        async with endpoint_of(behaviour) as (endpoint, stub):
             limits = ModelLimits(context_length=context_length, max_tokens=64)
-            optimizer = LlmOptimizer(endpoint, prompts(), limits, counters=endpoint.counters)
+            optimizer = LlmOptimizer(endpoint, optimizer_prompts(TABLE), limits, counters=endpoint.counters)
             proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
-            await endpoint.aclose()
             return proposal, [body["messages"][-1]["content"] for body in stub.bodies], endpoint.counters
 
     return asyncio.run(scene())
 
 
 def asked_about(count: int) -> str:
-    return prompts().about_batch(RULE, TABLE.train[:count], ANSWERS[:count])[0]["content"]
+    return optimizer_prompts(TABLE).about_batch(RULE, TABLE.train[:count], ANSWERS[:count])[0]["content"]
 
 
 def test_nothing_is_left_out_where_there_is_room() -> None:
@@ -117,8 +105,7 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             reply = await too_long(len(short) + 10)(request)
             return reply if reply.status == 400 else chat("Output: 1")
 
-        async with serving(behaviour) as stub:
-            endpoint = endpoint_at(stub.base_url, counters=Counters())
+        async with endpoint_of(behaviour) as (endpoint, _):
             learner = LlmLearner(endpoint, ASKED, LearnerOptions(seed=1, max_tokens=64), counters=endpoint.counters)
             with pytest.raises(PromptTooLong, match="does not fit"):
                 await learner.predict(RULE * 9, PARITY.train[:1])
@@ -127,7 +114,6 @@ def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
             assert abstained.value is None
             assert "the prompt does not fit" in (abstained.reason or "")
             assert endpoint.counters.snapshot().unparsable == 1
-            await endpoint.aclose()
 
     asyncio.run(scene())
 
@@ -137,7 +123,9 @@ ROOMY = ModelLimits(context_length=8_000, max_tokens=512)
 
 def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY, points: int = 1) -> None:
     asked = LearnerPrompts(dataset=TABLE, template=shipped("learner"))
-    check_fit(asked, prompts(), learner_limits=learner, optimizer_limits=optimizer, points_per_call=points)
+    check_fit(
+        asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer, points_per_call=points
+    )
 
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:

@@ -59,7 +59,7 @@ async def chatter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 async def at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """What a plain server says to a client's hello."""
+    """A plain server's answer to a client's hello."""
     await reader.read(10)
     writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
     await writer.drain()
@@ -88,7 +88,7 @@ async def bad_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
         (bad_chunks, "does not speak HTTP", "not HTTP"),
     ],
 )
-def test_a_server_that_talks_nonsense_is_told_in_plain_words(talk: Talk, words: str, kind: str) -> None:
+def test_a_server_that_talks_nonsense_is_explained_in_plain_words(talk: Talk, words: str, kind: str) -> None:
     message, faults = failure(talk)
     assert words in message
     assert faults == {kind: 1}
@@ -119,7 +119,7 @@ def test_https_before_a_server_without_tls_says_so() -> None:
         (RuntimeError(), "connection failed", "RuntimeError"),
     ],
 )  # fmt: skip
-def test_a_connections_error_is_told_in_plain_words_however_deep(error: Exception, kind: str, words: str) -> None:
+def test_a_connection_error_is_explained_however_deep(error: Exception, kind: str, words: str) -> None:
     outer = RuntimeError("Connection error.")
     outer.__cause__ = error
     fault = transport_fault(outer, base_url=URL)

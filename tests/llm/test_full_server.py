@@ -1,4 +1,4 @@
-"""What an endpoint does with a server that is full, one with a prefix cache, and one that keeps a line open."""
+"""An endpoint before a full server, one with a prefix cache, and one that keeps connections open."""
 
 import asyncio
 import resource
@@ -13,16 +13,12 @@ from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.retries import Patience
 
-from .stub import Reply, Request, Stub, as_json, chat, refusal, script
+from .stub import Reply, Request, Stub, as_json, chat, endpoint_of, refusal, script
 from .tables import row
 from .test_endpoint import ask, run
-from .test_roles import RULE, endpoint_of, learner_at
+from .test_roles import RULE, learner_at
 
 WITHIN_S = 30
-OPTIMIZER_S = 3.2
-"""Seconds that a large model takes to rewrite a hypothesis, rounded up."""
-SERVER_CLOSES_S = 5
-"""Seconds after which uvicorn closes an idle connection."""
 
 
 async def until(happens: Callable[[], object], what: str) -> None:
@@ -48,11 +44,7 @@ def test_an_idle_connection_is_used_again_until_its_time_is_over(
     run(script(chat()), use)
 
 
-def test_a_connection_is_kept_while_an_optimizer_writes_and_given_up_before_a_server_closes_it() -> None:
-    assert OPTIMIZER_S < client.KEEPALIVE_S < SERVER_CLOSES_S
-
-
-def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     counters = Counters()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
@@ -67,7 +59,7 @@ def test_a_full_server_narrows_the_window_and_the_counts_tell_of_it(monkeypatch:
     run(script(refusal(503), chat()), use, concurrency=8, counters=counters)
 
 
-def test_who_may_open_few_files_sends_no_more_calls_than_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_may_open_few_files_sends_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = limits.OTHER_FILES + 3
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
@@ -80,13 +72,13 @@ def test_who_may_open_few_files_sends_no_more_calls_than_connections(monkeypatch
     run(script(chat()), use, concurrency=8, counters=counters)
 
 
-def test_a_wait_that_a_server_asks_for_is_told_until_it_answers() -> None:
+def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> None:
     counters = Counters()
 
     async def use(endpoint: Endpoint, stub: Stub) -> None:
         began = time.time()
         waits = asyncio.create_task(ask(endpoint))
-        await until(lambda: counters.snapshot().held_until, "a wait is told")
+        await until(lambda: counters.snapshot().held_until, "the wait is reported")
         assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
         waits.cancel()
         endpoint._throttle.semaphore.release()
@@ -96,7 +88,7 @@ def test_a_wait_that_a_server_asks_for_is_told_until_it_answers() -> None:
     run(script(as_json({}, 429, retry_after="80"), chat()), use, counters=counters)
 
 
-def test_a_server_that_asks_to_be_let_be_is_sent_no_other_call_until_it_answers_one() -> None:
+def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() -> None:
     free = asyncio.Event()
 
     async def behave(request: Request) -> Reply:
@@ -120,7 +112,7 @@ def test_a_server_that_asks_to_be_let_be_is_sent_no_other_call_until_it_answers_
     run(behave, use)
 
 
-def test_a_time_out_narrows_the_window_and_a_server_that_is_left_is_told_of_no_more() -> None:
+def test_a_timeout_narrows_the_window_until_the_endpoint_is_closed() -> None:
     async def silent(request: Request) -> Reply:
         await asyncio.Event().wait()
         raise AssertionError
@@ -189,7 +181,7 @@ def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
 
 
-def test_a_run_that_is_not_to_wait_grants_no_wait_and_keeps_its_usual_attempts() -> None:
+def test_without_waits_granted_the_usual_attempts_remain() -> None:
     patience = Patience(0)
     assert (patience.granted_s(20), patience.is_used_up) == (0, False)
 
@@ -208,22 +200,5 @@ def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> N
         assert raised.value.waited_s == 30
         assert len(stub.requests) == 2
         assert not endpoint._throttle.held_until
-
-    run(behave, use)
-
-
-def test_an_answer_renews_what_is_granted() -> None:
-    clock = [0.0]
-    replies = iter([as_json({}, 429, retry_after="100000"), chat(), as_json({}, 429, retry_after="100000"), chat()])
-
-    async def behave(request: Request) -> Reply:
-        clock[0] += 30
-        return next(replies)
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
-        await ask(endpoint, "one")
-        await ask(endpoint, "two")
-        assert len(stub.requests) == 4
 
     run(behave, use)

@@ -13,25 +13,16 @@ from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.packs import parse_pack
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import render_input
 from vpp.llm.templates import LENGTH_LIMIT, Template, check_templates, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
-from .tables import LINE, PARITY
+from .tables import LINE, PARITY, optimizer_prompts
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
 STYLES = {"examples": "shown", "paper": "text", "terse": "brief", "json": "json"}
-
-
-def prompts_of(name: str) -> OptimizerPrompts:
-    return OptimizerPrompts(
-        dataset=PARITY,
-        refining=shipped("optimizer", name),
-        drawing=shipped("prior", name),
-        seed_text=seed_sentence(PARITY),
-    )
 
 
 def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
@@ -39,7 +30,7 @@ def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]
 
 
 def said(messages: Sequence[Message]) -> str:
-    """What the demo model answers."""
+    """Answer of the demo model."""
     body = {"model": "demo", "messages": list(messages), "temperature": 0.0, "seed": 1}
     return respond(read_request(json.dumps(body).encode()))
 
@@ -79,13 +70,13 @@ def test_a_number_is_answered_in_the_asked_form(name: str) -> None:
 
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
-    prompts = prompts_of(name)
+    prompts = optimizer_prompts(PARITY, name)
     wrong = [Prediction(row=row.id, value="0") for row in PARITY.train]
     about_batch, about_columns = prompts.about_batch(RULE, PARITY.train, wrong), prompts.about_columns()
     assert isinstance(read_prompt(about_batch[0]["content"]), OptimizerQuestion)
     assert isinstance(read_prompt(about_columns[0]["content"]), PriorQuestion)
     plain = {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
-    in_paper = prompts_of("paper")
+    in_paper = optimizer_prompts(PARITY, "paper")
     usual = (in_paper.about_batch(RULE, PARITY.train, wrong), in_paper.about_columns())
     assert plain == {parse_rule(said(asked)).value for asked in usual}
     assert None not in plain
@@ -172,7 +163,7 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
 
 
 def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() -> None:
-    prompts = prompts_of(EXAMPLES)
+    prompts = optimizer_prompts(PARITY, EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given)[-1]["content"]
     before, rows = asked.split("\nRows:\n")
@@ -183,7 +174,7 @@ def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() ->
 
 
 def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> None:
-    prompts, given = prompts_of(EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
+    prompts, given = optimizer_prompts(PARITY, EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = [
         prompts.about_batch(f"{prompts.seed_text} {RULE}", PARITY.train, given, seed=seed)[-1]["content"]
         for seed in range(3)
@@ -195,7 +186,7 @@ def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> No
 
 
 def test_the_last_two_worked_examples_change_places_by_the_seed() -> None:
-    prompts, given = prompts_of(EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
+    prompts, given = optimizer_prompts(PARITY, EXAMPLES), [Prediction(row=row.id, value="0") for row in PARITY.train]
     improved = f"{prompts.seed_text} {RULE}"
 
     def opening(text: str, seed: int) -> list[str]:
@@ -211,7 +202,7 @@ def test_a_template_without_examples_has_nothing_to_exchange() -> None:
 
 
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
-    prompts = prompts_of(EXAMPLES)
+    prompts = optimizer_prompts(PARITY, EXAMPLES)
     given = [Prediction(row=row.id, value="0") for row in PARITY.train]
     asked = prompts.about_batch(prompts.seed_text, PARITY.train, given)[-1]["content"]
     assert "\nCurrent rule: none yet\nIts mistakes:\nnone yet\nRows:\n" in asked

@@ -1,4 +1,4 @@
-"""Which servers may be asked: by how they are spelled, and over real sockets by where they lead."""
+"""Servers that may be asked: judged by their spelling, and over real sockets by their IP address."""
 
 import asyncio
 import re
@@ -116,8 +116,8 @@ def test_a_named_path_may_hold_what_none_below_it_may() -> None:
 
 def test_a_shared_app_keeps_the_list_of_its_owner_and_names_the_variable() -> None:
     shared = r"take one that the owner has named \(VPP_ALLOWED_ENDPOINTS\)$"
-    for is_shared, told in ((True, shared), (False, "take 10.0.0.5, or name it in VPP_ALLOWED_ENDPOINTS$")):
-        with pytest.raises(InputError, match=told):
+    for is_shared, words in ((True, shared), (False, "take 10.0.0.5, or name it in VPP_ALLOWED_ENDPOINTS$")):
+        with pytest.raises(InputError, match=words):
             Gate(named=("10.0.0.5",), is_list=True, is_shared=is_shared).check("http://10.0.0.6/v1")
 
 
@@ -271,7 +271,7 @@ def test_numbers_that_only_the_resolver_understands_are_refused_too() -> None:
     played(scene)
 
 
-def test_a_redirect_is_told_and_not_followed() -> None:
+def test_a_redirect_is_reported_and_not_followed() -> None:
     async def scene(second: Stub) -> None:
         there = Reply(b"", status=307, headers={"location": f"{second.base_url}/chat/completions"})
         async with serving(script(there)) as first:
@@ -294,7 +294,7 @@ def test_a_redirect_is_told_and_not_followed() -> None:
         ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$"),
     ],
 )
-def test_where_a_redirect_leads_is_told_without_the_key_or_not_at_all(location: str, place: str) -> None:
+def test_the_target_of_a_redirect_is_shown_without_the_key(location: str, place: str) -> None:
     async def scene(stub: Stub) -> None:
         with pytest.raises(EndpointRefused, match=place):
             await ask(stub.base_url, OWN)

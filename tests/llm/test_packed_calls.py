@@ -14,16 +14,16 @@ from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
-from .stub import Behaviour, Reply, Request, Stub, chat, refusal, script
+from .stub import Behaviour, Held, Reply, Request, Stub, chat, refusal, script
 from .tables import row, table
-from .test_roles import RULE, Held, with_learner
+from .test_roles import RULE, with_learner
 
 ROWS = tuple(row(at, str(at % 2), a=str(at), b="2") for at in range(8))
 TABLE = table("classification", ROWS, target="even", classes=("0", "1"))
 
 
 def ids(request: dict[str, Any]) -> list[int]:
-    """Which rows a request shows, by their column a."""
+    """Rows that a request shows, by their column a."""
     return [int(cell) for cell in re.findall(r"(?m)^a: (\d+)$", request["messages"][0]["content"])]
 
 
@@ -97,30 +97,6 @@ def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_fa
 
     replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
     asked(script(*replies), use, on_answer=lambda hypothesis, p, attempts: answered.append((p.row, attempts)))
-
-
-def test_after_two_re_asks_the_rows_that_are_left_abstain() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
-        predictions = await learner.predict(RULE, ROWS[:3])
-        assert [p.value for p in predictions] == ["1", None, None]
-        assert predictions[1].raw == "Output [1]: 1\nOutput: 0"
-        assert predictions[1].reason == "there is no 'Output [2]:' line"
-        assert await learner.predict(RULE, ROWS[:3]) == predictions
-        assert len(stub.requests) == 3
-
-    asked(script(chat("Output [1]: 1\nOutput: 0")), use)
-
-
-def test_of_an_answer_cut_off_the_whole_lines_count() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
-        predictions = await learner.predict(RULE, ROWS[:2])
-        assert [p.value for p in predictions] == ["1", "0"]
-        cut = "the answer was cut off at its limit of tokens; a higher limit gives it room"
-        fault = f"[2]: there is no 'Output [2]:' line ({cut})"
-        assert fault in stub.bodies[1]["messages"][-1]["content"].split("\n")
-        assert "[1]" not in stub.bodies[1]["messages"][-1]["content"]
-
-    asked(script(chat("Output [1]: 1\nOutput [2]: 1", finish="length"), chat("Output: 0")), use)
 
 
 def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:

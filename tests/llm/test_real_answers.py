@@ -25,8 +25,9 @@ from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
 
-from .tables import row, table
-from .test_guards import guard, of_kinds
+from .rule_tables import labelled
+from .tables import row
+from .test_guards import guard
 
 JUDGED: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("real_answers.jsonl").read_text("utf-8").splitlines()
@@ -34,32 +35,17 @@ JUDGED: list[dict[str, Any]] = [
 LEARNER = [case for case in JUDGED if case["role"] == "learner"]
 OPTIMIZER = [case for case in JUDGED if case["role"] == "optimizer"]
 FIELDS = {"role", "model", "templates", "table", "labels", "answer", "value", "why"}
-ADMISSION = of_kinds(
-    table(
-        "classification",
-        (
-            row(0, "rejected", math="F", num_publications="2", num_letters="1"),
-            row(1, "admitted", math="A", num_publications="3", num_letters="2"),
-            *(
-                row(n, "rejected", math=grade, num_publications="1", num_letters="0")
-                for n, grade in enumerate("BCD", 2)
-            ),
-        ),
-        target="admission",
-        classes=("admitted", "rejected"),
-    ),
+ADMISSION = labelled(
+    "admission",
+    row(0, "rejected", math="F", num_publications="2", num_letters="1"),
+    row(1, "admitted", math="A", num_publications="3", num_letters="2"),
+    *(row(n, "rejected", math=grade, num_publications="1", num_letters="0") for n, grade in enumerate("BCD", 2)),
     math="category",
 )
-LOAN = of_kinds(
-    table(
-        "classification",
-        (
-            row(0, "approved", income="82000", employment="employed", owns_home="yes", age="37"),
-            row(1, "declined", income="20000", employment="unemployed", owns_home="no", age="21"),
-        ),
-        target="loan",
-        classes=("approved", "declined"),
-    ),
+LOAN = labelled(
+    "loan",
+    row(0, "approved", income="82000", employment="employed", owns_home="yes", age="37"),
+    row(1, "declined", income="20000", employment="unemployed", owns_home="no", age="21"),
     employment="category",
     owns_home="category",
 )

@@ -19,13 +19,11 @@ MOST_ENTRIES = 65_536
 """Metadata entries, or tensors. The largest models have a few thousand tensors."""
 MOST_STRINGS = 2_000_000
 """Strings in all arrays together. Vocabulary and merges of the largest tokenizers make fewer than one million."""
-LONGEST_STRING = 2**20
-"""Bytes of one string. Chat templates have some 10,000."""
 MOST_BYTES = 2**26
 """Bytes that are read in all, apart from what is skipped."""
 MOST_DIMENSIONS = 4
 MOST_HEADS = 4_096
-"""Elements that are kept of an array, which has one per layer."""
+"""Most elements of an array of numbers that is read; such an array has one per layer."""
 LARGEST_NUMBER = 2**31
 """Larger numbers make no sense for layers, heads, widths and contexts."""
 
@@ -61,8 +59,8 @@ def read_header(path: Path | str) -> Header:
     refusal = InputError(f"{str(path)[:300]!r} is no GGUF file that can be read: give the path of a model file (.gguf)")
     try:
         str(path).encode()  # a name that is no text could not be written to run.json
-        found = Path(path).expanduser().resolve()
-        header = _header(found, Path(path).stem, found.stat().st_size, found.stat().st_mtime_ns)
+        file = Path(path).expanduser().resolve()
+        header = _header(file, Path(path).stem, file.stat().st_size, file.stat().st_mtime_ns)
     except (OSError, ValueError, RuntimeError):
         raise refusal from None
     if header is None:
@@ -72,7 +70,7 @@ def read_header(path: Path | str) -> Header:
 
 @lru_cache(maxsize=16)
 def _header(path: Path, name: str, size: int, changed_ns: int) -> Header | None:
-    """The header of a file as it is now; None if it is no GGUF file. Raises OSError and InputError."""
+    """Return the header of a file of this size and time; None if it is no GGUF file. Raises OSError and InputError."""
     with files.read(path) as file:
         return _Reader(file, name).header() if file.read(4) == MAGIC else None
 
@@ -88,25 +86,25 @@ class _Reader:
         self._taken = self._strings = 0
 
     def header(self) -> Header:
-        """Raises InputError where the file is damaged, or holds no language model."""
+        """Return the header. Raises InputError if the file is damaged or holds no language model."""
         version = self._number("<I")
         if version not in VERSIONS:
             raise self._broken(f"has version {version} of the format, and only 2 and 3 can be read", "convert it again")
-        n_tensors, n_entries = self._count("<Q"), self._count("<Q")
-        found = dict(self._entry() for _ in range(n_entries))
+        n_tensors, n_entries = self._count(), self._count()
+        entries = {self._string(): self._value(self._number("<I")) for _ in range(n_entries)}
         parameters, last = self._tensors(n_tensors)
         if not n_tensors or self._at + last >= self._size:
             raise self._broken("ends before its last tensor", "download it again")
-        return self._described(found, parameters)
+        return self._described(entries, parameters)
 
-    def _described(self, found: dict[str, Value], parameters: int) -> Header:
-        architecture = str(found.get("general.architecture", ""))[:40]
-        if isinstance(splits := found.get("split.count"), int) and splits > 1:
+    def _described(self, entries: dict[str, Value], parameters: int) -> Header:
+        architecture = str(entries.get("general.architecture", ""))[:40]
+        if isinstance(splits := entries.get("split.count"), int) and splits > 1:
             raise self._broken(f"is one of {splits} parts", "merge them with llama-gguf-split --merge")
 
         def whole(name: str) -> int:
-            """A number of the architecture; 0 if absent. Of one number per layer, the sum."""
-            value = found.get(f"{architecture}.{name}")
+            """Return a number of the architecture, or the sum of its numbers per layer; 0 if absent."""
+            value = entries.get(f"{architecture}.{name}")
             numbers = value if isinstance(value, tuple) else (value,)
             known = [n for n in numbers if isinstance(n, int) and 0 <= n < LARGEST_NUMBER]
             return sum(known) if len(known) == len(numbers) else 0
@@ -115,11 +113,11 @@ class _Reader:
         context = whole("context_length")
         if not (layers and width and context):
             raise self._broken("holds no language model", "give the file of a chat model")
-        per_layer = isinstance(found.get(f"{architecture}.attention.head_count"), tuple)
+        per_layer = isinstance(entries.get(f"{architecture}.attention.head_count"), tuple)
         head = width // max(1, heads // layers if per_layer else heads)
         key, value = whole("attention.key_length") or head, whole("attention.value_length") or head
         kv_heads = whole("attention.head_count_kv") or heads
-        is_listed = isinstance(found.get(f"{architecture}.attention.head_count_kv"), tuple)
+        is_listed = isinstance(entries.get(f"{architecture}.attention.head_count_kv"), tuple)
         return Header(
             name=self._name,
             bytes=self._size,
@@ -130,21 +128,18 @@ class _Reader:
             kv_width=(key + value) * (kv_heads if is_listed else kv_heads * layers),
         )
 
-    def _entry(self) -> tuple[str, Value]:
-        return self._string(), self._value(self._number("<I"))
-
     def _value(self, kind: int) -> Value:
         if kind == _STRING:
             return self._string()
         if kind == _ARRAY:
             return self._array()
         if kind in _SCALARS:
-            found: int | float | bool = struct.unpack(_SCALARS[kind], self._take(struct.calcsize(_SCALARS[kind])))[0]
-            return found
+            value: int | float | bool = struct.unpack(_SCALARS[kind], self._take(struct.calcsize(_SCALARS[kind])))[0]
+            return value
         raise self._damaged()
 
     def _array(self) -> Value:
-        """Its elements if they are few and numbers; None for others, which are skipped."""
+        """Return the elements if they are few and numbers; skip others and return None."""
         kind, count = self._number("<I"), self._number("<Q")
         if kind == _STRING:
             self._skip_strings(count)
@@ -165,7 +160,7 @@ class _Reader:
             self._skip(self._number("<Q"))
 
     def _tensors(self, count: int) -> tuple[int, int]:
-        """Weights of all tensors, and the largest offset of one."""
+        """Return the number of weights in all tensors, and the largest offset of a tensor."""
         weights = last = 0
         for _ in range(count):
             self._skip(self._number("<Q"))
@@ -180,23 +175,20 @@ class _Reader:
         return weights, last
 
     def _string(self) -> str:
-        length = self._number("<Q")
-        if length > LONGEST_STRING:
-            raise self._damaged()
-        return self._take(length).decode("utf-8", errors="replace")
+        return self._take(self._number("<Q")).decode("utf-8", errors="replace")
 
-    def _count(self, layout: str) -> int:
-        count = self._number(layout)
+    def _count(self) -> int:
+        count = self._number("<Q")
         if count > MOST_ENTRIES:
             raise self._damaged()
         return count
 
     def _number(self, layout: str) -> int:
-        found: int = struct.unpack(layout, self._take(struct.calcsize(layout)))[0]
-        return found
+        number: int = struct.unpack(layout, self._take(struct.calcsize(layout)))[0]
+        return number
 
     def _take(self, size: int) -> bytes:
-        """Bytes that are there. What is claimed beyond the end of the file is never allocated."""
+        """Return the next bytes. Refuses a size beyond the end of the file before it is allocated."""
         self._move(size)
         self._taken += size
         if self._taken > MOST_BYTES:

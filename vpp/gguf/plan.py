@@ -1,4 +1,4 @@
-"""How a model file is served on this machine: answers at a time, their context, and the memory they take."""
+"""Plan for serving a model file on this machine: parallel answers, their context, and the memory they take."""
 
 import os
 from contextlib import suppress
@@ -15,7 +15,7 @@ USUAL_CONTEXT = 4_096
 """Tokens of prompt and answer in one slot: the prompts of a run fit in."""
 LEAST_CONTEXT = 2_048
 SHARE = 0.8
-"""Of the machine's memory that a model may take."""
+"""Share of the machine's memory that a model may take."""
 OVERHEAD_BYTES = 512 * 2**20
 """Buffers of a batch under way, and the program itself."""
 KV_NUMBER_BYTES = 2
@@ -24,7 +24,7 @@ KV_NUMBER_BYTES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How the server is started."""
+    """Slots and context of a server, and its memory."""
 
     slots: int
     """Answers that are written at the same time."""
@@ -53,33 +53,33 @@ def plan(header: Header, *, memory_bytes: int, cores: int, context: int = 0) -> 
 
 
 def check_fits(header: Header, *, slots: int, context: int, memory_bytes: int) -> None:
-    """Raises InputError where a plan, made earlier and perhaps elsewhere, takes too much of this machine's memory."""
-    found = Plan(slots=slots, context=context, memory_bytes=needed(header, slots * context))
-    if min(slots, context) < 1 or found.memory_bytes > SHARE * memory_bytes:
-        raise InputError(too_large(header, found, memory_bytes=memory_bytes))
+    """Raise InputError if a plan, made earlier and perhaps elsewhere, takes too much of this machine's memory."""
+    recorded = Plan(slots=slots, context=context, memory_bytes=needed(header, slots * context))
+    if min(slots, context) < 1 or recorded.memory_bytes > SHARE * memory_bytes:
+        raise InputError(too_large(header, recorded, memory_bytes=memory_bytes))
 
 
-def too_large(header: Header, found: Plan, *, memory_bytes: int) -> str:
-    """One line for a plan that does not fit."""
+def too_large(header: Header, refused: Plan, *, memory_bytes: int) -> str:
+    """Return the message for a plan that does not fit."""
     return (
-        f"the model {header.name[:120]!r} takes about {gigabytes(found.memory_bytes)} with a context of "
-        f"{found.slots * found.context:,} tokens, and a model may take {gigabytes(SHARE * memory_bytes)} of this "
+        f"the model {header.name[:120]!r} takes about {gigabytes(refused.memory_bytes)} with a context of "
+        f"{refused.slots * refused.context:,} tokens, and a model may take {gigabytes(SHARE * memory_bytes)} of this "
         f"machine's {gigabytes(memory_bytes)} of memory: take a smaller model or a smaller quantization"
     )
 
 
 def needed(header: Header, tokens: int) -> int:
-    """Bytes of weights, KV cache and buffers."""
+    """Return the bytes of weights, KV cache and buffers."""
     return header.bytes + header.kv_width * KV_NUMBER_BYTES * tokens + OVERHEAD_BYTES
 
 
 def gigabytes(size: float) -> str:
-    """`1.2 GB`."""
+    """Return a size as `1.2 GB`."""
     return f"{size / 1e9:.1f} GB"
 
 
 def machine_memory() -> int:
-    """Bytes of memory of this machine, or of the container that this process runs in."""
+    """Return the bytes of memory of this machine, or of the container that this process runs in."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError, ValueError):  # "max" is no number
         total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
@@ -87,7 +87,7 @@ def machine_memory() -> int:
 
 
 def machine_cores() -> int:
-    """Processor cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

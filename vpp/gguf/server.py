@@ -1,4 +1,4 @@
-"""The process that serves a model file with llama.cpp until nobody uses it any more."""
+"""Process that serves a model file with llama.cpp until its last user has gone."""
 
 import os
 import secrets
@@ -16,14 +16,14 @@ LIBRARY = "xllamacpp"
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 """Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
 WARNINGS = 2
-"""What llama.cpp logs: errors and warnings. It would write seven lines a call besides."""
+"""Log level of llama.cpp: errors and warnings. Above it, seven lines a call are written."""
 LOCKED_WITHIN_S = 5.0
 GRACE_S = 5
 """Seconds without a user after which the server ends."""
 
 
 def serve(model: Path, *, slots: int, context: int, folder: ServerFolder) -> NoReturn:
-    """Load the model, say where it listens, wait until the last user has gone, and end the process."""
+    """Load the model, record its address, wait until the last user has gone, and end the process."""
     held = _locked(folder.server)
     key = secrets.token_hex(24)
     try:
@@ -38,7 +38,7 @@ def serve(model: Path, *, slots: int, context: int, folder: ServerFolder) -> NoR
 
 
 def _locked(path: Path) -> BinaryIO:
-    """The server's own lock. A client that looks whether a server runs holds it for a moment."""
+    """Return the server's own lock, held. A client that looks whether a server runs holds it for a moment."""
     ends_at = time.monotonic() + LOCKED_WITHIN_S
     while (held := files.locked(path)) is None:
         if time.monotonic() > ends_at:
@@ -48,7 +48,7 @@ def _locked(path: Path) -> BinaryIO:
 
 
 def _loaded(model: Path, *, slots: int, context: int, key: str) -> Any:
-    """A llama.cpp server on a free port of this machine. Raises RuntimeError if the model cannot be loaded."""
+    """Return a llama.cpp server on a free local port. Raises RuntimeError if the model cannot be loaded."""
     import xllamacpp
 
     options = xllamacpp.CommonParams()
@@ -67,7 +67,7 @@ def _loaded(model: Path, *, slots: int, context: int, key: str) -> Any:
 
 
 def _left_by_all(folder: ServerFolder) -> BinaryIO:
-    """Wait for the last user. The users' lock is returned held: nobody begins to use a server that is ending."""
+    """Wait for the last user; return the users' lock, held, so that nobody begins to use a server that is ending."""
     alone_s = 0
     while True:
         time.sleep(1)

@@ -1,1 +1,1 @@
-"""Everything said to and heard from a language model: endpoint, cache, templates, answers, and the two roles."""
+"""Conversations with a language model: endpoint, cache, templates, answers, and the two roles."""

@@ -41,7 +41,7 @@ def checked_key(api_key: str | None) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether the server runs on this machine, so that no proxy can reach it."""
+    """Return whether the server runs on this machine, so that no proxy can reach it."""
     host = plain_host(urlsplit(address).hostname or "")
     spelled = literal(host)
     if spelled is not None:

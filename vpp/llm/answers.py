@@ -1,9 +1,10 @@
 r"""Reads a model's answer: a label, a number or a rule. Pure text in, a value or a reason out; never raises.
 
 A label or number is looked for in the `Output:` lines, then in JSON `{"output": …}`, in `<output>…</output>`, in
-`\boxed{}`, then under other names (`Label: …`, `Ausgabe: …`, `{"answer": …}`), then in an answer of one line. Within a
-form the last readable value wins. If no form gives a label, the label that the explanation asserts counts. Text after
-the answer's own turn, or below the heading of a next example, is ignored. Time is linear in the length of the text.
+`\boxed{}`, then under another name in the last line (`Label: …`, `Ausgabe: …`) or in JSON (`{"answer": …}`), then in an
+answer of one line. Within a form the last readable value wins. If no form gives a label, the label that the explanation
+asserts counts. Text after the answer's own turn, or below the heading of a next example, is ignored. Time is linear in
+the length of the text.
 """
 
 import json
@@ -14,7 +15,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns
-from vpp.llm.asserted import asserted_label, is_truth_word, mentioned_labels
+from vpp.llm.asserted import asserted_label, mentioned_labels
 from vpp.llm.values import Bounds, Unreadable, label_in, number_in
 
 EXPLANATION_LIMIT = 600
@@ -37,7 +38,7 @@ class Parsed(Generic[T]):
     reason: str | None = None
     """Why the answer cannot be read."""
     inferred: bool = False
-    """Whether the value is a label asserted by the explanation, for want of a readable `Output:` line."""
+    """True if the value is a label asserted by the explanation, for want of a readable `Output:` line."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
@@ -103,10 +104,10 @@ _OUTPUT = re.compile(
         (?: (?:final|predicted|the) [ \t] )? output {_COLON} (?P<value> .*+ )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_OTHER_HEADING = re.compile(
+_LAST_LINE = re.compile(
     rf"""^ {_LEAD} (?: (?:final|predicted) [ \t] )?
-        (?:label|class|answer|prediction|ausgabe|antwort|sortie|réponse|salida|respuesta|saída|uscita|вывод|输出|答案|出力)
-        {_COLON} (?P<value> .*+ )""",
+        (?:label|answer|prediction|ausgabe|antwort|sortie|réponse|salida|respuesta|saída|uscita|вывод|输出|答案|出力)
+        {_COLON} (?P<value> .*+ ) \Z""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _NEXT_EXAMPLE = re.compile(
@@ -119,16 +120,6 @@ _NEXT_EXAMPLE = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 """Heading of another example, invented by a model that does not stop."""
-_FIELD = re.compile(
-    r"""[ \t>*_\-•]{0,12}
-        (?! (?:explanation|reason|reasoning|analysis|thought|note|step|confidence|output|final|because
-            |erklärung|begründung|explication|explicación|explicação|spiegazione|объяснение|解释|説明) \b )
-        [^\s:：=][^:：=\n]{0,60} [:：=] [ \t]{0,4} (?=\S) [^\n]{1,79} (?<![.!?。])""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""A line of an input: the name of a column and its cell."""
-_FIELD_LIMIT = 200
-"""Characters of such a line."""
 _REFUSAL = re.compile(
     r"""\b (?: i(?:['’]m|[ ]am)[ ](?:very[ ])?(?:sorry|unable|unsure|not[ ](?:able|sure|certain)) | unable[ ]to
         | (?:can[ ]?not|can['’]t|could[ ]not|couldn['’]t) [ ] (?:be[ ])?
@@ -156,46 +147,25 @@ _AFTERTHOUGHT = re.compile(
 JSON_OUTPUT = re.compile(r'"output"\s*+:\s*+', re.IGNORECASE)
 _JSON_OTHER = re.compile(r'"(?:answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
 JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
-_LITERAL = re.compile(r"'output'[ ]{0,4}:[ ]{0,4}(?:'(?P<text>[^'\n]{1,2100})'|(?P<bare>[^',{}\[\]\n]{1,400}))", re.I)
 
 
 def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
     """Yield values, the most trusted first. outputs: the last `Output:` lines, from the end backwards."""
     yield from _headed(answer, outputs)
     yield from json_values(answer, JSON_OUTPUT)
-    yield from ((literal["text"] or literal["bare"]) for literal in latest(_LITERAL.finditer(answer)))
     yield from (tagged["value"] for tagged in latest(_TAGGED.finditer(answer)))
     yield from _boxed(answer)
     if not _is_refused(answer, outputs):
-        yield from _under_other_names(answer)
+        yield from (last_line["value"][:VALUE_LIMIT] for last_line in _LAST_LINE.finditer(answer))
+        yield from json_values(answer, _JSON_OTHER)
     whole = without_fences(answer)
     if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
         yield whole
 
 
 def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
-    """Whether the answer says that it has no value."""
+    """Return whether the answer says that it has no value."""
     return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
-
-
-def _under_other_names(answer: str) -> Iterator[str]:
-    for headed in latest(_OTHER_HEADING.finditer(answer)):
-        if not _is_echoed(answer, headed) and not _is_asked(answer, headed):
-            yield headed["value"][:VALUE_LIMIT]
-    yield from json_values(answer, _JSON_OTHER)
-
-
-def _is_echoed(answer: str, headed: re.Match[str]) -> bool:
-    """Whether the line before or after it is one of an input, so that this one repeats the input too."""
-    before = answer[max(0, headed.start() - _FIELD_LIMIT) : max(0, headed.start() - 1)].rpartition("\n")[2]
-    after = answer[headed.end() + 1 : headed.end() + _FIELD_LIMIT].partition("\n")[0]
-    return any(_FIELD.fullmatch(line.rstrip()) for line in (before, after))
-
-
-def _is_asked(answer: str, headed: re.Match[str]) -> bool:
-    """Whether it says yes or no below a question, which may be about a condition of the rule."""
-    before = answer[max(0, headed.start() - _FIELD_LIMIT) : headed.start()].rstrip().endswith("?")
-    return before and is_truth_word(headed["value"].strip(" \t.*_`\"'"))
 
 
 def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:

@@ -40,7 +40,7 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
 
 
 def is_truth_word(label: str) -> bool:
-    """Whether the label may also say whether a condition holds."""
+    """Return whether the label may also say whether a condition holds."""
     return _folded(label) in _TRUTH_WORDS
 
 
@@ -133,7 +133,7 @@ def _about_output(sentences: list[str]) -> list[str]:
 
 
 def _is_asserted(asserting: list[str], sentences: list[str], *, is_direct: bool) -> bool:
-    """Whether one of the asserting sentences asserts the label and no later text takes that back."""
+    """Return whether one of the asserting sentences asserts the label and no later text takes that back."""
     for place, sentence in enumerate(asserting):
         is_last = place == len(sentences) - 1
         rest = " ".join(sentences[place + 1 :])

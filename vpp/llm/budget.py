@@ -37,7 +37,7 @@ class Price:
 
     @property
     def is_given(self) -> bool:
-        """Whether anything is charged."""
+        """Return whether anything is charged."""
         return bool(self.prompt or self.completion)
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
@@ -89,7 +89,7 @@ class Allowance:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no call is left today."""
+        """Return whether no call is left today."""
         return self.sent >= self.per_day
 
     @property
@@ -195,7 +195,7 @@ class Budget:
                 self._waiting -= 1
 
     def _is_granted(self) -> bool:
-        """Whether the allowance has a call left. Raises EndpointRefused if calls do not wait for more."""
+        """Return whether the allowance has a call left. Raises EndpointRefused if calls do not wait for more."""
         if self._allowance is None or self._granted:
             return True
         self._granted = self._allowance.take()
@@ -204,7 +204,7 @@ class Budget:
         return self._granted > 0
 
     def fits(self, calls: int) -> bool:
-        """Whether this many more calls certainly stay within the caps; False with an allowance."""
+        """Return whether this many more calls certainly stay within the caps; False with an allowance."""
         if self._allowance is not None or (self._cap.cost and not self._dearest):
             return False
         is_within = not self._cap.calls or self._counters.sent + calls <= self._cap.calls

@@ -23,7 +23,7 @@ class CarrierTest:
     answer: str
     """The model's answer, or the server's reason."""
     is_answered: bool
-    """Whether the server answered, with or without the field."""
+    """Return whether the server answered, with or without the field."""
 
 
 async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:

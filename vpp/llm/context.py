@@ -62,7 +62,7 @@ class ModelLimits:
         return replace(self, max_tokens=max(1, min(self.max_tokens, self.context_length // 2)))
 
     def fit(self, messages: Messages, *, answers: int = 1) -> bool:
-        """Whether a conversation and its answers surely fit the context."""
+        """Return whether a conversation and its answers surely fit the context."""
         return not self.context_length or prompt_tokens(messages) + self.max_tokens * answers <= self.context_length
 
     def shortfall(self, messages: Messages, *, answers: int = 1) -> str | None:

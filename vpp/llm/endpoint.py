@@ -68,7 +68,7 @@ class Endpoint:
         )
 
     def has_room(self) -> bool:
-        """Whether guesses would probably delay nobody."""
+        """Return whether guesses would probably delay nobody."""
         return self._throttle.has_room()
 
     def pause(self) -> None:

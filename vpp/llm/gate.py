@@ -74,11 +74,11 @@ class Named:
 
     @property
     def is_wild(self) -> bool:
-        """Whether it covers the names below a domain."""
+        """Return whether it covers the names below a domain."""
         return self.host.startswith("*.")
 
     def covers(self, base_url: str) -> bool:
-        """Whether it allows this address."""
+        """Return whether it allows this address."""
         parts = urlsplit(base_url)
         host = plain_host(parts.hostname or "")
         below = host.isascii() and host.endswith(self.host[1:]) and len(host) >= len(self.host)
@@ -100,9 +100,9 @@ class Gate:
     named: tuple[str, ...] = ()
     """Base URLs, host[:port] or *.domain."""
     is_list: bool = False
-    """Whether only named servers are allowed."""
+    """True if only named servers are allowed."""
     is_shared: bool = False
-    """Whether others than the owner reach the app."""
+    """True if others than the owner reach the app."""
     models: tuple[str, ...] = ()
     """Allowed models; empty: any."""
 
@@ -149,7 +149,7 @@ class Gate:
         return "" if is_open else f"{place_of(base_url)} {leads}is {_WHY[kind]}: {self._fix(plain_host(address))}"
 
     def trusts_proxy(self, base_url: str) -> bool:
-        """Whether a proxy of the environment may be used: the gate cannot check what a proxy connects to."""
+        """Return whether a proxy of the environment may be used: the gate cannot check what a proxy connects to."""
         return not is_loopback(base_url) and (not self.is_shared or self._names(base_url))
 
     def socket_factory(self, base_url: str) -> Callable[[Any], socket.socket]:
@@ -167,7 +167,7 @@ class Gate:
         return any(named(name).covers(base_url) for name in self.named)
 
     def _opens(self, base_url: str) -> bool:
-        """Whether an entry covers it that is no wildcard: others may add names to a domain."""
+        """Return whether an entry covers it that is no wildcard: others may add names to a domain."""
         return any(one.covers(base_url) and not one.is_wild for one in map(named, self.named))
 
     def _offered(self) -> str:
@@ -208,7 +208,7 @@ def named(text: str) -> Named:
 
 
 def _is_below(path: str, top: str) -> bool:
-    """Whether a path is `top` or below it, however a server parses it; every path is below an empty `top`."""
+    """Return whether a path is `top` or below it, however a server parses it; every path is below an empty `top`."""
     trimmed = path.rstrip("/")
     if not top or trimmed == top:
         return True

@@ -132,7 +132,7 @@ CONTINUING = frozenset(
 
 
 def _is_left_open(rule: str) -> bool:
-    """Whether a bracket or a double quote is opened and never closed; brackets inside quotes are text."""
+    """Return whether a bracket or a double quote is opened and never closed; brackets inside quotes are text."""
     bare = _QUOTED.sub("", rule)
     if bare.count('"') % 2 or bare.count("“") > bare.count("”"):
         return '"' in bare[:-1] or "“" in bare

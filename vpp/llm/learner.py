@@ -30,7 +30,7 @@ Answered = tuple[Prediction, int]
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerOptions:
-    """How requests to the learner are made."""
+    """Options of requests to the learner."""
 
     seed: int
     max_tokens: int

@@ -1,17 +1,12 @@
 """Limits on calls in flight: an adaptive window, a semaphore as wide as it, and the connections a process may open.
 
-The window starts at its ceiling, shrinks and grows again by two known laws:
+The window starts at its ceiling. It follows TCP's law of additive increase and multiplicative decrease (Chiu and Jain,
+1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves it, at most once a round
+trip. A round trip without one adds its square root.
 
-- Additive increase, multiplicative decrease (Chiu and Jain, 1989; TCP's, RFC 5681). A call that the server had no room
-  for (429, 503, no answer in time) halves the window, at most once a round trip. A round trip without one adds its
-  square root.
-- A latency knee, after Gradient2 of Netflix's concurrency-limits. Calls that take `KNEE` times as long as the best
-  seen shrink the window by the excess. A model server that works on a batch gets slower with each call, long
-  before it is full; therefore `KNEE` is 4 where Netflix has 1.5.
-
-Latencies are compared by the medians of cohorts: calls of one kind that began one after another. Calls that end one
-after another would be a biased sample, as the short ones end first. A server may also be slow whatever we do: a
-shrink that does not help is taken back, and the slow latency becomes the reference.
+Latencies decide only whether guesses would delay other calls. They are compared by the medians of cohorts: calls of one
+kind that began one after another. Calls that end one after another would be a biased sample, as the short ones end
+first.
 """
 
 import asyncio
@@ -23,26 +18,18 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import NamedTuple
 
 from vpp.usage import Narrowing
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
-KNEE = 4.0
-"""Multiple of the best median latency above which a server counts as full."""
 PRESSED = 1.8
-"""Multiple of the best median latency above which the window stops growing and no guesses are sent."""
-KNEE_LEAST_S = 1.0
-"""Shorter medians shrink nothing: at that speed the client's own work is part of the latency."""
-KNEE_FLOOR = 16
-"""Calls in flight below which latencies alone do not shrink the window."""
+"""Multiple of the best median latency above which no guesses are sent."""
 COHORT = 32
 """Calls whose median is one measurement."""
 REMEMBERED = 32
 """Measurements among which the lowest is the best seen."""
 LATELY_S = 30.0
-MOST_KINDS = 8
 A_TURN = 16
 """Calls admitted in one turn of the event loop."""
 OTHER_FILES = 200
@@ -53,16 +40,13 @@ OTHER_FILES = 200
 class Cohort:
     """Calls of a kind that began one after another."""
 
-    began: float
     begun: int = 0
-    load: int = 0
-    """Most calls in flight seen by one of these calls."""
     latencies: list[float] = field(default_factory=list)
     """Seconds of the answered calls."""
 
     @property
     def has_median(self) -> bool:
-        """Whether three in four calls are answered, which fixes the median: the others take longer."""
+        """Return whether three in four calls are answered, which fixes the median: the others take longer."""
         return self.begun == COHORT and 4 * len(self.latencies) >= 3 * COHORT
 
     @property
@@ -71,44 +55,44 @@ class Cohort:
         return sorted(self.latencies)[COHORT // 2]
 
 
-class Shrunk(NamedTuple):
-    """State before the current run of shrinks by latency."""
-
-    median_s: float
-    load: int
-    limit: float
-
-    def is_in_vain(self, median_s: float, load: int) -> bool:
-        """Whether fewer calls take nearly as long each, so they do not wait for one another."""
-        return load < 0.7 * self.load and median_s > self.median_s * math.sqrt(load / self.load)
-
-
 @dataclass(slots=True, eq=False)
 class Kind:
     """Measurements of calls that take about as long as one another."""
 
-    cohort: Cohort
+    cohort: Cohort = field(default_factory=Cohort)
     """The cohort that new calls join."""
     medians: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
-    pressure: float = 1.0
-    """Last median over the best."""
     measured_at: float = -math.inf
-    shrunk: Shrunk | None = None
-    """None if the last median was low."""
+
+    def begin(self) -> Cohort:
+        """Return the cohort of a call that begins."""
+        if self.cohort.begun == COHORT:
+            self.cohort = Cohort()
+        self.cohort.begun += 1
+        return self.cohort
+
+    def answered(self, cohort: Cohort, latency_s: float, now: float) -> None:
+        """Record how long a call of the cohort took."""
+        had_median = cohort.has_median
+        cohort.latencies.append(latency_s)
+        if cohort.has_median and not had_median:
+            self.medians.append(cohort.median_s)
+            self.measured_at = now
 
     def is_pressed(self, now: float) -> bool:
-        """Whether the server was slow within the last 30 s."""
-        return self.pressure > PRESSED and now - self.measured_at <= LATELY_S
+        """Return whether calls waited for one another within the last 30 s."""
+        is_recent = now - self.measured_at <= LATELY_S
+        return is_recent and self.medians[-1] > PRESSED * min(self.medians)
 
 
 @dataclass(slots=True, eq=False)
 class Call:
     """One call in flight."""
 
-    kind: Hashable
+    kind: Kind
+    cohort: Cohort
     began: float
     load: int
-    cohort: Cohort | None
 
 
 class Window:
@@ -126,71 +110,31 @@ class Window:
         return int(self._limit)
 
     def is_refused(self, now: float) -> bool:
-        """Whether the server had no room for a call within the last 30 s."""
+        """Return whether the server had no room for a call within the last 30 s."""
         return now - self._refused_at <= LATELY_S
 
     def has_room(self, load: int, now: float) -> bool:
-        """Whether guesses would delay nobody: the window is half empty and the server kept up for 30 s."""
+        """Return whether guesses would delay nobody: the window is half empty, and the server was not full for 30 s."""
         is_pressed = any(kind.is_pressed(now) for kind in self._kinds.values())
-        return 2 * load <= self._limit and now - self._cut_at > LATELY_S and not is_pressed
+        return 2 * load <= self._limit and not self.is_refused(now) and not is_pressed
 
     def begin(self, kind: Hashable, load: int, now: float) -> Call:
         """Record that a call is sent. Calls of one kind take about as long as one another."""
-        known = self._kinds.get(kind)
-        if known is None:
-            if len(self._kinds) == MOST_KINDS:
-                return Call(kind, now, load, None)
-            known = self._kinds[kind] = Kind(Cohort(now))
-        if known.cohort.begun == COHORT or known.cohort.began <= self._cut_at:
-            known.cohort = Cohort(now)
-        known.cohort.begun += 1
-        known.cohort.load = max(known.cohort.load, load)
-        return Call(kind, now, load, known.cohort)
+        known = self._kinds.setdefault(kind, Kind())
+        return Call(known, known.begin(), now, load)
 
-    def answered(self, call: Call, load: int, now: float) -> None:
+    def answered(self, call: Call, now: float) -> None:
         """Record that a call got its answer."""
-        if call.began <= self._cut_at:
-            return
-        known, cohort = self._kinds.get(call.kind), call.cohort
-        if 2 * call.load >= self._limit and (known is None or not known.is_pressed(now)):
+        call.kind.answered(call.cohort, now - call.began, now)
+        if call.began > self._cut_at and 2 * call.load >= self._limit:
             self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
-        if known is None or cohort is None:
-            return
-        had_median = cohort.has_median
-        cohort.latencies.append(now - call.began)
-        if cohort.has_median and not had_median:
-            known.measured_at = now
-            self._measure(known, cohort.median_s, max(cohort.load, load), now)
 
     def refused(self, call: Call, now: float) -> None:
         """Record that the server had no room for a call."""
         self._refused_at = now
         if call.began > self._cut_at:  # at most one halving a round trip
-            self._cut(self._limit / 2, now)
-
-    def _measure(self, kind: Kind, median_s: float, load: int, now: float) -> None:
-        if kind.shrunk and kind.shrunk.is_in_vain(median_s, load):
-            self._limit = max(self._limit, kind.shrunk.limit)
-            kind.medians.clear()
-            kind.shrunk = None
-        kind.medians.append(median_s)
-        kind.pressure = median_s / max(min(kind.medians), 1e-9)
-        if kind.pressure > KNEE and median_s >= KNEE_LEAST_S:
-            kind.shrunk = self._shrunk(kind.shrunk, median_s, load)
-            floor = min(self._limit, KNEE_FLOOR)
-            self._cut(max(floor, self._limit * max(0.5, KNEE / kind.pressure)), now)
-        elif kind.pressure <= PRESSED:
-            kind.shrunk = None
-
-    def _shrunk(self, before: Shrunk | None, median_s: float, load: int) -> Shrunk:
-        """Return the state to compare with: the first, or a later one while the server's queue was still growing."""
-        if before is None:
-            return Shrunk(median_s, load, self._limit)
-        return before._replace(median_s=median_s, load=load) if median_s > 1.15 * before.median_s else before
-
-    def _cut(self, limit: float, now: float) -> None:
-        self._limit = max(1.0, limit)
-        self._cut_at = now
+            self._limit = max(1.0, self._limit / 2)
+            self._cut_at = now
 
 
 class Semaphore:
@@ -310,7 +254,7 @@ class Throttle:
         return self.semaphore.held_until
 
     def has_room(self) -> bool:
-        """Whether guesses would probably delay nobody."""
+        """Return whether guesses would probably delay nobody."""
         return self._window.has_room(self.semaphore.load, time.monotonic())
 
     def begin(self, kind: Hashable) -> Call:
@@ -319,7 +263,7 @@ class Throttle:
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
-        self._window.answered(call, self.semaphore.inside, time.monotonic())
+        self._window.answered(call, time.monotonic())
         self.semaphore.release()
 
     def refused(self, call: Call, *, hold_s: float) -> None:

@@ -96,7 +96,7 @@ class Completion:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the answer stops at its limit of tokens rather than at its end."""
+        """Return whether the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
 
 

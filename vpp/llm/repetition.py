@@ -31,7 +31,7 @@ class PromptText:
     instructions: str
 
     def is_task(self, tokens: Sequence[str]) -> bool:
-        """Whether the rule is the seed text in another spacing, case, punctuation or order."""
+        """Return whether the rule is the seed text in another spacing, case, punctuation or order."""
         task = words(self.seed_text)
         own = self.table.labels | (self.table.inputs - set(words(self.table.dataset.target)))
         is_rearranged = set(tokens) <= {*task, *FUNCTION_WORDS} and own.isdisjoint(tokens)

@@ -23,7 +23,7 @@ is refused. A content filter gets the most: calls about other rows may be answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many calls are sent to a server, and how long each is tried."""
+    """Limits on the calls sent to a server, and on the time each is tried."""
 
     concurrency: int = DEFAULT_CONCURRENCY
     """Calls in flight at most; fewer while the server does not keep up, or if this process may open too few files."""
@@ -52,7 +52,7 @@ class Patience:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether the server was granted waits, and is granted no more."""
+        """Return whether the server was granted waits, and is granted no more."""
         return 0 < self._max_wait_s <= self.waited_s
 
     def granted_s(self, asked_s: float) -> float:
@@ -76,7 +76,7 @@ class Retries:
         self._message = message
         self._successes = 0
         self.has_answered = False
-        """Whether any call ever got an answer, from the cache included."""
+        """Return whether any call ever got an answer, from the cache included."""
 
     def succeeded(self) -> None:
         """Record that the server answered a call with a text."""

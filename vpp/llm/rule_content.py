@@ -60,7 +60,7 @@ def foreign_label(rule: str, table: TableWords) -> str | None:
 
 
 def _describes(rule: str, start: int, given: re.Match[str]) -> bool:
-    """Whether "the output is X" only describes it: `The output is binary. If …`, `is determined, mainly, by …`."""
+    """Return whether "the output is X" only describes it: `The output is binary. If …`, `is determined by …`."""
     if _GOES_ON.match(rule, given.end()):
         return True
     begin = max(rule.rfind(mark, 0, start + 1) for mark in ".;\n") + 1
@@ -71,7 +71,7 @@ def _describes(rule: str, start: int, given: re.Match[str]) -> bool:
 
 
 def _computes(given: str, rule: str, table: TableWords) -> bool:
-    """Whether it names a number that the rule computes, if labels are numbers: `Let s = a + b. Output s.`"""
+    """Return whether it names a number that the rule computes, if labels are numbers: `Let s = a + b. Output s.`"""
     if not table.are_labels_numbers or given.isdigit():
         return False
     if len(given.strip("+-")) <= 1 or "+" in given or any(c.isdigit() for c in given):
@@ -93,12 +93,12 @@ def _may_be_label(given: str, table: TableWords, *, is_quoted: bool) -> bool:
 
 
 def _is_name(tokens: list[str], table: TableWords) -> bool:
-    """Whether these are words of the columns, any of which may hold the output, or of the target."""
+    """Return whether these are words of the columns, any of which may hold the output, or of the target."""
     return set(tokens) <= {*table.inputs, *words(table.dataset.target)}
 
 
 def names_no_label(rule: str, table: TableWords) -> bool:
-    """Whether the rule names no label, although this table's labels can only be given by name."""
+    """Return whether the rule names no label, although this table's labels can only be given by name."""
     if table.are_labels_numbers or table.are_labels_cells:
         return False
     return not (table.has_label(rule) or _NTH.search(rule))
@@ -133,7 +133,7 @@ _ORDERED = re.compile(
 
 
 def names_nothing(rule: str, tokens: Sequence[str], table: TableWords) -> bool:
-    """Whether the text names neither a column nor an output."""
+    """Return whether the text names neither a column nor an output."""
     if table.has_column(tokens):
         return False
     if table.dataset.task == "classification":
@@ -142,7 +142,7 @@ def names_nothing(rule: str, tokens: Sequence[str], table: TableWords) -> bool:
 
 
 def is_talk_of_rules(rule: str, tokens: Sequence[str], table: TableWords) -> bool:
-    """Whether the text speaks of a rule and has no input of the table, no condition and no computation."""
+    """Return whether the text speaks of a rule and has no input of the table, no condition and no computation."""
     if _OF_ITSELF.isdisjoint(tokens):
         return False
     own = table.inputs - FUNCTION_WORDS - INPUT_NOUNS
@@ -154,18 +154,18 @@ def is_talk_of_rules(rule: str, tokens: Sequence[str], table: TableWords) -> boo
 
 
 def _figures(rule: str, table: TableWords) -> bool:
-    """Whether it compares or gives a number that is no label."""
+    """Return whether it compares or gives a number that is no label."""
     return any(words(figure[0])[-1] not in table.labels for figure in _FIGURE.finditer(rule))
 
 
 def _gives_one_label(rule: str, table: TableWords) -> bool:
-    """Whether it orders a single label: `The rule is to always answer admitted.`"""
+    """Return whether it orders a single label: `The rule is to always answer admitted.`"""
     given = (word for order in _ORDERED.finditer(rule) for word in words(order["given"]))
     return any(_label_of(word, table) is not None for word in given)
 
 
 def _has_labels_apart(tokens: Sequence[str], table: TableWords) -> bool:
-    """Whether two labels stand apart, or one stands before its inputs: `positive for great reviews`."""
+    """Return whether two labels stand apart, or one stands before its inputs: `positive for great reviews`."""
     if any(not words(label) for label in table.dataset.classes):
         return True
     places = [(n, at) for n, word in enumerate(tokens[:WORDS_READ]) if (at := _label_of(word, table)) is not None]
@@ -176,7 +176,7 @@ def _has_labels_apart(tokens: Sequence[str], table: TableWords) -> bool:
 
 
 def _is_given(tokens: Sequence[str], place: int, places: Sequence[int]) -> bool:
-    """Whether a single label stands there, before inputs that are not just `all rows`."""
+    """Return whether a single label stands there, before inputs that are not just `all rows`."""
     is_alone = not any(0 < place - other <= 2 for other in places)
     after = tokens[place + 1 : place + 3]
     return is_alone and len(after) == 2 and after[0] in _BEFORE_INPUTS and after[1] not in _AMOUNTS

@@ -1,4 +1,4 @@
-"""Shares the learner's answers: a question is asked once, and its answer is kept for whoever asks again.
+"""Shares the learner's answers: a question is asked once, and its answer is stored for later callers.
 
 Answers may be requested ahead of their turn, on an account (`vpp.usage`). They count once somebody needs them. When all
 who might need one have dropped it, it is forgotten.
@@ -63,7 +63,7 @@ class SharedAnswers:
         )
 
     def is_requested(self, question: Question) -> bool:
-        """Whether a request in flight will answer it."""
+        """Return whether a request in flight will answer it."""
         return question in self._requests
 
     def request(

@@ -95,14 +95,14 @@ def sequence(parts: Sequence[Pattern | str]) -> Pattern:
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswers:
-    """How a server enforces the form of the learner's answers."""
+    """Enforcement of the form of the learner's answers."""
 
     kind: Literal["off", "choice", "regex"] = "off"
     carrier: Carrier = "structured_outputs"
 
     @property
     def are_json(self) -> bool:
-        """Whether answers are JSON objects because the server takes only a JSON schema."""
+        """Return whether answers are JSON objects because the server takes only a JSON schema."""
         return self.kind != "off" and self.carrier == "json_schema"
 
 
@@ -232,7 +232,7 @@ def request_options(asked: Structure | None) -> dict[str, Any]:
 
 
 def is_kept(asked: Structure, text: str) -> bool:
-    """Whether an answer has the requested structure."""
+    """Return whether an answer has the requested structure."""
     if "choice" in asked:
         return text.strip() in asked["choice"]
     if "json_schema" in asked:
@@ -244,7 +244,7 @@ def is_kept(asked: Structure, text: str) -> bool:
 
 
 def _follows(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a value follows one of the schemas made here, with its properties in order."""
+    """Return whether a value follows one of the schemas made here, with its properties in order."""
     if "enum" in schema:
         return value in schema["enum"]
     if schema["type"] == "object":

@@ -53,7 +53,7 @@ def phrase(text: str) -> str:
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Whether they may be forms of one word: admit and admitted, pos and positive."""
+    """Return whether they may be forms of one word: admit and admitted, pos and positive."""
     short, long = sorted((one, other), key=len)
     is_start = len(short) >= STEM - 1 and long.startswith(short)
     return one == other or is_start or (len(short) >= STEM and one[:STEM] == other[:STEM])
@@ -111,23 +111,23 @@ class TableWords:
         return frozenset(phrase(cell) for cell in cells if not FUNCTION_WORDS.issuperset(words(cell)))
 
     def has_category(self, text: str) -> bool:
-        """Whether `text` names a category of a column."""
+        """Return whether `text` names a category of a column."""
         whole = phrase(text)
         return any(category in whole for category in self.categories)
 
     @cached_property
     def are_labels_numbers(self) -> bool:
-        """Whether every label is a number, which a rule may compute instead of naming it."""
+        """Return whether every label is a number, which a rule may compute instead of naming it."""
         return all(label.strip().replace(".", "", 1).lstrip("+-").isdigit() for label in self.dataset.classes)
 
     @cached_property
     def are_labels_cells(self) -> bool:
-        """Whether every label is a value of an input, which a rule may pass on: "answer with the colour"."""
+        """Return whether every label is a value of an input, which a rule may pass on: "answer with the colour"."""
         labels = {label.casefold() for label in self.dataset.classes}
         return labels <= {cell.casefold() for row in self.dataset.train for _, cell in row.inputs if cell}
 
     def holds(self, mark: str) -> bool:
-        """Whether a name, a label or a training cell contains this text, in any case."""
+        """Return whether a name, a label or a training cell contains this text, in any case."""
         sought = mark.casefold()
         return any(sought in text.casefold() for text in self._texts())
 
@@ -136,11 +136,11 @@ class TableWords:
         yield from (cell for row in self.dataset.train for _, cell in row.inputs if cell)
 
     def has_column(self, tokens: Sequence[str]) -> bool:
-        """Whether a word may mean an input: a word of a column's name, or a common word for inputs."""
+        """Return whether a word may mean an input: a word of a column's name, or a common word for inputs."""
         return not _INPUTS_BY_PLACE.isdisjoint(tokens) or _any_alike(tokens, self.inputs)
 
     def has_label(self, text: str) -> bool:
-        """Whether `text` names a label, a distinctive word of one, or a form of such a word."""
+        """Return whether `text` names a label, a distinctive word of one, or a form of such a word."""
         tokens = words(text)
         shared = frozenset.intersection(*(frozenset(words(label)) for label in self.dataset.classes))
         own = self.labels - shared
@@ -152,7 +152,7 @@ class TableWords:
 
 
 def _any_alike(tokens: Iterable[str], known: frozenset[str]) -> bool:
-    """Whether one of the words is a known word or a form of one.
+    """Return whether one of the words is a known word or a form of one.
 
     In scripts without spaces, a known word may be anywhere in a longer run.
     """

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -122,7 +123,6 @@ class Transport:
         self._timeout_s = timeout_s
         self._connections = connections
         self._client: Client | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def post_chat(self, body: dict[str, Any]) -> bytes:
         """Return the reply to a chat. Raises AttemptFailed, FieldsRefused or EndpointRefused."""
@@ -140,14 +140,10 @@ class Transport:
         """Close the connections; those that the server keeps open end with the process."""
         if self._client is None:
             return
-        closing = asyncio.ensure_future(self._client.aclose())
-        self._client = None
-        try:
-            done, _ = await asyncio.wait((closing,), timeout=CLOSE_S)
-            for task in done:
-                task.result()
-        finally:
-            closing.cancel()
+        client, self._client = self._client, None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await client.aclose()
 
     async def _exchange(self, call: "Coroutine[Any, Any, Reply]", body: dict[str, Any]) -> bytes:
         """Return the body of a 2xx. body: what is sent; empty for a list of models."""
@@ -200,7 +196,6 @@ class Transport:
         return short_reason(words, secret=self._server.api_key)
 
     def _connected(self) -> "Client":
-        loop = asyncio.get_running_loop()
         if self._client is None:
             from vpp.llm.client import ADDRESS_ERRORS, Client
 
@@ -212,9 +207,6 @@ class Transport:
             except ADDRESS_ERRORS as error:
                 reason = f"no request can carry this address ({error}): correct it"
                 raise EndpointRefused(server.message(reason)) from None
-            self._loop = loop
-        if self._loop is not loop:
-            raise RuntimeError("an Endpoint belongs to the event loop of its first call: make one a loop")
         return self._client
 
 

@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from vpp.llm.check import Finding, Role, Trial, check
+from vpp.llm.check import check
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
+from vpp.llm.findings import Finding, Role, Trial
 from vpp.runs.session import Keys, open_endpoints
 from vpp.runs.spec import EndpointSpec
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.llm.check import Finding, Mark
+from vpp.llm.findings import Finding, Mark
 from vpp.runs.checking import Checked
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
