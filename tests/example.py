@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pages.parts.opening import SHIPPED, prepare_shipped
 from vpp.runs.directory import RunDirectory
-from vpp.runs.shipped import FILES
+from vpp.runs.store import SHIPPED_FILES
 
 
 def made(folder: Path) -> RunDirectory:
@@ -24,7 +24,7 @@ def main() -> None:
         run = made(Path(folder))
         shutil.rmtree(SHIPPED, ignore_errors=True)
         SHIPPED.mkdir(parents=True)
-        for name in FILES:
+        for name in SHIPPED_FILES:
             shutil.copyfile(run.path / name, SHIPPED / name)
 
 

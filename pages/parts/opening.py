@@ -13,11 +13,10 @@ import streamlit as st
 from pages.parts import person
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.launch import launch
+from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.shipped import EXAMPLE, unpack
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.store import RunStore
+from vpp.runs.store import EXAMPLE, RunStore, unpack
 from vpp.settings import Config
 from vpp.wording import markup
 

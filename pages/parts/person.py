@@ -18,10 +18,10 @@ from vpp.llm.address import is_loopback
 from vpp.llm.budget import Allowance
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import MODEL_FILES, Keys
+from vpp.runs.keys import MODEL_FILES, OPENAI, Keys, keys_for, origin
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.runs.users import OPENAI, User, check_runs, keys_for, origin
+from vpp.runs.users import User, check_runs
 from vpp.settings import Environment
 from vpp.wording import markup
 

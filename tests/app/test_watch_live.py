@@ -120,7 +120,7 @@ def test_charts_follow_the_newest_step_and_a_click_as_they_are_asked_for_counts(
             if len(told.steps) == 1:
                 page.evaluate(BURST)
                 page.get_by_text("Stopping: the test rows").wait_for()
-                command = told.run.waiting_word()
+                command = told.run.pending_command()
                 assert command is not None
                 assert command.command == "stop"
 

@@ -21,7 +21,8 @@ from vpp.runs import store, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import BALLAST_BYTES, is_of_the_disk, load_ballast, obstacle, refusal
 from vpp.runs.journal import Record, decode, set_aside
-from vpp.runs.session import Keys, open_cache
+from vpp.runs.keys import Keys
+from vpp.runs.session import open_cache
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
@@ -264,12 +265,12 @@ def test_a_half_deleted_run_is_none(directory: RunDirectory, monkeypatch: pytest
 def test_the_end_is_written_where_the_ballast_was(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is filled up to the journal's last block, which takes no more line: no room is left by chance."""
 
-    async def attempt(self: worker._Worker) -> None:
+    async def attempt(self: worker._Attempt) -> None:
         fill(small_disk)
         while True:
-            self._record(RunPaused(reason="user"))
+            self.recorder.record(RunPaused(reason="user"))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     directory = made(small_disk / "run")
     assert work(directory, nobody(small_disk)).phase == "failed"
     last = decode(directory.journal.read_bytes().splitlines()[-1]).event
@@ -307,17 +308,17 @@ def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
     kinds = [name.lstrip(".").split(".")[0] for name in synced]
     assert kinds == ["data", "run", "run", "run", "run", "runs"]
 
-    async def attempt(self: worker._Worker) -> None:
-        self._record(RunResumed(step=None))
-        self._record(StepFinished(step=-1, population=(), batch=(), tau=None))
-        self._record(RunFinished(outcome="finished"))
+    async def attempt(self: worker._Attempt) -> None:
+        self.recorder.record(RunResumed(step=None))
+        self.recorder.record(StepFinished(step=-1, population=(), batch=(), tau=None))
+        self.recorder.record(RunFinished(outcome="finished"))
 
     by_then: list[list[str]] = []
 
     def listen(_: RunView, record: Record) -> None:
         by_then.append(list(synced))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     synced.clear()
     assert work(directory, replace(nobody(tmp_path), listener=listen)).phase == "finished"
     begun, at_a_step, at_the_end = by_then

@@ -12,7 +12,7 @@ from vpp.data.text import encoding_name
 from vpp.errors import InputError
 from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 from vpp.runs.store import FILES, RunStore, is_sound
 from vpp.settings import Environment
 
