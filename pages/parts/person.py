@@ -261,14 +261,14 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
 
 
 @contextmanager
-def starting(but: RunDirectory | None = None) -> Iterator[None]:
-    """Hold the lock of starts and check the caps, so that two starts cannot both be the last one allowed.
+def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterator[Keys]:
+    """Check all caps and yield the endpoint's keys; a lock keeps two starts from both being the last one allowed.
 
     but: a run of the visitor that is about to resume, and is not counted. Raises RunError above a cap.
     """
     with _STARTING:
         check_caps(but)
-        yield
+        yield check_keys(keys_of(endpoint))
 
 
 def check_caps(but: RunDirectory | None = None) -> None:

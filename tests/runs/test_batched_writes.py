@@ -5,26 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.conftest import surroundings
 from vpp.events import Event, RunFinished, RunStarted, Scored, StepFinished
 from vpp.problem import Prediction
 from vpp.runs import answers, journal, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import decode
-from vpp.runs.keys import Keys
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.worker import Surroundings, work
-from vpp.settings import Config
+from vpp.runs.worker import work
 
 STARTED = RunStarted(config={}, dataset={}, seed_text="", steps=1, templates={}, versions={}, models={})
 ENDED = StepFinished(step=-1, population=(), batch=(), tau=None)
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    """A run of no rows."""
-    made = RunDirectory(tmp_path / "run")
-    made.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return made
 
 
 def scored(slot: int) -> Event:
@@ -40,8 +30,7 @@ def kinds(directory: RunDirectory) -> list[str]:
 def do(directory: RunDirectory, attempt: object, monkeypatch: pytest.MonkeyPatch) -> str:
     """How a run ends whose attempt is this one."""
     monkeypatch.setattr(worker._Attempt, "run", attempt)
-    slots = directory.path.parent
-    return work(directory, Surroundings(keys=Keys(), cache_dir=slots, slots_dir=slots, max_running=1)).phase
+    return work(directory, surroundings(directory.path.parent)).phase
 
 
 @pytest.fixture

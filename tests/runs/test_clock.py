@@ -4,33 +4,24 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFinished, RunPaused, RunResumed
 from vpp.runs import notes, worker
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
 from vpp.runs.journal import Journal, JournalReader, Record
-from vpp.runs.keys import Keys
 from vpp.runs.notes import Moment
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
-from vpp.runs.worker import LONGEST_RETRY_S, Outage, Surroundings, work
-from vpp.settings import Config
+from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
 from vpp.usage import Usage
 from vpp.wording.status import retry_words
 
 DAY_S = 86_400.0
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    made = RunDirectory(tmp_path / "run")
-    made.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return made
 
 
 @pytest.fixture
@@ -60,12 +51,6 @@ def lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "FIRST_RETRY_S", 3000.0)
 
 
-def surroundings(
-    folder: Path, listener: Callable[[RunView, Record], None] | None = None, heard: str = ""
-) -> Surroundings:
-    return Surroundings(keys=Keys(), cache_dir=folder, slots_dir=folder, max_running=1, listener=listener, heard=heard)
-
-
 def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
     directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,8 +66,7 @@ def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
     monkeypatch.setattr(worker._Attempt, "run", attempt)
     monkeypatch.setattr(worker, "FLUSH_S", 0.01)
     monkeypatch.setattr(worker, "BEAT_S", 0.01)
-    around = replace(surroundings(directory.path.parent), on_beat=lambda _, usage: told.append(usage))
-    work(directory, around)
+    work(directory, surroundings(directory.path.parent, on_beat=lambda _, usage: told.append(usage)))
     assert told[0].faults == {"HTTP 503": 1}
 
 
@@ -103,7 +87,7 @@ def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
             told.append((view.copy(), directory.pending_command() is not None, after))
 
     before = time.time()
-    ended = work(directory, surroundings(directory.path.parent, listen, directory.command_token()))
+    ended = work(directory, surroundings(directory.path.parent, listener=listen, heard=directory.command_token()))
     [(paused, waits, after)] = told
     assert ended.phase == "finished"
     assert waits

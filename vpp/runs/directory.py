@@ -44,10 +44,10 @@ class RunDirectory(RunNotes):
             yield
 
     def _sweep(self) -> None:
-        """Remove files that a killed program left unfinished; those of living programs stay."""
+        """Remove files that a killed program left unfinished."""
         for part in self.path.glob(".*.part"):
             with suppress(OSError):
-                if not _is_alive(part.name) or time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
                     part.unlink()
 
     def is_held(self) -> bool:
@@ -93,15 +93,3 @@ class RunDirectory(RunNotes):
             return self.path.stat().st_mtime
         except FileNotFoundError:
             return 0.0
-
-
-def _is_alive(part: str) -> bool:
-    """True if the process that an unfinished file's name contains is alive; False for a name without a process."""
-    *_, process, _, _ = ("", "", *part.split("."))
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, OverflowError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
