@@ -1,4 +1,4 @@
-"""What a worker writes of its run: the journal, the learner's answers, and the view folded from them."""
+"""Recorder of a run under way: its journal, the learner's answers, and the view folded from them."""
 
 import errno
 import logging
