@@ -320,8 +320,7 @@ def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
     """Start the sweep, wait a moment until it is on disk, and open it."""
     st.session_state["paper.open"] = sweep.path.name
     try:
-        keys = person.check_keys(person.keys_of(spec.endpoint))
-        with person.starting():
+        with person.starting(spec.endpoint) as keys:
             launch(sweep, spec, keys=keys, environment=person.variables())
             wait_for(sweep)
     except VppError as error:

@@ -85,7 +85,7 @@ def say(directory: RunDirectory, command: Command) -> None:
 
 def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
     """Status text of a pending command; empty without one."""
-    word = directory.waiting_word() if snapshot.state in opening.LIVE else None
+    word = directory.pending_command() if snapshot.state in opening.LIVE else None
     return pending_words(word.command, snapshot.state) if word else ""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pages.parts.opening import SHIPPED, prepare_example
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
-from vpp.runs.shipped import FILES
+from vpp.runs.store import SHIPPED_FILES
 from vpp.settings import Config
 
 
@@ -32,7 +32,7 @@ def main() -> None:
         run = made(Path(folder))
         shutil.rmtree(SHIPPED, ignore_errors=True)
         SHIPPED.mkdir(parents=True)
-        for name in FILES:
+        for name in SHIPPED_FILES:
             shutil.copyfile(run.path / name, SHIPPED / name)
 
 

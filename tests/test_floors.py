@@ -1,6 +1,8 @@
 """The floors of docs/architecture.md: a module imports only from lower floors or its own."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -107,3 +109,10 @@ def test_the_lowest_floors_do_no_input_or_output() -> None:
             calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
             assert calls.isdisjoint({"open", "print", "input"}), f"{name} does I/O"
             assert not {n.split(".")[0] for n in imported(path)} & {"os", "pathlib", "socket", "subprocess"}, name
+
+
+def test_reading_a_run_imports_no_model_access() -> None:
+    code = "import sys, vpp.runs.reader; print(*sys.modules)"
+    words = [sys.executable, "-c", code]
+    loaded = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"vpp.llm.cache", "vpp.llm.endpoint", "vpp.llm.client", "vpp.runs.session", "openai"} & set(loaded)

@@ -23,9 +23,8 @@ from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import NAME_LENGTH, RunDirectory
 from vpp.runs.glance import glance, is_large
 from vpp.runs.reader import Snapshot
-from vpp.runs.session import load_dataset
-from vpp.runs.shipped import EXAMPLES
-from vpp.runs.store import made_at
+from vpp.runs.run_files import load_dataset
+from vpp.runs.store import EXAMPLES, made_at
 from vpp.wording import markup
 from vpp.wording.listing import Listed, distinguished, listed, unreadable, when_words
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from vpp.drawing.first_look import picture
-from vpp.runs.shipped import EXAMPLES, REAL_EXAMPLE
+from vpp.runs.store import EXAMPLES, REAL_EXAMPLE
 from vpp.wording import markup
 
 FILE = "new.file"

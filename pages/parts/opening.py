@@ -13,10 +13,10 @@ import streamlit as st
 from pages.parts import blocks, person
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.launch import launch
+from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.shipped import EXAMPLE, unpack
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import EXAMPLE, unpack
 from vpp.settings import Config
 from vpp.wording import markup
 
@@ -160,24 +160,18 @@ def open_example(name: str = EXAMPLE) -> None:
 def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
     """Resume a run, or raise its cap, with a new worker; then show it on Watch."""
     with refusals():
-        with person.starting(directory):
-            _launch(directory, from_before_damage=from_before_damage)
+        with person.starting(directory.spec().endpoint, directory) as keys:
+            launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
         open_in(directory.id, "pages/watch.py")
 
 
 def start_new(prepared: "Preparation") -> None:
     """Write a new run, start its worker, and show it on Watch. Nothing is written where a cap is reached."""
     with refusals("The run cannot start"):
-        person.check_keys(person.keys_of(prepared.endpoint))
-        with person.starting():
+        with person.starting(prepared.endpoint) as keys:
             directory = prepared.create(person.store().folder)
-            _launch(directory)
+            launch(directory, keys=keys, environment=person.variables())
         open_in(directory.id, "pages/watch.py")
-
-
-def _launch(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
-    keys = person.check_keys(person.keys_of(directory.spec().endpoint))
-    launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
 
 
 @contextmanager

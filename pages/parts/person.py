@@ -20,10 +20,10 @@ from vpp.llm.address import is_loopback
 from vpp.llm.budget import Allowance
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import MODEL_FILES, Keys
+from vpp.runs.keys import MODEL_FILES, OPENAI, Keys, keys_for, origin
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.runs.users import OPENAI, User, check_runs, keys_for, origin
+from vpp.runs.users import User, check_runs
 from vpp.wording import markup
 
 TYPED = "frame.keys"
@@ -254,14 +254,14 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
 
 
 @contextmanager
-def starting(but: RunDirectory | None = None) -> Iterator[None]:
-    """Hold the lock of starts and check the caps, so that two starts cannot both be the last one allowed.
+def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterator[Keys]:
+    """Check all caps and yield the endpoint's keys; a lock keeps two starts from both being the last one allowed.
 
     but: a run of the visitor that is about to resume, and is not counted. Raises RunError above a cap.
     """
     with _STARTING:
         check_caps(but)
-        yield
+        yield check_keys(keys_of(endpoint))
 
 
 def check_caps(but: RunDirectory | None = None) -> None:

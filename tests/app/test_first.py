@@ -18,7 +18,7 @@ from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.shipped import REAL_EXAMPLE, unpack
+from vpp.runs.store import REAL_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))

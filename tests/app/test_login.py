@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.app.conftest import App, serving
-from vpp.runs.shipped import EXAMPLE
+from vpp.runs.store import EXAMPLE
 
 pytest.importorskip("authlib", reason="no Authlib: pip install -r requirements-login.txt")
 WITHIN_MS = 40_000

@@ -10,6 +10,7 @@ from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.environment import Environment
 from vpp.errors import InputError, RunError
 from vpp.runs.directory import RunDirectory
+from vpp.runs.keys import Keys
 from vpp.runs.spec import EndpointSpec
 
 SWEEP = SweepSpec(endpoint=EndpointSpec(demo=True, model="demo"), tasks=("two-blobs",), methods=("vml",), seeds=1)
@@ -20,6 +21,7 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> No
     env = Environment.of({"VPP_RUNS_DIR": str(home.parent), **variables})
     monkeypatch.setattr(person, "environment", lambda: env)
     monkeypatch.setattr(person, "home", lambda: home)
+    monkeypatch.setattr(person, "keys_of", lambda _: Keys())
 
 
 def test_with_a_login_answers_are_kept_in_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,17 +56,19 @@ def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeyp
     sweep = SweepDirectory(tmp_path / "bench-demo")
     with sweep.lock():
         sweep.write(SWEEP)
-        with pytest.raises(RunError, match="1 run goes on, and one user may have 1"), person.starting():
+        with pytest.raises(RunError, match="1 run goes on, and one user may have 1"), person.starting(SWEEP.endpoint):
             pytest.fail("it starts")
-    with person.starting():
+    with person.starting(SWEEP.endpoint):
         pass
 
 
 def test_runs_are_counted_while_no_other_start_can_come_between(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[RunDirectory | None, bool]] = []
     monkeypatch.setattr(person, "check_caps", lambda but: seen.append((but, person._STARTING.locked())))
+    monkeypatch.setattr(person, "keys_of", lambda _: Keys(learner="sk"))
     run = RunDirectory("a")
-    with person.starting(run):
+    with person.starting(SWEEP.endpoint, run) as keys:
+        assert keys.learner == "sk"
         assert person._STARTING.locked()
     assert seen == [(run, True)]
 

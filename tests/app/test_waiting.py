@@ -56,7 +56,7 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(tmp_path: Path, monkeypatc
     app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
-    monkeypatch.setattr("vpp.runs.directory.write_atomically", refuse)
+    monkeypatch.setattr("vpp.runs.run_files.write_atomically", refuse)
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)
@@ -89,7 +89,7 @@ def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
         "Go on from before the damage"
     ]
-    monkeypatch.setattr("vpp.runs.launch.subprocess.Popen", lambda words, **_: Started(asked, words))
+    monkeypatch.setattr("vpp.runs.process.subprocess.Popen", lambda words, **_: Started(asked, words))
     app.button(key="watch.before_damage").click().run()
     assert asked[0][-1] == "--from-before-damage"
 

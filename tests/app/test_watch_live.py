@@ -21,7 +21,7 @@ from tests.processes import wait_until
 from tests.watchers.line import Line
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.shipped import unpack
+from vpp.runs.store import unpack
 from vpp.usage import Usage
 from vpp.wording.progress import shown_step
 
@@ -127,7 +127,7 @@ def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(ap
                 read_meaning(page, live.run)
                 page.evaluate(BURST)
                 page.get_by_text("Stopping: the test rows").wait_for()
-                command = live.run.waiting_word()
+                command = live.run.pending_command()
                 assert command is not None
                 assert command.command == "stop"
 

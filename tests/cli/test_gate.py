@@ -10,7 +10,7 @@ from tests.processes import Model
 from vpp.errors import InputError
 from vpp.llm.gate import Gate
 from vpp.runs.checking import checking
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 from vpp.runs.spec import EndpointSpec
 
 __all__ = ["vpp"]

@@ -14,10 +14,9 @@ from vpp.cli.progress import Progress
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed
-from vpp.runs.directory import slot_lock
-from vpp.runs.disk import cache_mend
-from vpp.runs.outage import given_up
+from vpp.runs.disk import cache_mend, locked
 from vpp.runs.reader import RunReader
+from vpp.runs.worker import given_up
 from vpp.usage import Usage
 from vpp.wording.status import pending_words
 
@@ -43,7 +42,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
     directory.say("stop")
-    with slot_lock(tmp_path / ".slot-0") as held:
+    with locked(tmp_path / ".slot-0") as held:
         assert held
         code = main(["resume", str(directory.path), "--heard="])
     out, err = capsys.readouterr()

@@ -20,9 +20,9 @@ from vpp.errors import JournalDamaged, RunError, VppError
 from vpp.runs.answers import AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, cut_torn_tail
-from vpp.runs.moment import Moment
+from vpp.runs.notes import Moment
 from vpp.runs.reader import RunReader
-from vpp.runs.shipped import EXAMPLE
+from vpp.runs.store import EXAMPLE
 from vpp.runs.view import RunView
 from vpp.verification.verify import verify
 

@@ -13,7 +13,7 @@ from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
 from vpp.runs.asking import Asking, ask
 from vpp.runs.background import Background
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 
 ROWS = LABELS.test
 

@@ -5,26 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.conftest import surroundings
 from vpp.events import Event, RunFinished, RunStarted, Scored, StepFinished
 from vpp.problem import Prediction
 from vpp.runs import answers, journal, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import decode
-from vpp.runs.session import Keys
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.worker import Surroundings, work
-from vpp.settings import Config
+from vpp.runs.worker import work
 
 STARTED = RunStarted(config={}, dataset={}, seed_text="", steps=1, templates={}, versions={}, models={})
 ENDED = StepFinished(step=-1, population=(), batch=(), tau=None)
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    """A run of no rows."""
-    made = RunDirectory(tmp_path / "run")
-    made.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return made
 
 
 def scored(slot: int) -> Event:
@@ -39,9 +29,8 @@ def kinds(directory: RunDirectory) -> list[str]:
 
 def do(directory: RunDirectory, attempt: object, monkeypatch: pytest.MonkeyPatch) -> str:
     """How a run ends whose attempt is this one."""
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
-    slots = directory.path.parent
-    return work(directory, Surroundings(keys=Keys(), cache_dir=slots, slots_dir=slots, max_running=1)).phase
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    return work(directory, surroundings(directory.path.parent)).phase
 
 
 @pytest.fixture
@@ -62,14 +51,14 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def test_a_step_is_one_write_of_answers_and_one_of_events(
     directory: RunDirectory, written: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def attempt(self: worker._Worker) -> None:
-        self._record(STARTED)
+    async def attempt(self: worker._Attempt) -> None:
+        self.recorder.record(STARTED)
         for slot in range(10):
             for row in range(40):
-                self._answers.add("h", Prediction(row=row, value="a"), 1)
-            self._record(scored(slot))
-        self._record(ENDED)
-        self._record(RunFinished(outcome="finished"))
+                self.recorder.answers.add("h", Prediction(row=row, value="a"), 1)
+            self.recorder.record(scored(slot))
+        self.recorder.record(ENDED)
+        self.recorder.record(RunFinished(outcome="finished"))
 
     assert do(directory, attempt, monkeypatch) == "finished"
     assert written == [("events.jsonl", 1), ("answers.jsonl", 400), ("events.jsonl", 11), ("events.jsonl", 1)]
@@ -79,15 +68,15 @@ def test_a_step_is_one_write_of_answers_and_one_of_events(
 def test_an_event_within_a_step_is_written_after_its_answers_though_nothing_follows_it(
     directory: RunDirectory, written: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def attempt(self: worker._Worker) -> None:
-        self._record(STARTED)
-        self._answers.add("h", Prediction(row=0, value="a"), 1)
-        self._record(scored(0))
+    async def attempt(self: worker._Attempt) -> None:
+        self.recorder.record(STARTED)
+        self.recorder.answers.add("h", Prediction(row=0, value="a"), 1)
+        self.recorder.record(scored(0))
         assert kinds(directory) == ["run_started"]
         async with asyncio.timeout(30):
             while kinds(directory) == ["run_started"]:
                 await asyncio.sleep(0.01)
-        self._record(RunFinished(outcome="finished"))
+        self.recorder.record(RunFinished(outcome="finished"))
 
     assert do(directory, attempt, monkeypatch) == "finished"
     assert written == [("events.jsonl", 1), ("answers.jsonl", 1), ("events.jsonl", 1), ("events.jsonl", 1)]
@@ -99,9 +88,9 @@ def test_what_a_disk_refused_within_a_step_is_not_written_before_the_end(
 ) -> None:
     """The step is asked again by who resumes: the room that is left is for saying so."""
 
-    async def attempt(self: worker._Worker) -> None:
-        self._record(STARTED)
-        self._record(scored(0))
+    async def attempt(self: worker._Attempt) -> None:
+        self.recorder.record(STARTED)
+        self.recorder.record(scored(0))
         raise OSError(28, "No space left on device")
 
     assert do(directory, attempt, monkeypatch) == "failed"

@@ -10,8 +10,8 @@ from tests.runs.test_control import prepare
 from vpp.events import RunFailed, RunPaused
 from vpp.llm.budget import Cap
 from vpp.runs.journal import JournalReader
-from vpp.runs.launch import launch
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
+from vpp.runs.process import launch
 
 
 def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(

@@ -1,38 +1,27 @@
 """A clock that is set back or forward moves nothing that matters: words are obeyed, ages and times stay true."""
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFinished, RunPaused, RunResumed
-from vpp.runs import moment, outage, worker
+from vpp.runs import notes, worker
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
 from vpp.runs.journal import Journal, JournalReader, Record
-from vpp.runs.moment import Moment
-from vpp.runs.outage import LONGEST_RETRY_S, Outage
-from vpp.runs.session import Keys
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.notes import Moment
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
-from vpp.runs.worker import Surroundings, work
-from vpp.settings import Config
+from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
 from vpp.usage import Usage
 from vpp.wording.status import retry_words
 
 DAY_S = 86_400.0
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    made = RunDirectory(tmp_path / "run")
-    made.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return made
 
 
 @pytest.fixture
@@ -51,21 +40,15 @@ def lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """An endpoint that does not answer the first attempt, and would be left alone for an hour."""
     attempts: list[int] = []
 
-    async def attempt(self: worker._Worker) -> None:
+    async def attempt(self: worker._Attempt) -> None:
         attempts.append(1)
         if len(attempts) == 1:
             raise EndpointUnreachable("a model at an address: no answer")
-        self._record(RunResumed(step=None))
-        self._record(RunFinished(outcome="finished"))
+        self.recorder.record(RunResumed(step=None))
+        self.recorder.record(RunFinished(outcome="finished"))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
-    monkeypatch.setattr(outage, "FIRST_RETRY_S", 3000.0)
-
-
-def surroundings(
-    folder: Path, listener: Callable[[RunView, Record], None] | None = None, heard: str = ""
-) -> Surroundings:
-    return Surroundings(keys=Keys(), cache_dir=folder, slots_dir=folder, max_running=1, listener=listener, heard=heard)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    monkeypatch.setattr(worker, "FIRST_RETRY_S", 3000.0)
 
 
 def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
@@ -73,18 +56,17 @@ def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
 ) -> None:
     told: list[Usage] = []
 
-    async def attempt(self: worker._Worker) -> None:
-        self._queued = False
-        self._counters.fault("HTTP 503")
+    async def attempt(self: worker._Attempt) -> None:
+        self.control.queued = False
+        self.worker.counters.fault("HTTP 503")
         while not told:
             await asyncio.sleep(0.01)
-        self._record(RunFinished(outcome="finished"))
+        self.recorder.record(RunFinished(outcome="finished"))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     monkeypatch.setattr(worker, "FLUSH_S", 0.01)
     monkeypatch.setattr(worker, "BEAT_S", 0.01)
-    around = replace(surroundings(directory.path.parent), on_beat=lambda _, usage: told.append(usage))
-    work(directory, around)
+    work(directory, surroundings(directory.path.parent, on_beat=lambda _, usage: told.append(usage)))
     assert told[0].faults == {"HTTP 503": 1}
 
 
@@ -102,14 +84,14 @@ def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
             after = time.time()
             set_clock(moved_s)
             directory.say("go on")
-            told.append((view.copy(), directory.waiting_word() is not None, after))
+            told.append((view.copy(), directory.pending_command() is not None, after))
 
     before = time.time()
-    ended = work(directory, surroundings(directory.path.parent, listen, directory.said_mark()))
+    ended = work(directory, surroundings(directory.path.parent, listener=listen, heard=directory.command_token()))
     [(paused, waits, after)] = told
     assert ended.phase == "finished"
     assert waits
-    assert directory.waiting_word() is None
+    assert directory.pending_command() is None
     assert paused.retry_at is not None
     assert paused.gives_up_at is not None
     assert before + 3000 <= paused.retry_at <= after + 3000
@@ -122,7 +104,7 @@ def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
 def test_a_heartbeat_ages_by_the_machines_own_count(
     directory: RunDirectory, set_clock: Callable[[float], None], by_s: float
 ) -> None:
-    if not moment.BOOT_ID.exists():
+    if not notes.BOOT_ID.exists():
         pytest.skip("this system does not name its starts")
     with directory.lock():
         directory.beat({}, queued=False)
@@ -147,7 +129,7 @@ def test_who_asks_for_a_worker_that_has_written_since_sees_what_it_wrote(directo
 def test_a_journal_keeps_even_time_though_the_clock_is_set(
     directory: RunDirectory, set_clock: Callable[[float], None]
 ) -> None:
-    journal = Journal(directory.journal, now=moment.steady_clock())
+    journal = Journal(directory.journal, now=notes.steady_clock())
     for by_s in (0.0, DAY_S, -DAY_S):
         set_clock(by_s)
         journal.append(RunPaused(reason="user"), usage=Usage(), answers=0)
@@ -178,11 +160,6 @@ def test_a_note_that_is_none_is_passed_over(directory: RunDirectory, left: bytes
         assert directory.state(RunView()) == "queued"
 
 
-def test_a_word_of_an_older_program_is_heard(directory: RunDirectory) -> None:
-    (directory.path / "control").write_text(json.dumps({"command": "pause", "at": 12.5}))
-    assert directory.said_mark() == "12.5"
-
-
 def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() -> None:
     """No hour passes here: the clock is the test's own."""
     now = [0.0]
@@ -203,19 +180,19 @@ def test_progress_and_a_pressed_retry_begin_the_waits_anew(
     """The first hypotheses come in the third try; `Try again now` is pressed in the fifth wait."""
     waits: list[float] = []
 
-    async def attempt(self: worker._Worker) -> None:
+    async def attempt(self: worker._Attempt) -> None:
         for event in FIRST if len(waits) == 2 else ():
-            self._record(event)
+            self.recorder.record(event)
         if len(waits) < 6:
             raise EndpointUnreachable("a model at an address: no answer")
-        self._record(RunFinished(outcome="finished"))
+        self.recorder.record(RunFinished(outcome="finished"))
 
     async def wait(self: worker._Worker, seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 5:
-            self._obey("go on")
+            self.control.obey("go on")
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     monkeypatch.setattr(worker._Worker, "_wait_for_retry", wait)
     assert work(directory, surroundings(directory.path.parent)).phase == "finished"
     assert waits == [2, 4, 2, 4, 8, 2]
@@ -244,11 +221,11 @@ def test_what_a_server_had_callers_wait_counts_towards_the_longest_wait(
     directory.amend(endpoint=endpoint)
     granted: list[float] = []
 
-    async def attempt(self: worker._Worker) -> None:
-        granted.append(self._patience_s)
+    async def attempt(self: worker._Attempt) -> None:
+        granted.append(self.max_wait_s)
         raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=25.2)
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     ended = work(directory, surroundings(directory.path.parent))
     assert (ended.phase, ended.failure, granted) == ("failed", "endpoint", [25])
     assert "the run waited for 25 s (--max-wait) and gave up" in ended.detail
@@ -258,12 +235,12 @@ def test_a_later_attempt_may_wait_as_long_as_is_left(directory: RunDirectory, mo
     directory.amend(endpoint=EndpointSpec(demo=True, max_wait_s=25))
     granted: list[float] = []
 
-    async def attempt(self: worker._Worker) -> None:
-        granted.append(self._patience_s)
+    async def attempt(self: worker._Attempt) -> None:
+        granted.append(self.max_wait_s)
         raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=10 if len(granted) == 1 else 0)
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
-    monkeypatch.setattr(outage, "FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    monkeypatch.setattr(worker, "FIRST_RETRY_S", 0.01)
     monkeypatch.setattr(worker, "Outage", lambda step, max_wait_s: Outage(step, max_wait_s=max_wait_s, now=tick))
     ticks = iter(range(0, 10_000, 4))
 

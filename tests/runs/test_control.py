@@ -27,10 +27,9 @@ from vpp.data.table import Table
 from vpp.events import RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, Record
-from vpp.runs.launch import launch
+from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.session import Keys
-from vpp.runs.slots import Slots
+from vpp.runs.process import Slots, launch
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config

@@ -8,12 +8,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
+from tests.runs.conftest import empty_run, surroundings
 from vpp.errors import DiskRefused
 from vpp.events import RunFailed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.llm.counters import Counters
@@ -21,20 +21,13 @@ from vpp.runs import store, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import BALLAST_BYTES, is_of_the_disk, load_ballast, obstacle, refusal
 from vpp.runs.journal import Record, decode, set_aside
-from vpp.runs.session import Keys, open_cache
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.session import open_cache
 from vpp.runs.view import RunView
-from vpp.runs.worker import Surroundings, work
-from vpp.settings import Config
+from vpp.runs.worker import work
 from vpp.wording.status import cache_sentence
 
 IN_A_STEP = 20
 VML = ("--method", "vml")
-
-
-def nobody(folder: Path) -> Surroundings:
-    """Without a key; slots and cache in a folder."""
-    return Surroundings(keys=Keys(), cache_dir=folder / "cache", slots_dir=folder, max_running=1)
 
 
 @pytest.fixture
@@ -47,18 +40,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("a file system of 1 MB cannot be mounted here: that takes root on Linux")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def made(path: Path) -> RunDirectory:
-    """A run of no rows."""
-    directory = RunDirectory(path)
-    directory.create(RunSpec(name="a", config=Config(), endpoint=EndpointSpec(demo=True)), b"row\n")
-    return directory
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    return made(tmp_path / "runs" / "run")
 
 
 def fill(place: Path, name: str = "filler") -> Path:
@@ -106,7 +87,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     assert "the disk is full" in listed
     journal, more = directory.journal.read_bytes(), fill(small_disk, "more")
     with pytest.raises(DiskRefused, match="the disk is full"):
-        work(directory, nobody(desk.folder))
+        work(directory, surroundings(desk.folder))
     assert directory.journal.read_bytes() == journal
     filler.unlink()
     more.unlink()
@@ -124,7 +105,7 @@ def test_what_a_read_only_disk_cannot_record_is_told_by_who_looks(
     assert Desk(small_disk).state("run") == "interrupted"
     assert "(the disk is read-only): mount it for writing" in directory.obstacle("interrupted")
     with pytest.raises(DiskRefused, match="read-only"):
-        work(directory, nobody(desk.folder))
+        work(directory, surroundings(desk.folder))
     with pytest.raises(DiskRefused, match="read-only"):
         directory.say("stop")
     remount(small_disk, "rw")
@@ -144,7 +125,7 @@ def test_a_folder_of_another_user_is_told_in_one_line(directory: RunDirectory) -
     if child == 0:
         os.setuid(65534)
         try:
-            work(directory, nobody(directory.path.parent))
+            work(directory, surroundings(directory.path.parent))
         except DiskRefused as error:
             os.write(tell, f"{error}|{directory.obstacle('interrupted')}".encode())
         finally:
@@ -236,7 +217,7 @@ def test_a_run_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(os, "fsync", refused)
     with pytest.raises(DiskRefused, match="the disk is full"):
-        made(tmp_path / "run")
+        empty_run(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -257,21 +238,21 @@ def test_a_half_deleted_run_is_none(directory: RunDirectory, monkeypatch: pytest
     assert runs.runs() == []
     assert [path.name.startswith(".deleted-run.") for path in runs.folder.iterdir()] == [True]
     monkeypatch.undo()
-    store.delete(made(directory.path))
+    store.delete(empty_run(directory.path))
     assert list(runs.folder.iterdir()) == []
 
 
 def test_the_end_is_written_where_the_ballast_was(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is filled up to the journal's last block, which takes no more line: no room is left by chance."""
 
-    async def attempt(self: worker._Worker) -> None:
+    async def attempt(self: worker._Attempt) -> None:
         fill(small_disk)
         while True:
-            self._record(RunPaused(reason="user"))
+            self.recorder.record(RunPaused(reason="user"))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
-    directory = made(small_disk / "run")
-    assert work(directory, nobody(small_disk)).phase == "failed"
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    directory = empty_run(small_disk / "run")
+    assert work(directory, surroundings(small_disk)).phase == "failed"
     last = decode(directory.journal.read_bytes().splitlines()[-1]).event
     assert isinstance(last, RunFailed)
     assert last.reason == "disk"
@@ -303,23 +284,23 @@ def test_what_is_set_aside_reaches_the_disk_before_the_journal_is_cut(tmp_path: 
 def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synced: list[str]
 ) -> None:
-    directory = made(tmp_path / "runs" / "run")
+    directory = empty_run(tmp_path / "runs" / "run")
     kinds = [name.lstrip(".").split(".")[0] for name in synced]
     assert kinds == ["data", "run", "run", "run", "run", "runs"]
 
-    async def attempt(self: worker._Worker) -> None:
-        self._record(RunResumed(step=None))
-        self._record(StepFinished(step=-1, population=(), batch=(), tau=None))
-        self._record(RunFinished(outcome="finished"))
+    async def attempt(self: worker._Attempt) -> None:
+        self.recorder.record(RunResumed(step=None))
+        self.recorder.record(StepFinished(step=-1, population=(), batch=(), tau=None))
+        self.recorder.record(RunFinished(outcome="finished"))
 
     by_then: list[list[str]] = []
 
     def listen(_: RunView, record: Record) -> None:
         by_then.append(list(synced))
 
-    monkeypatch.setattr(worker._Worker, "_attempt", attempt)
+    monkeypatch.setattr(worker._Attempt, "run", attempt)
     synced.clear()
-    assert work(directory, replace(nobody(tmp_path), listener=listen)).phase == "finished"
+    assert work(directory, surroundings(tmp_path, listener=listen)).phase == "finished"
     begun, at_a_step, at_the_end = by_then
     assert begun[:3] == [".ballast", "run", begun[2]]
     assert begun[2].startswith(".run.json.")

@@ -29,7 +29,9 @@ from vpp.llm.protocol import Messages, read_completion
 from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
+    BYTES_A_TOKEN,
     HYPOTHESIS,
+    MOST_BYTES_A_TOKEN,
     Pace,
     Span,
     Texts,
@@ -41,7 +43,7 @@ from vpp.runs.estimate import (
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.session import learner_prompts, optimizer_prompts
+from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -100,11 +102,11 @@ def test_a_history_of_exchanges_lengthens_the_optimizers_prompt() -> None:
     prompts = optimizer_prompts(spec(), DATA)
     texts = Texts(prompts.seed_text, HYPOTHESIS)
     alone, after = (
-        optimizer_size(spec(replace(CONFIG, history=history)), DATA, prompts, texts).size for history in (0, 1)
+        optimizer_size(spec(replace(CONFIG, history=history)), DATA, prompts, texts).prompt for history in (0, 1)
     )
     assert after.low == alone.low
-    assert after.about > alone.about + HYPOTHESIS.about
-    assert after.high > alone.high + HYPOTHESIS.high
+    assert after.about > alone.about + HYPOTHESIS.about / BYTES_A_TOKEN
+    assert after.high > alone.high + HYPOTHESIS.high / BYTES_A_TOKEN
 
 
 def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
@@ -212,7 +214,8 @@ def test_what_a_demo_run_really_sends_lies_within_the_range(method: Any) -> None
     asked, rewriting, _ = asyncio.run(played(made, data))
     found = estimate(made, data)
     assert found.plan.least_calls <= len(asked.sizes) + len(rewriting.sizes) <= found.plan.calls
-    assert found.size.low <= sum(asked.sizes) + sum(rewriting.sizes) <= found.size.high
+    sent = sum(asked.sizes) + sum(rewriting.sizes)
+    assert found.prompt.low * MOST_BYTES_A_TOKEN <= sent <= found.prompt.high * BYTES_A_TOKEN
 
 
 def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
@@ -220,10 +223,10 @@ def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
     asked, rewriting, texts = asyncio.run(played(made, data))
     long = sum(map(len, texts)) / len(texts)
     hypotheses = Texts(optimizer_prompts(made, data).seed_text, Span(low=long, about=long, high=long))
-    learner = learner_size(made, data, hypotheses).size
-    assert learner.about == pytest.approx(sum(asked.sizes) / len(asked.sizes), rel=0.1)
-    optimizer = optimizer_size(made, data, optimizer_prompts(made, data), hypotheses).size
-    assert optimizer.about == pytest.approx(sum(rewriting.sizes) / len(rewriting.sizes), rel=0.1)
+    learner = learner_size(made, data, hypotheses).prompt
+    assert learner.about * BYTES_A_TOKEN == pytest.approx(sum(asked.sizes) / len(asked.sizes), rel=0.1)
+    optimizer = optimizer_size(made, data, optimizer_prompts(made, data), hypotheses).prompt
+    assert optimizer.about * BYTES_A_TOKEN == pytest.approx(sum(rewriting.sizes) / len(rewriting.sizes), rel=0.1)
 
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:

@@ -13,8 +13,7 @@ from vpp.errors import RunError
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, set_aside
-from vpp.runs.shipped import EXAMPLE
-from vpp.runs.store import FILES, RunStore, delete, run_id
+from vpp.runs.store import EXAMPLE, FILES, RunStore, delete, run_id
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE
 HOSTILE = ("..", "../..", "/etc", "%2e%2e%2f", "a/../../b", "..\\..", "a\x00b", "", ".", "~", "$HOME", "-rf", "CON")

@@ -14,9 +14,9 @@ from tests.app.drawn import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
 from vpp.cli.system import keys
-from vpp.runs.launch import launch
+from vpp.runs.keys import Keys
+from vpp.runs.process import child_environment, is_secret, launch
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Keys, child_environment, is_secret
 from vpp.runs.store import RunStore
 
 LEARNER = "canary-learner-7f3a9c51d2"

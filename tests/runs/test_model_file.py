@@ -16,10 +16,9 @@ from vpp.errors import InputError
 from vpp.gguf.folder import CHUNK_BYTES, Listening, ServerFolder, content_hash
 from vpp.library.fitting import _endpoint
 from vpp.runs import model_file as module
+from vpp.runs.keys import Keys, keys_for
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for, model_server
-from vpp.runs.session import Keys
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.users import keys_for
 from vpp.wording.status import model_file_words
 
 GB = 10**9

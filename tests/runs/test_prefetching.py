@@ -10,7 +10,7 @@ from vpp.errors import InputError
 from vpp.inference.plan import plan
 from vpp.llm.budget import Budget, Cap
 from vpp.llm.counters import Counters
-from vpp.runs.prefetching import is_prefetched, plan_of, room_for_guesses
+from vpp.runs.budget import is_prefetched, plan_of, room_for_guesses
 from vpp.runs.preparation import check_prefetch
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import preset
@@ -25,21 +25,11 @@ def spec_of(prefetch: str = "auto", *, demo: bool = False, **options: Any) -> Ru
     return RunSpec(name="", config=replace(CONFIG, **options), endpoint=endpoint)
 
 
-class Server:
-    """An endpoint that says whether it has room."""
-
-    def __init__(self, room: bool) -> None:
-        self.room = room
-
-    def has_room(self) -> bool:
-        return self.room
-
-
 def has_room(spec: RunSpec, *, room: bool = True, cap: Cap = Cap(), **used: int) -> bool:  # noqa: B008
     counters = Counters()
     counters.add(**used)
-    server: Any = Server(room)
-    return room_for_guesses(spec, PARITY, server, Budget(counters, cap), counters)()
+    rows = (ROWS["n_train"], ROWS["n_test"])
+    return room_for_guesses(spec, rows, Budget(counters, cap), counters, lambda: room)()
 
 
 @pytest.mark.parametrize(("prefetch", "room", "guesses"), [("auto", True, True), ("auto", False, False)])

@@ -15,8 +15,7 @@ from vpp.errors import RunError
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.shipped import EXAMPLES, FILES, REAL_EXAMPLE, unpack
-from vpp.runs.store import RunStore
+from vpp.runs.store import EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
 
 
 def read(directory: RunDirectory) -> Snapshot:
@@ -63,8 +62,8 @@ def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_it_is_small_and_names_no_place_of_a_machine(example: str) -> None:
     folder = SHIPPED.with_name(example)
-    content = {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
-    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+    content = {name: (folder / name).read_text(encoding="utf-8") for name in SHIPPED_FILES}
+    assert sorted(path.name for path in folder.iterdir()) == sorted(SHIPPED_FILES)
     assert sum(map(len, content.values())) < 1_000_000
     assert not [name for name, text in content.items() if str(Path.home()) in text or '"/' in text]
 

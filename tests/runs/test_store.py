@@ -18,7 +18,7 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.llm.budget import Cap
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation, check_size
-from vpp.runs.slots import Slots
+from vpp.runs.process import Slots
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore, delete, rename, run_id
 from vpp.settings import Config
@@ -104,7 +104,7 @@ def test_a_name_given_while_a_worker_writes_its_status_is_not_overwritten(
         spec = read(worker)
         with monkeypatch.context() as patch, suppress(RunError):
             patch.setattr(RunDirectory, "spec", read)
-            patch.setattr("vpp.runs.directory.AMENDED_WITHIN_S", 0)
+            patch.setattr("vpp.runs.run_files.AMENDED_WITHIN_S", 0)
             rename(directory, f"new {next(tries)}")
             given.append(read(worker).name)
         return spec
@@ -164,16 +164,16 @@ def test_one_row_that_is_left_is_counted_as_one() -> None:
 
 
 def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:
-    one, other = Slots(tmp_path, count=1), Slots(tmp_path, count=1)
+    one, other, second = Slots(tmp_path, count=1), Slots(tmp_path, count=1), Slots(tmp_path, count=2)
     assert one.take_now()
     assert one.take_now()
     assert not other.take_now()
     one.give_back()
     assert other.take_now()
     assert not one.take_now()
-    assert Slots(tmp_path, count=2).take_now()
-    other.give_back()
-    other.give_back()
+    assert second.take_now()
+    for slots in (other, other, second):
+        slots.give_back()
 
 
 def test_what_run_json_cannot_hold_leaves_the_run_as_it_was(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from vpp.errors import EndpointRefused, InputError, RunError
 from vpp.llm.budget import BLOCK, Allowance, Budget
 from vpp.llm.counters import Counters
 from vpp.runs.directory import RunDirectory
-from vpp.runs.launch import launch
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys, is_at, keys_for
+from vpp.runs.process import launch
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.users import User, check_runs, is_at, keys_for
+from vpp.runs.users import User, check_runs
 
 ANN = {"iss": "https://id.lab.org", "sub": "1", "email": "Ann@Lab.org", "email_verified": True}
 OWN = Keys(learner="sk-owner", optimizer="sk-owner-2")
@@ -201,7 +201,7 @@ def test_a_run_beyond_its_users_calls_pauses_and_says_so(desk: Desk, served: Mod
     variables = {"VPP_MAX_CALLS_PER_USER": "30", "VPP_CALLS_FILE": str(calls.file)}
     outcome = desk.run("run", *served.options, "--method", "vml", **variables).finish()
     assert outcome.code == 3
-    assert "all that one user may send in a day is sent: 30 calls sent" in outcome.err
+    assert "all calls that one user may send in a day are sent: 30 calls sent" in outcome.err
     assert calls.is_spent
     assert desk.resume("run").finish().code == 0
 

@@ -27,7 +27,7 @@ from vpp.events import (
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
 from vpp.runs.journal import JournalReader, Record
-from vpp.runs.moment import Moment
+from vpp.runs.notes import Moment
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView, fold

@@ -19,7 +19,7 @@ from vpp.bench.archive import unpack
 from vpp.bench.cluster import TaskInput, TaskResult, cluster
 from vpp.bench.engine import LOST, Worker
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 
 KEY, OTHER = "sk-of-the-learner", "sk-of-the-optimizer"
 

@@ -4,8 +4,8 @@ import sys
 import time
 
 from vpp.runs.directory import RunDirectory
-from vpp.runs.launch import launch
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
+from vpp.runs.process import launch
 
 
 def main() -> None:

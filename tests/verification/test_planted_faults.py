@@ -313,7 +313,7 @@ def test_a_run_json_without_a_status_is_refused_in_one_line(
     spec = directory.path / "run.json"
     spec.write_text(json.dumps({name: kept for name, kept in json.loads(spec.read_text()).items() if name != "status"}))
     assert main(["verify", str(directory.path)]) == 2
-    assert "run.json tells no status: restore it from a copy" in capsys.readouterr().err
+    assert "run.json has no status: restore it from a copy" in capsys.readouterr().err
 
 
 def test_counts_that_fall_are_found(runs: dict[str, Run], tmp_path: Path) -> None:

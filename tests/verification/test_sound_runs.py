@@ -15,10 +15,10 @@ from vpp.data.table import Table
 from vpp.data.tasks import generate
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.directory import RunDirectory
+from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.session import Keys
-from vpp.runs.shipped import EXAMPLES
 from vpp.runs.spec import EndpointSpec
+from vpp.runs.store import EXAMPLES
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
 from vpp.verification.verify import verify

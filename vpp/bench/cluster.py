@@ -22,8 +22,9 @@ from vpp.bench.archive import Archive, pack, replace_folder, unpack
 from vpp.bench.engine import LOST, Job, Progress, Worker
 from vpp.errors import InputError, RunError
 from vpp.runs.directory import RunDirectory
+from vpp.runs.keys import Keys
+from vpp.runs.process import child_environment, is_secret
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Keys, child_environment, is_secret
 
 PACKAGE = "ray"
 LOCAL = "local"

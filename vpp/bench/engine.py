@@ -11,7 +11,7 @@ from vpp.bench.cells import Cell, Sizes, create
 from vpp.bench.launch import start_process
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 from vpp.runs.spec import EndpointSpec
 
 LOST = 1000

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from vpp import files
 from vpp.bench.sweep import SweepDirectory, SweepSpec
-from vpp.runs.session import Keys, child_environment
+from vpp.runs.keys import Keys
+from vpp.runs.process import child_environment
 from vpp.runs.spec import EndpointSpec
 
 

@@ -17,7 +17,8 @@ from vpp.bench.cells import PRESET, Cell, Sizes, product
 from vpp.bench.outcome import Outcome, outcome_of
 from vpp.bench.variants import checked_methods, checked_tasks
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.runs.directory import RunDirectory, State, is_locked, slot_lock
+from vpp.runs.directory import RunDirectory, State
+from vpp.runs.disk import is_locked, locked
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
@@ -135,7 +136,7 @@ class SweepDirectory:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise RunError(f"{self.path} cannot be created ({error.strerror}): choose another with -o") from None
-        with slot_lock(self.path / ".lock") as held:
+        with locked(self.path / ".lock") as held:
             if not held:
                 raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
             yield

@@ -12,7 +12,7 @@ from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_mend
-from vpp.runs.session import load_dataset
+from vpp.runs.run_files import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text

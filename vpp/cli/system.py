@@ -13,7 +13,7 @@ from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 from vpp.runs.store import FILES, RunStore, is_sound
 
 

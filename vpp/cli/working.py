@@ -18,7 +18,7 @@ from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.journal import JournalReader
-from vpp.runs.launch import LOG_BYTES
+from vpp.runs.process import LOG_BYTES
 from vpp.runs.view import fold
 from vpp.runs.worker import Surroundings, work
 
@@ -30,7 +30,7 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 def resume(options: Namespace) -> int:
     """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
     directory = find_run(options.run_dir)
-    heard = directory.said_mark() if options.heard is None else options.heard
+    heard = directory.command_token() if options.heard is None else options.heard
     _amend_cap(directory, options)
     if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
         # Imported late: it would delay a worker's first call.

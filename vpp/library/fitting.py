@@ -20,9 +20,9 @@ from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
-from vpp.runs.launch import launch
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
+from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config, Preset, option_docs, preset

@@ -1,4 +1,4 @@
-"""answers.jsonl: what the learner said, a line a (hypothesis, row), whole lines only."""
+"""answers.jsonl: the learner's answers, one line for each (hypothesis, row)."""
 
 import os
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from vpp.runs.lines import Line, Lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One line."""
+    """One line of answers.jsonl."""
 
     hypothesis: str
     """Id of the text."""
     prediction: Prediction
     attempts: int
-    """Calls it took, re-asks included."""
+    """Calls needed, repeats included."""
 
 
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
@@ -41,12 +41,12 @@ class AnswerLog:
         self._file = files.appended(self._path)
         with self._path.open("rb") as file:
             self.lines = sum(1 for _ in file)
-        """Lines written, those that wait included."""
+        """Lines so far, waiting ones included."""
 
     def keep_only(self, lines: int) -> None:
-        """Forgets what was said after the first `lines` whole lines.
+        """Drop all answers after the first `lines` complete lines.
 
-        The file is replaced, so that a reader notices however much is written afterwards.
+        The file is replaced, so that a reader notices, however much is written afterwards.
         """
         self.flush()
         with self._path.open("rb") as file:
@@ -58,29 +58,29 @@ class AnswerLog:
         self._open()
 
     def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        """Keeps an answer for the next flush."""
+        """Add an answer for the next flush."""
         answer = Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts)
         self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
         self.lines += 1
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a flush has anything to write."""
+        """True if a flush has something to write."""
         return bool(self._waiting)
 
     def flush(self) -> None:
-        """Hands what waits to the operating system."""
+        """Hand waiting answers to the operating system."""
         if self._waiting:
             append_whole(self._file, b"".join(self._waiting))
             self._waiting.clear()
 
     def sync(self) -> None:
-        """Flushes, and makes sure that it survives a loss of power."""
+        """Flush, and make the answers survive a loss of power."""
         self.flush()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Syncs and closes."""
+        """Sync and close the file."""
         try:
             self.sync()
         finally:
@@ -88,12 +88,12 @@ class AnswerLog:
 
 
 def read_answers(path: Path) -> Iterator[Answer]:
-    """Every whole line that can be read; a torn last line is left out, and so is a damaged one."""
+    """Yield the answers of all complete, readable lines."""
     yield from filter(None, map(_answer, Lines(path).new()))
 
 
 def _answer(line: Line) -> Answer | None:
-    """None where the line cannot be read: its row is asked again where the answer is needed."""
+    """Read a line; None if it is damaged: its row is asked again if the answer is needed."""
     with suppress(ValidationError):
         return None if line.content is None else _ANSWER.validate_json(line.content.strip(FILLING))
     return None
@@ -109,12 +109,12 @@ class AnswerReader:
     def _start_over(self) -> None:
         self._lines = Lines(self._path)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
-        """What the learner said, by hypothesis id and row id."""
+        """The learner's answers by hypothesis id and row id."""
         self.n_lost = 0
         """Lines that cannot be read."""
 
     def refresh(self) -> None:
-        """Takes in whole lines since the last call; starts over where the file was replaced or shortened."""
+        """Read complete lines added since the last call; start over if the file was replaced or shortened."""
         if self._lines.is_another():
             self._start_over()
         for line in self._lines.new():

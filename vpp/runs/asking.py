@@ -1,4 +1,4 @@
-"""Asking a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
+"""Questions to a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,22 +8,22 @@ from vpp.data.dataset import Row
 from vpp.errors import RunError
 from vpp.hypothesis import hypothesis_id
 from vpp.inference.rounds import together
-from vpp.llm.counters import Counters
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
-from vpp.runs.session import Keys, open_session
+from vpp.runs.keys import Keys
+from vpp.runs.session import Access, open_session
 from vpp.runs.view import RunView, fold
 
 IN_FLIGHT = 2048
-"""Questions begun before the first of them is answered: well above the calls in flight, well below a large table."""
+"""Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
 OnProgress = Callable[[int, int], None]
-"""Called with how many questions are answered, and how many there are."""
+"""Called with the number of answered questions and of all questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What K particles said about N rows."""
+    """Answers of K particles about N rows."""
 
     rows: tuple[Row, ...]
     texts: tuple[str, ...]
@@ -37,23 +37,23 @@ class Answers:
     classes: tuple[str, ...] = ()
     """Labels the run knows; empty for regression."""
     step: int | None = None
-    """The last whole step when the particles were taken."""
+    """The last complete step when the particles were read."""
 
 
 class Asking:
-    """Some rows put to every particle. Its counts, and what is whole, may be read from another thread.
+    """Rows asked of every particle. Another thread may read the counts and the complete answers meanwhile.
 
-    A question is a row put to a sentence; particles that hold the same sentence ask it once.
+    A question is a row put to a hypothesis; particles with the same hypothesis share its questions.
     """
 
     def __init__(self, directory: RunDirectory, rows: Sequence[Row], *, view: RunView | None = None) -> None:
-        """view: the run as it is; read from its journal where it is not given. Raises RunError without particles."""
+        """view: the folded journal, read here if not given. Raises RunError without particles."""
         view = view or fold(JournalReader(directory.journal).new_records())
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
         self.total = len({particle.hypothesis for particle in view.population}) * len(self.rows)
-        """Questions; calls are fewer where several rows share one, and more where an answer cannot be read."""
+        """Questions. Rows that share calls need fewer calls, unreadable answers more."""
         self._directory = directory
         self._spec = directory.spec()
         self._texts = tuple(view.texts[particle.hypothesis] for particle in view.population)
@@ -63,33 +63,32 @@ class Asking:
 
     @property
     def done(self) -> int:
-        """Questions answered so far."""
+        """Answered questions."""
         return len(self._said)
 
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
-        """Asks all. Raises EndpointError; what was answered before that, or before being cancelled, is kept."""
+        """Ask all questions. Raises EndpointError; earlier answers stay, also if this is cancelled."""
 
-        def heard(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
+        def keep(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
             self._said[hypothesis, prediction.row] = prediction
             if on_progress:
                 on_progress(self.done, self.total)
 
         texts = list(dict.fromkeys(self._texts))
-        async with open_session(
-            self._directory, keys=keys, cache_dir=cache_dir, counters=Counters(), on_answer=heard
-        ) as session:
+        access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
+        async with open_session(self._directory, access) as session:
             for block in self._blocks(len(texts)):
                 await together(session.learner.predict(text, block) for text in texts)
         return self.whole()
 
     def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Rows in order, some at a time, so that the first are whole early; as many as fill whole calls."""
+        """Yield the rows in order, in blocks that fill complete calls, so that the first rows are complete early."""
         pack = self._spec.config.points_per_call
         size = -(-IN_FLIGHT // (n_texts * pack)) * pack
         return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
-        """The rows that every particle has answered, so far."""
+        """Return the rows that every particle has answered so far."""
         said, identities = dict(self._said), tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in said for identity in set(identities)))
         return Answers(
@@ -112,8 +111,8 @@ async def ask(
     cache_dir: Path,
     on_progress: OnProgress | None = None,
 ) -> Answers:
-    """Every particle's answer to every row. Raises RunError before the first population, EndpointError.
+    """Return every particle's answer to every row. Raises RunError before the first population, EndpointError.
 
-    To stop, cancel it; `Asking` keeps what was answered before.
+    To stop, cancel it; use `Asking` to keep earlier answers.
     """
     return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""An asking in a thread of its own, which a page can look at, leave and come back to."""
+"""Questions asked in a background thread, which a page can look at, leave and return to."""
 
 import asyncio
 import threading
@@ -9,20 +9,20 @@ from typing import Literal
 
 from vpp.errors import VppError
 from vpp.runs.asking import Asking
-from vpp.runs.session import Keys
+from vpp.runs.keys import Keys
 
 Outcome = Literal["running", "finished", "stopped", "failed"]
 
 
 class Background:
-    """Asks in a thread with an event loop of its own. What it has is in `asking`."""
+    """A thread with an event loop that asks; `asking` holds the answers so far."""
 
     def __init__(self, asking: Asking, *, keys: Keys, cache_dir: Path) -> None:
-        """Begins at once."""
+        """Start the thread."""
         self.asking = asking
         self.outcome: Outcome = "running"
         self.failure = ""
-        """Why it failed, in one line."""
+        """Error message of a failure, in one line."""
         self._keys = keys
         self._cache_dir = cache_dir
         self._stopping = False
@@ -35,21 +35,21 @@ class Background:
 
     @property
     def is_running(self) -> bool:
-        """Whether its thread lives."""
+        """True until the thread ends."""
         return self._thread.is_alive()
 
     @property
     def seconds(self) -> float:
-        """Since it began, until it ended."""
+        """Seconds so far, or that it took."""
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def seconds_left(self) -> float | None:
-        """At the pace so far; None before the first answer."""
+        """Estimate the seconds left at the pace so far; None before the first answer."""
         done = self.asking.done
         return self.seconds / done * (self.asking.total - done) if done else None
 
     def stop(self) -> None:
-        """Drops the calls in flight; what was answered is kept. Once it has ended, nothing."""
+        """Cancel the calls in flight and keep the answers; no effect once it has ended."""
         if self._stopping:
             return
         self._stopping = True
@@ -58,12 +58,12 @@ class Background:
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Whether it has ended within so many seconds."""
+        """Wait for the end; True if it has ended within the given seconds."""
         self._thread.join(timeout_s)
         return not self.is_running
 
     def _run(self) -> None:
-        """A fault of the program ends the asking too, and is told."""
+        """Ask, and keep any error's message, that of a programming error too."""
         outcome: Outcome = "failed"
         try:
             outcome = asyncio.run(self._ask())

@@ -1,18 +1,19 @@
-"""A run's money and its cap: what is spent, what is left to do, and what is wrong with what was asked for."""
+"""A run's money, cap and planned calls: what was asked for, what is spent, and what is left to do."""
 
 import math
+from collections.abc import Callable
 from dataclasses import fields
 
 from vpp.errors import InputError
-from vpp.inference.plan import plan
-from vpp.llm.budget import Cap, Price
+from vpp.inference.plan import Plan, may_be_prefetched, plan
+from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.counters import Counters
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raises InputError for a price or a cap that is none, or that nothing can be measured against."""
+    """Raise InputError for a price or a cap that is invalid, or that nothing can be measured against."""
     for what in (prices.learner, prices.optimizer, cap):
         _check_amounts(what)
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
@@ -30,33 +31,73 @@ def _check_amounts(what: Price | Cap | None) -> None:
 
 
 def money(cost: float, currency: str) -> str:
-    """`0.42 EUR`: to the cent, or to two digits where that is less; the currency where it is named."""
+    """Return `0.42 EUR`: two decimals, or two significant digits of a small amount; the currency may be empty."""
     shown = f"{cost:,.2f}" if cost >= 0.1 or not cost else f"{cost:.2g}"
     return f"{shown} {currency}".rstrip()
 
 
 def cap_words(cap: Cap, currency: str) -> str:
-    """`400 calls or 5.00 EUR`; empty where there is no cap."""
+    """Return `400 calls or 5.00 EUR`; empty without a cap."""
     parts = (f"{cap.calls:,} calls" if cap.calls else "", money(cap.cost, currency) if cap.cost else "")
     return " or ".join(filter(None, parts))
 
 
 def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    """What is done, what is left, and the mend, in one line; where it is not the run's cap, it is its user's."""
+    """Return why the run pauses, in one line with the fix: its own cap, or its user's daily allowance."""
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost, spec.prices.currency)} spent"
-    whole = sum(step.step >= 0 for step in view.finished_steps)
-    left = f"{whole} of {view.total_steps} steps are whole, and at most {calls_left(spec, view):,} calls are left"
+    complete = sum(step.step >= 0 for step in view.finished_steps)
+    left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left(spec, view):,} calls are left"
     is_own = (spec.cap.calls and counters.sent >= spec.cap.calls) or spec.cap.cost
     if not is_own:
-        return f"all that one user may send in a day is sent: {spent}; {left}: go on tomorrow (UTC)"
+        return f"all calls that one user may send in a day are sent: {spent}; {left}: go on tomorrow (UTC)"
     cap = cap_words(spec.cap, spec.prices.currency)
     return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
 
 
 def calls_left(spec: RunSpec, view: RunView) -> int:
-    """Calls after the last whole step, at most; asking again is not in it."""
+    """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
     rows = spec.dataset
-    whole = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued)
-    return max(0, whole.calls - view.usage_kept.calls)
+    planned = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued)
+    return max(0, planned.calls - view.usage_kept.calls)
+
+
+def plan_of(spec: RunSpec, *, n_train: int, n_test: int) -> Plan:
+    """Return the plan of the whole run, guesses included."""
+    return plan(
+        spec.config,
+        n_train=n_train,
+        n_test=n_test,
+        is_continued=spec.is_continued,
+        is_prefetched=is_prefetched(spec),
+    )
+
+
+def is_prefetched(spec: RunSpec) -> bool:
+    """True if a chain's next rows may be asked about on a guess.
+
+    The demo model is asked so only with `on`: it is busy, not far away.
+    """
+    asked = spec.endpoint.prefetch
+    return may_be_prefetched(spec.config) and (asked == "on" or (asked == "auto" and not spec.endpoint.demo))
+
+
+def room_for_guesses(
+    spec: RunSpec, rows: tuple[int, int], budget: Budget, counters: Counters, has_room: Callable[[], bool]
+) -> Callable[[], bool]:
+    """Return a function that says whether one more guess may be made now.
+
+    rows: training and test rows. has_room: whether the server would delay nobody. With a cap, guesses are made only
+    while all calls that the run may still need fit under it, beside what all chains could guess.
+    """
+    if not is_prefetched(spec):
+        return lambda: False
+    needed = plan(spec.config, n_train=rows[0], n_test=rows[1], is_continued=spec.is_continued).calls
+    round_calls = 2 * spec.config.size * max(spec.config.batch_size, spec.config.buffer_size)
+
+    def may_guess() -> bool:
+        left = max(0, needed - counters.planned)
+        return budget.fits(left + round_calls) and (spec.endpoint.prefetch == "on" or has_room())
+
+    return may_guess

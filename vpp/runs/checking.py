@@ -1,26 +1,28 @@
-"""Trying the servers of an endpoint before a run: the learner's, and the optimizer's where it is another."""
+"""Tests of an endpoint's servers before a run: the learner's, and the optimizer's if it is another."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
+from vpp.llm.budget import Budget
 from vpp.llm.check import check
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.findings import Finding, Role, Trial
-from vpp.runs.session import Keys, open_endpoints
+from vpp.runs.keys import Keys
+from vpp.runs.session import Connection, open_endpoints
 from vpp.runs.spec import EndpointSpec
 
 LONGEST_S = 60.0
-"""Seconds that one call of a check may take."""
+"""Seconds a call of a check may take."""
 LONGEST_OF_FILE_S = 600.0
-"""The same for a model file, which a laptop's processor may serve."""
+"""Seconds a call may take for a model file, which a laptop's processor may serve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A finding, and about which server."""
+    """A finding about a server."""
 
     roles: tuple[Role, ...]
     base_url: str
@@ -29,11 +31,15 @@ class Checked:
 
 
 async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
-    """Every finding as it is made. Raises InputError for an address or a key that no request can carry."""
+    """Yield each finding as it is made. Raises InputError for an address or a key that no request can carry."""
     async with AsyncExitStack() as stack:
         longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
         quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
-        learner, optimizer = await open_endpoints(stack, quick, keys, None, Counters(), max_attempts=1)
+        counters = Counters()
+        budget = Budget(counters, allowance=keys.allowance)
+        stack.callback(budget.close)
+        connection = Connection(counters=counters, budget=budget, max_attempts=1)
+        learner, optimizer = await open_endpoints(stack, quick, keys, connection)
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
         servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
         for endpoint, roles in servers.items():
@@ -49,15 +55,15 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
 
 
 def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
-    """The same for callers without an event loop; one that is left early closes its connections."""
+    """Yield the findings to a caller without an event loop; closing it early closes its connections."""
     with asyncio.Runner() as runner:
-        found = check_servers(spec, keys)
+        findings = check_servers(spec, keys)
         try:
-            while (one := runner.run(_next(found))) is not None:
+            while (one := runner.run(_next(findings))) is not None:
                 yield one
         finally:
-            runner.run(found.aclose())
+            runner.run(findings.aclose())
 
 
-async def _next(found: AsyncGenerator[Checked, None]) -> Checked | None:
-    return await anext(found, None)
+async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+    return await anext(findings, None)

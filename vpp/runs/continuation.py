@@ -1,8 +1,8 @@
-"""Going on from a run's particles with rows that a person has answered: a new run, prepared as any other.
+"""A new run that continues from an earlier run's particles, with rows that a person has labelled since.
 
-Its first population is the earlier run's last, one text a slot, and its training rows are the earlier run's with the
-answered ones behind them. Weights are not carried over: the earlier ones stand for the earlier rows already, and the
-new run weighs its particles on all labelled rows, so that carrying them would count those rows twice.
+Its first population is the earlier run's last, one text a slot, and its training rows are the earlier run's followed by
+the new ones. Weights are not carried over: the new run weighs its particles on all labelled rows, so that earlier
+weights would count the earlier rows twice.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import Preparation
-from vpp.runs.session import load_dataset
+from vpp.runs.run_files import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, fold
 from vpp.settings import Config
@@ -25,7 +25,7 @@ LONGEST_NAME = 120
 def continue_run(
     directory: RunDirectory, answered: Sequence[Answered], *, name: str = "", command: tuple[str, ...] = ()
 ) -> Preparation:
-    """A new run from this one's particles and rows, and the answered ones; `create` writes it.
+    """Prepare a new run from this run's particles and rows, and the labelled ones; `create` writes it.
 
     Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
     """
@@ -37,7 +37,7 @@ def continue_run(
 def continuation(
     spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
 ) -> Preparation:
-    """As `continue_run`, of a run that has been read. run: its id."""
+    """Prepare the new run from a run that has been read already. run: its id."""
     if not view.population:
         raise RunError(f"{run} has no particles yet: wait for its first step")
     texts = tuple(view.texts[state.hypothesis] for state in view.population)
@@ -58,9 +58,9 @@ def continuation(
 
 
 def config_for(config: Config, *, size: int) -> Config:
-    """The earlier run's options, with a particle a text, and with final weights on all training rows, each once.
+    """Return the earlier run's options with a particle for each text, and final weights on all training rows.
 
-    Final weights are smc's alone; where it carries tempered weights, they are on all training rows already.
+    Only smc has final weights; tempered weights are on all training rows already.
     """
     if not config.draws_initial:
         return config

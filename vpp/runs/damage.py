@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, JournalDamaged, RunError
-from vpp.events import INITIAL_STEP, RunStarted
-from vpp.llm.templates import template_of
+from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, set_aside
-from vpp.runs.session import load_dataset, optimizer_prompts
-from vpp.runs.spec import RunSpec
+from vpp.runs.run_files import load_dataset
 from vpp.runs.view import RunView
 
 NAMED_STEPS = 6
@@ -129,21 +126,3 @@ def known_rows(dataset: Callable[[], Dataset]) -> Dataset | None:
     with suppress(RunError, DataError):
         return dataset()
     return None
-
-
-def start_of(spec: RunSpec, dataset: Dataset) -> RunStarted:
-    """What the journal's first line told, as far as run.json and the rows tell it too; versions they do not."""
-    learner, prompts = template_of(spec.learner_template, role="learner"), optimizer_prompts(spec, dataset)
-    return RunStarted(
-        config=asdict(spec.config),
-        dataset=spec.dataset,
-        seed_text=prompts.seed_text,
-        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
-        templates={
-            "learner": learner.sha256,
-            "optimizer": prompts.refining.sha256,
-            "prior": prompts.drawing.sha256,
-        },
-        versions={},
-        models=spec.endpoint.models,
-    )

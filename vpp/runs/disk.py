@@ -1,18 +1,23 @@
-"""The disk under a run: what it refuses, in one line with the mend; room kept for last words; folders synced."""
+"""The disk under a run: its errors as one line with the fix, lock files, reserved room, and synced folders."""
 
 import errno
+import fcntl
 import os
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
-from vpp.files import written
+from vpp import files
+from vpp.errors import DiskRefused
 
 BALLAST_BYTES = 64 * 1024
-"""Kept in the run's folder while a worker holds it: given up when the disk is full, so that the end can be written."""
+"""Reserved in a running run's folder; freed when the disk is full, so that the run's end can be written."""
 LEAST_FREE = 2 * BALLAST_BYTES
-"""Bytes without which no worker can begin."""
+"""Free bytes that a worker needs to begin."""
 
-_MENDS = {
+_FIXES = {
     errno.ENOSPC: ("the disk is full", "free some space"),
     errno.EDQUOT: ("the quota on this disk is used up", "free some space, or have the quota raised"),
     errno.EROFS: ("the disk is read-only", "mount it for writing"),
@@ -22,7 +27,7 @@ _MENDS = {
     errno.ENFILE: ("too many files are open on this machine", "end some programs"),
     errno.EIO: ("the disk gave an error", "check the disk, or copy the run to another"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
-    errno.ENOTDIR: ("a folder on the way to it is none", "choose another runs folder"),
+    errno.ENOTDIR: ("a folder on its path is a file", "choose another runs folder"),
     errno.ELOOP: ("it is a link, a pipe or a folder", "remove it"),
     errno.ESTALE: ("the network disk is gone", "mount it again"),
     errno.ENODEV: ("the disk is gone", "mount it again"),
@@ -32,31 +37,29 @@ _MENDS = {
     errno.ENOTSUP: ("its file system locks no files", "keep runs on a local disk"),
     errno.ENOSYS: ("its file system locks no files", "keep runs on a local disk"),
 }
-"""What an error of the system means, and the mend."""
-
-
-FULL = _MENDS[errno.ENOSPC][0]
+"""(meaning, fix) of an error number."""
+FULL = _FIXES[errno.ENOSPC][0]
 
 
 def is_of_the_disk(error: OSError) -> bool:
-    """Whether the disk, or the limits of this process, refused; else it is a fault of another kind."""
-    return error.errno in _MENDS
+    """True for an error of the disk or of this process's limits."""
+    return error.errno in _FIXES
 
 
 def refusal(error: OSError, path: Path) -> str:
-    """`PATH cannot be written (the disk is full): free some space`.
+    """Return `PATH cannot be written (the disk is full): free some space`.
 
-    path: what was meant, where the error names no file.
+    path: named if the error names no file.
     """
-    what, mend = _MENDS.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
+    what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
     where = path if error.filename is None or isinstance(error.filename, int) else Path(os.fsdecode(error.filename))
-    return f"{where} cannot be written ({what}): {mend}"
+    return f"{where} cannot be written ({what}): {fix}"
 
 
 def cache_mend(refused: str, folder: Path, cache: Path) -> str:
-    """That the response cache fills the disk too and can be emptied; empty where that would not help.
+    """Return advice to empty the response cache; empty if that would free nothing on the run's full disk.
 
-    refused: what was said, as by `refusal`. folder: the run's.
+    refused: a text of `refusal`. folder: the run's.
     """
     if f"({FULL})" not in refused:
         return ""
@@ -71,7 +74,7 @@ def cache_mend(refused: str, folder: Path, cache: Path) -> str:
 
 
 def obstacle(folder: Path) -> str:
-    """What keeps a worker from writing to a folder, as `refusal` says it; empty where nothing is seen to."""
+    """Return why a worker could not write to the folder, worded as by `refusal`; empty if nothing is in the way."""
     try:
         disk = os.statvfs(folder)
     except OSError as error:
@@ -84,9 +87,9 @@ def obstacle(folder: Path) -> str:
 
 
 def load_ballast(folder: Path) -> None:
-    """Takes up BALLAST_BYTES, which no file system can compress. Raises OSError where there is no room for them."""
+    """Reserve BALLAST_BYTES of random bytes, which no file system compresses. Raises OSError without room for them."""
     try:
-        with written(folder / ".ballast") as file:
+        with files.written(folder / ".ballast") as file:
             file.write(os.urandom(BALLAST_BYTES))
             file.flush()
             os.fsync(file.fileno())
@@ -96,13 +99,13 @@ def load_ballast(folder: Path) -> None:
 
 
 def drop_ballast(folder: Path) -> None:
-    """Gives the room back."""
+    """Free the reserved room."""
     with suppress(OSError):
         (folder / ".ballast").unlink()
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes sure that the names in a folder survive a loss of power, where its file system can."""
+    """Make the names in a folder survive a loss of power, if its file system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -112,3 +115,38 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def try_lock(path: Path) -> BinaryIO | None:
+    """Lock a file until it is closed; None if another process holds it. Raises DiskRefused."""
+    try:
+        return files.locked(path)
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
+
+
+@contextmanager
+def locked(path: Path, *, wait_s: float = 0) -> Iterator[bool]:
+    """Try to lock a file for `wait_s`; yield True if it is locked. Raises DiskRefused."""
+    deadline = time.monotonic() + wait_s
+    file = try_lock(path)
+    while file is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        file = try_lock(path)
+    try:
+        yield file is not None
+    finally:
+        if file is not None:
+            file.close()
+
+
+def is_locked(path: Path) -> bool:
+    """True if some process holds the lock file; False on a file system without locks."""
+    try:
+        with files.read(path) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

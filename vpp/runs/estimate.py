@@ -1,8 +1,8 @@
-"""What a run will take in tokens, time and money, before it costs anything; and while it goes, what is left.
+"""Estimates of a run's tokens, time and money before it starts, and of what is left while it runs.
 
-Prompts are the real ones: the run's templates over its own rows. What nobody knows yet is assumed, and said: how long
-hypotheses and answers will be (HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER), answers at most as long as a run
-allows. Tokens are counted without a tokenizer, since one differs from the next: see `span_of`.
+Prompts are the real ones: the run's templates over its own rows. The lengths of hypotheses and answers are assumed
+(HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER), answers within the run's limits. Tokens are estimated from bytes, since
+every model has its own tokenizer.
 """
 
 from collections.abc import Sequence
@@ -17,27 +17,27 @@ from vpp.llm.prompts import OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
 from vpp.problem import Exchange, Prediction
-from vpp.runs.prefetching import plan_of
-from vpp.runs.session import learner_prompts, optimizer_prompts
+from vpp.runs.budget import plan_of
+from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.usage import Usage
 
 SAMPLED = 60
-"""Rows whose prompts are made for the typical length; the longest and the shortest row are always among them."""
+"""Rows whose prompts give the typical length; the shortest and the longest row are always among them."""
 RECENT = 5
-"""Whole steps whose pace is taken for the rest's."""
+"""Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
-"""UTF-8 bytes, in plain text characters, of a prompt that a token holds in the middle case."""
+"""UTF-8 bytes of a token in a typical prompt."""
 MOST_BYTES_A_TOKEN = 5.5
-"""The most that tokenizers of today come to on plain text."""
+"""UTF-8 bytes of a token at most, with today's tokenizers on plain text."""
 _FILLER = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A number that is not known yet: no less than, about, no more than."""
+    """A number that is not known yet: its lower bound, typical value and upper bound."""
 
     low: float = 0.0
     about: float = 0.0
@@ -47,33 +47,30 @@ class Span:
         return Span(low=self.low + other.low, about=self.about + other.about, high=self.high + other.high)
 
     def times(self, low: float, most: float) -> "Span":
-        """`low` times the least; `most` times the middle and the most."""
+        """Multiply the lower bound by `low`, the typical value and the upper bound by `most`."""
         return Span(low=self.low * low, about=self.about * most, high=self.high * most)
 
 
 HYPOTHESIS = Span(low=20, about=300, high=1200)
-"""Characters of a hypothesis after its seed sentence, before one is written."""
+"""Assumed characters of a hypothesis after its seed sentence."""
 LEARNER_ANSWER = Span(low=4, about=50)
-"""Tokens that the learner writes about a row, where it does not think; at most its limit."""
+"""Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
 OPTIMIZER_ANSWER = Span(low=30, about=250)
-"""Tokens that the optimizer writes, where it does not think; at most its limit."""
+"""Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSize:
-    """One call of a role."""
+    """Tokens of one call of a role."""
 
-    size: Span
-    """UTF-8 bytes of the prompt."""
     prompt: Span
-    """Tokens."""
     completion: Span
-    """Tokens, assumed; the most is what the run allows."""
+    """Assumed; the upper bound is the run's limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part of the plan: its calls at most, and about how many tokens these take."""
+    """A part of the plan: its calls at most, and their typical number of tokens."""
 
     what: str
     calls: int
@@ -85,44 +82,42 @@ class Line:
 class Estimate:
     """A run's plan with its tokens and money.
 
-    Of every span, the least is for the fewest calls and the shortest texts, the middle and the most for the calls of
-    the plan, which are an upper bound but for answers that must be asked for again.
+    A span's lower bound counts the fewest calls and the shortest texts; its typical value and upper bound count the
+    plan's calls, an upper bound except for repeats of unreadable answers.
     """
 
     plan: Plan
     lines: tuple[Line, ...]
-    size: Span
-    """UTF-8 bytes of all prompts."""
     prompt: Span
     """Tokens of all prompts."""
     completion: Span
     cost: Span | None
-    """In the user's own currency; None where no price is given."""
+    """Money in the user's own currency; None without a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast a server answers."""
+    """Speed of a server."""
 
     round_trip_s: float
-    """Of one short call, alone."""
+    """Seconds of one short call, alone."""
     calls_per_s: float | None = None
-    """Of many at once."""
+    """Rate of many calls at once."""
     waits_after: bool = False
-    """Whether an answer is held back for the round trip after it was worked out, so that a round takes both."""
+    """True if the server delays an answer after computing it, so that a round takes both times."""
     known: str = "as measured with short answers; longer ones take longer"
-    """Where it is from, as a clause."""
+    """Origin of the numbers, as a clause."""
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Rounds one after another, or all calls at the measured rate where that takes longer."""
+    """Return the seconds of the sequential rounds, or of all calls at the measured rate if that is longer."""
     rounds = whole.rounds * pace.round_trip_s
     work = whole.calls / pace.calls_per_s if pace.calls_per_s else 0.0
     return rounds + work if pace.waits_after else max(rounds, work)
 
 
 def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) -> Estimate:
-    """What a whole run on these rows takes. hypothesis: characters after the seed sentence."""
+    """Estimate a whole run on these rows. hypothesis: characters after the seed sentence."""
     whole = plan_of(spec, n_train=len(dataset.train), n_test=len(dataset.test))
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
@@ -135,7 +130,6 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     return Estimate(
         plan=whole,
         lines=tuple(_line(what, calls, optimizer if what in OPTIMIZER else learner) for what, calls in whole.items),
-        size=learner.size.times(*of_learner) + optimizer.size.times(*of_optimizer),
         prompt=asked[0] + asked[1],
         completion=answered[0] + answered[1],
         cost=_cost(spec.prices, asked, answered),
@@ -168,13 +162,13 @@ class Texts:
     length: Span
 
     def of(self, characters: float) -> str:
-        """One with so many characters after the seed sentence."""
+        """Return a hypothesis with this many characters after the seed sentence."""
         count = round(characters)
         return f"{self.seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
 
 
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    """Of a call about as many rows as the run asks about at once."""
+    """Return the size of a learner's call, about as many rows as share one."""
     prompts, packed = learner_prompts(spec, dataset), spec.config.points_per_call
 
     def asked(rows: Sequence[Row], length: float) -> Messages:
@@ -192,7 +186,7 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
 
 
 def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
-    """Of a call about a batch; of a draw without data too, where the run makes such."""
+    """Return the size of an optimizer's call about a batch, or about the columns alone if the run has such calls."""
     config, rows = spec.config, by_length(dataset.train)
     batch = min(config.batch_size, len(rows))
 
@@ -217,33 +211,28 @@ def _bounded(answer: Span, most: int) -> Span:
 
 
 def _size(sizes: Sequence[Sequence[Messages]], answer: Span) -> CallSize:
-    """sizes: prompts of the shortest, the typical and the longest call."""
-    low, about, high = ([_bytes(messages) for messages in asked] for asked in sizes)
-    size = Span(low=min(low), about=sum(about) / len(about), high=max(high))
-    return CallSize(
-        size=size,
-        prompt=span_of(size, most=max(map(prompt_tokens, sizes[2]))),
-        completion=answer,
+    """Return the tokens of calls. sizes: prompts of the shortest, of typical and of the longest calls."""
+    shortest, typical, longest = sizes
+    prompt = Span(
+        low=min(map(_bytes, shortest)) / MOST_BYTES_A_TOKEN,
+        about=sum(map(_bytes, typical)) / len(typical) / BYTES_A_TOKEN,
+        high=max(map(prompt_tokens, longest)),
     )
+    return CallSize(prompt=prompt, completion=answer)
 
 
 def _bytes(messages: Messages) -> int:
     return sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
 
 
-def span_of(size: Span, *, most: float) -> Span:
-    """Tokens of a prompt by its bytes: one for 5.5, one for 4, and `most`, the estimate from above of `llm.context`."""
-    return Span(low=size.low / MOST_BYTES_A_TOKEN, about=size.about / BYTES_A_TOKEN, high=most)
-
-
 def by_length(rows: Sequence[Row]) -> list[Row]:
-    """Rows that stand for all: some spread evenly, the shortest first, the longest last."""
+    """Return rows that represent all, spread evenly by length, the shortest first and the longest last."""
     ordered = sorted(rows, key=lambda row: len(render_input(row)))
     return [ordered[i] for i in _spread(len(ordered))]
 
 
 def _spread(count: int, wanted: int = SAMPLED) -> list[int]:
-    """So many places out of `count`, its ends included, in order."""
+    """Return indices below `count`, evenly spread in order, with both ends."""
     if count <= wanted:
         return list(range(count))
     return [round(i * (count - 1) / max(1, wanted - 1)) for i in range(wanted)]
@@ -251,17 +240,17 @@ def _spread(count: int, wanted: int = SAMPLED) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """How a run that goes will end, at the pace of its last steps."""
+    """Totals expected at a running run's end, at the pace of its last steps."""
 
     calls: float
-    """Needed in all, the ones made included."""
+    """Calls needed in all, including those made."""
     tokens: float
     cost: float
-    """In the user's own currency; 0 where no price is given."""
+    """Money in the user's own currency; 0 without a price."""
 
 
 def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
-    """From the share of the plan's calls that the last steps really needed; None before two steps are whole.
+    """Extrapolate the share of the planned calls that the last steps needed; None before two steps are complete.
 
     Tokens and money a call are the run's own so far.
     """
@@ -280,9 +269,9 @@ def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
 
 
 def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
-    """Steps at the pace of the last ones, and the calls of the end at the pace of theirs.
+    """Seconds of the remaining steps and of the final evaluation, at the pace of the last steps.
 
-    None before two steps are whole, and once all is asked. usage: what the run has asked, as of now.
+    None before two steps are complete, and once all calls are made. usage: the run's calls so far.
     """
     marks = [mark for mark in view.recent if mark[0] >= 0][-RECENT - 1 :]
     if view.has_ended or len(marks) < 2 or marks[-1][0] <= marks[0][0]:
@@ -299,12 +288,12 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
 
 
 def _ending_calls(spec: RunSpec, view: RunView) -> float:
-    """Of the last texts about the test rows, and about the training rows where these are not answered yet."""
+    """Calls of the final evaluation: the last texts on the test rows, and on training rows not answered yet."""
     rows = spec.dataset["n_test"] + (0 if spec.config.is_on_fixed_rows else spec.dataset["n_train"])
     return float(view.n_unique * rows / spec.config.points_per_call)
 
 
 @lru_cache(maxsize=256)
 def _planned(config: Config, n_train: int, first: int, end: int) -> int:
-    """Calls of both roles in steps `first` to `end` - 1, at most. Kept, since whoever watches is told each second."""
+    """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
     return sum(sum(step_calls(config, step, n_train=n_train)) for step in range(first, end))

@@ -12,7 +12,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Record, decoded
 from vpp.runs.lines import Line, Lost
 from vpp.runs.reader import Snapshot
-from vpp.runs.session import load_dataset
+from vpp.runs.run_files import load_dataset
 from vpp.runs.soundness import Soundness
 from vpp.runs.view import RunView, StepView
 

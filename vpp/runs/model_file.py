@@ -1,4 +1,4 @@
-"""A model file as an endpoint: what a run records of it, and the server that runs with the same context share."""
+"""A model file as an endpoint, and its server, which runs with the same context length share."""
 
 import asyncio
 import importlib.util
@@ -24,33 +24,33 @@ from vpp.runs.disk import refusal
 from vpp.runs.spec import EndpointSpec
 
 TIMEOUT_S = 3_600.0
-"""Seconds a call may take unless told otherwise: a laptop writes a few words a second."""
+"""Default seconds a call may take: a laptop writes a few words a second."""
 LONGEST_LOAD_S = 1_800.0
 POLL_S = 0.2
 OnLoading = Callable[[float], None]
-"""Called with the seconds that loading the model has taken so far."""
+"""Called with the seconds since loading began."""
 _LOAD_ERROR = re.compile(r"error loading model: (.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A model file's server that is up."""
+    """A running server of a model file."""
 
     base_url: str
     key: str = field(repr=False)
     address: str
-    """Stands for it in the response cache: the file's content, wherever it lies and whichever port serves it."""
+    """Its name in the response cache, made from the file's content, not from its path or the port."""
 
 
 def endpoint_for(path: str, asked: EndpointSpec) -> tuple[EndpointSpec, Header, Plan]:
-    """The endpoint that a model file is, with slots and context for this machine, and what they were chosen from.
+    """Return the endpoint of a model file with slots and context for this machine, the file's header, and the plan.
 
-    asked: how it is asked; its limits stay. Raises InputError where the file cannot be used, or xllamacpp is missing.
+    asked: further options of the endpoint. Raises InputError if the file cannot be used, or xllamacpp is missing.
     """
     header = read_header(path)
     chosen = plan(header, memory_bytes=machine_memory(), cores=machine_cores(), context=asked.context_length)
     check_installed()
-    found = replace(
+    endpoint = replace(
         asked,
         gguf=str(Path(path).expanduser().absolute()),
         model=header.name,
@@ -58,11 +58,11 @@ def endpoint_for(path: str, asked: EndpointSpec) -> tuple[EndpointSpec, Header, 
         concurrency=asked.concurrency or chosen.slots,
         context_length=chosen.context,
     )
-    return found, header, chosen
+    return endpoint, header, chosen
 
 
 def check_installed() -> None:
-    """Raises InputError where the library that serves model files is missing."""
+    """Raise InputError if the library that serves model files is missing."""
     if importlib.util.find_spec(LIBRARY) is None:
         raise InputError(
             f"a model file needs the package {LIBRARY}, which is not installed: pip install -r requirements-local.txt"
@@ -70,7 +70,7 @@ def check_installed() -> None:
 
 
 def check_allowed(home: Path | None) -> Path:
-    """The folder of servers. Raises InputError where the owner of a shared app has not allowed model files."""
+    """Return the folder of servers. Raises InputError if the owner of a shared app has not allowed model files."""
     if home is None:
         raise InputError(
             "model files are not used on this shared app: take an endpoint, or ask its owner to set "
@@ -83,11 +83,11 @@ def check_allowed(home: Path | None) -> Path:
 async def model_server(
     spec: EndpointSpec, home: Path | None, *, environment: Mapping[str, str], on_loading: OnLoading
 ) -> AsyncIterator[Served]:
-    """The server of a model file, started unless it is running; it ends soon after its last user.
+    """Start the server of a model file unless it is running; it ends soon after its last user.
 
-    home: folder of all such servers; None if they are not allowed. environment: of a server that is started.
-    Raises InputError where the file cannot be used, EndpointRefused where llama.cpp cannot load it,
-    EndpointUnreachable where that takes too long, DiskRefused.
+    home: folder of all such servers; None if they are not allowed. environment: of a new server process.
+    Raises InputError if the file cannot be used, EndpointRefused if llama.cpp cannot load it, EndpointUnreachable if
+    that takes too long, DiskRefused.
     """
     folders, model = check_allowed(home).absolute(), Path(spec.gguf)
     header = read_header(model)
@@ -109,17 +109,17 @@ async def model_server(
             hashing = asyncio.ensure_future(asyncio.to_thread(content_hash, folders, model, stop=stop))
             locks.callback(hashing.cancel)
             locks.callback(stop.set)  # cancelling does not end a thread
-            found = await _running(folder, spec, environment, wait)
+            server = await _running(folder, spec, environment, wait)
             while not hashing.done():
                 wait()
                 await asyncio.sleep(POLL_S)
             address = f"gguf:{hashing.result()}"
-        yield Served(base_url=f"http://127.0.0.1:{found.port}/v1", key=found.key, address=address)
+        yield Served(base_url=f"http://127.0.0.1:{server.port}/v1", key=server.key, address=address)
 
 
 @contextmanager
 def _disk(folder: Path) -> Iterator[None]:
-    """Raises DiskRefused for what the disk refuses."""
+    """Turn an error of the disk into DiskRefused."""
     try:
         yield
     except OSError as error:
@@ -127,7 +127,7 @@ def _disk(folder: Path) -> Iterator[None]:
 
 
 async def _held(path: Path, wait: Callable[[], None], *, shared: bool = False) -> BinaryIO:
-    """A lock, once it is free."""
+    """Wait for a lock and return its file."""
     while (file := files.locked(path, shared=shared)) is None:
         wait()
         await asyncio.sleep(POLL_S)
@@ -137,14 +137,14 @@ async def _held(path: Path, wait: Callable[[], None], *, shared: bool = False) -
 async def _running(
     folder: ServerFolder, spec: EndpointSpec, environment: Mapping[str, str], wait: Callable[[], None]
 ) -> Listening:
-    """The server. One of those who want it starts it, while the others wait."""
+    """Return the server. One of those who need it starts it, while the others wait."""
     process: subprocess.Popen[bytes] | None = None
     with await _held(folder.start, wait):
         try:
             while True:
                 is_alive = folder.is_alive()
-                if is_alive and (found := folder.listening()):
-                    return found
+                if is_alive and (server := folder.listening()):
+                    return server
                 if process is None and not is_alive:
                     process = _started(folder, spec, environment)
                     threading.Thread(target=process.wait, daemon=True).start()  # else it stays a zombie
@@ -173,11 +173,11 @@ def _started(folder: ServerFolder, spec: EndpointSpec, environment: Mapping[str,
 
 
 def _not_loaded(folder: ServerFolder, spec: EndpointSpec, code: int) -> EndpointRefused:
-    """Why the server ended, from its log."""
+    """Return the error of a server that ended, with the reason from its log."""
     name = Path(spec.gguf).name[:120]
     if code == -signal.SIGKILL:
         return EndpointRefused(f"{name} was not loaded, as the system ended llama.cpp: free memory, then resume")
     lines = folder.end_of_log()
-    said = [found[1] for line in lines if (found := _LOAD_ERROR.search(line))] or lines[-1:]
-    words = "".join(c for c in said[-1] if c.isprintable())[:200] if said else f"exit code {code}"
+    reasons = [match[1] for line in lines if (match := _LOAD_ERROR.search(line))] or lines[-1:]
+    words = "".join(c for c in reasons[-1] if c.isprintable())[:200] if reasons else f"exit code {code}"
     return EndpointRefused(f"llama.cpp cannot load {name} ({words}): download it again, or take another model file")

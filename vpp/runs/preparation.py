@@ -1,4 +1,4 @@
-"""From a table and options to a run on disk, ready for a worker: the one path of command line, app and library."""
+"""Preparation of a run from a table and options, shared by command line, app and library."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from vpp.llm.gate import Gate
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import check_prompts_fit, limits_of
+from vpp.runs.run_prompts import check_prompts_fit, limits_of
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
@@ -48,7 +48,7 @@ class Preparation:
     cap: Cap = NO_CAP
 
     def __post_init__(self) -> None:
-        """Raises InputError for what would fail later."""
+        """Raise InputError for options that would fail later."""
         check_size(self.dataset, self.config)
         check_endpoint(self.endpoint)
         check_prefetch(self.endpoint, self.config)
@@ -60,7 +60,7 @@ class Preparation:
             check_prompts_fit(self.spec(), self.dataset, limits_of(self.endpoint, length, length))
 
     def spec(self) -> RunSpec:
-        """What run.json will hold."""
+        """Return the content of run.json."""
         return RunSpec(
             name=self.name or self.dataset.name,
             config=self.config,
@@ -78,7 +78,7 @@ class Preparation:
         )
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
-        """Writes the run directory: a new one in `runs_dir`, or `run_dir` itself."""
+        """Write the run directory: a new one in `runs_dir`, or `run_dir` itself."""
         if run_dir is None:
             return RunStore(runs_dir).create(self.spec(), rows_csv(self.dataset), now=datetime.now())
         directory = RunDirectory(run_dir)
@@ -87,19 +87,19 @@ class Preparation:
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
-    """The dataset without its rows, and how many there are."""
+    """Return the dataset's description and its numbers of rows."""
     return {**spec(dataset), "n_train": len(dataset.train), "n_test": len(dataset.test)}
 
 
 def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:
-    """Raises InputError for a set of the gallery that the demo model does not read."""
+    """Raise InputError for a prompt set that the demo model cannot read."""
     names = {name_of(text, role) for role, text in texts.items()}
     if endpoint.is_demo and not names <= {None, *DEMO_READS}:
         raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    """Raise InputError where a batch needs more training rows than there are, or the run is too large."""
+    """Raise InputError if there are fewer training rows than a batch needs, or the run is too large."""
     n_train = len(dataset.train)
     if n_train < config.batch_size:
         raise InputError(
@@ -113,7 +113,7 @@ def check_size(dataset: Dataset, config: Config) -> None:
 
 
 def check_start(start: Sequence[str], config: Config) -> None:
-    """Raises InputError where there are texts to begin with, but not one a particle."""
+    """Raise InputError if a continued run has another number of texts than of particles."""
     if start and len(start) != config.size:
         raise InputError(
             f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
@@ -121,7 +121,7 @@ def check_start(start: Sequence[str], config: Config) -> None:
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:
-    """Raises InputError where no server is named, or `check_limits` does."""
+    """Raise InputError if no server or model is named, or an option is invalid."""
     if not endpoint.is_started_here and not endpoint.base_url:
         raise InputError(NO_ENDPOINT)
     if not endpoint.is_started_here and not endpoint.model:
@@ -130,7 +130,7 @@ def check_endpoint(endpoint: EndpointSpec) -> None:
 
 
 def check_limits(endpoint: EndpointSpec) -> None:
-    """Raises InputError where an address is none or holds a password, or an option makes no sense."""
+    """Raise InputError for an invalid address, one with a password, or an invalid option."""
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
@@ -145,7 +145,7 @@ def check_limits(endpoint: EndpointSpec) -> None:
 
 
 def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
-    """Raises InputError where answers ahead are asked for, and which rows share a call would hang on timing."""
+    """Raise InputError for guesses with shared calls, as timing would then decide which rows share one."""
     if endpoint.prefetch == "on" and config.method == "mh" and config.points_per_call > 1:
         raise InputError(
             f"prefetch is on, and points_per_call is {config.points_per_call}: leave prefetch at auto, which then asks "
@@ -154,7 +154,7 @@ def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
-    """Raises InputError where a server may not be asked; one that is no whole address is for `check_endpoint`."""
+    """Raise InputError for a server that may not be called; `check_endpoint` checks that its address is complete."""
     for url, model in (
         (endpoint.base_url, endpoint.model),
         (endpoint.optimizer_base_url, endpoint.optimizer_model or endpoint.model),

@@ -11,7 +11,7 @@ from vpp.problem import Problem
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
 from vpp.runs.exchanges import Said, exchange_of, remembered
-from vpp.runs.session import optimizer_prompts
+from vpp.runs.run_prompts import optimizer_prompts
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 

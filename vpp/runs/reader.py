@@ -9,10 +9,11 @@ from itertools import count
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.damage import damage_of, known_rows, start_of
+from vpp.runs.damage import damage_of, known_rows
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import JournalReader
-from vpp.runs.session import load_dataset
+from vpp.runs.run_files import load_dataset
+from vpp.runs.run_prompts import start_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
@@ -114,7 +115,7 @@ class RunReader:
         """Where the journal has lost its first line, run.json and the rows tell how the run began."""
         if self._shown.started is None and self._shown.is_damaged:
             with suppress(RunError, DataError):
-                self._shown.started = start_of(spec, self.dataset())
+                self._shown.started = start_of(spec, self.dataset(), versions={})
 
     def _loading_s(self, state: State) -> float | None:
         beat = self.directory.last_beat() if state == "queued" else None

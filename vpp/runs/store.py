@@ -1,9 +1,10 @@
-"""The runs folder: every run in it, newest first."""
+"""The runs folder: its runs, newest first, and the shipped examples that are copied into it."""
 
 import os
 import re
 import secrets
 import shutil
+import tempfile
 import unicodedata
 from datetime import datetime
 from pathlib import Path
@@ -13,16 +14,22 @@ from vpp.runs.directory import NAME_LENGTH, RunDirectory
 from vpp.runs.disk import refusal, sync_folder
 from vpp.runs.spec import RunSpec
 
+EXAMPLE = "example-penguins"
+"""Id and folder of the shipped run of the demo model."""
+REAL_EXAMPLE = "example-titanic"
+"""Id and folder of the shipped run of a language model."""
+EXAMPLES = (EXAMPLE, REAL_EXAMPLE)
+SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 DELETED = ".deleted-"
-"""How the name of a folder begins that was a run."""
+"""Prefix of a deleted run's folder name."""
 FILES = frozenset(
     {"run.json", "events.jsonl", "answers.jsonl", "data.csv", "control", "heartbeat", "asked", "lock", "worker.log"}
 )
-"""Of a run, whoever wrote them."""
+"""Names of a run's files."""
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
-    """An id that sorts by time and reads well: 20260110-1432-iris-smc-7f3a."""
+    """Return an id that sorts by time and is readable: 20260110-1432-iris-smc-7f3a."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "run"
     return f"{now:%Y%m%d-%H%M}-{slug}-{method}-{secrets.token_hex(2)}"
@@ -35,7 +42,7 @@ class RunStore:
         self.folder = folder
 
     def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        """A new run, ready for a worker."""
+        """Write a new run, ready for a worker."""
         path = self.folder / run_id(spec.name, spec.config.method, now=now)
         while path.exists():
             path = self.folder / run_id(spec.name, spec.config.method, now=now)
@@ -44,14 +51,14 @@ class RunStore:
         return directory
 
     def runs(self) -> list[RunDirectory]:
-        """Newest first; folders without a run.json are not runs, nor are those that were."""
+        """Return the runs, newest first, without deleted ones and other folders."""
         if not self.folder.is_dir():
             return []
-        found = [RunDirectory(p) for p in self.folder.iterdir() if _is_run(p)]
-        return sorted(found, key=lambda run: (made_at(run), *_written(run)), reverse=True)
+        runs = [RunDirectory(path) for path in self.folder.iterdir() if _is_run(path)]
+        return sorted(runs, key=lambda run: (made_at(run), *_written(run)), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
-        """A run by id. Raises RunError where there is none; an id is never a path."""
+        """Return a run by id, which is never a path. Raises RunError if there is none."""
         for directory in self.runs():
             if directory.id == run:
                 return directory
@@ -63,12 +70,12 @@ def _is_run(path: Path) -> bool:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file's name is UTF-8: no page can show another, and Python keeps its bytes as lone surrogates."""
+    """True for a name in UTF-8; others cannot be shown, and Python keeps their bytes as lone surrogates."""
     return name.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def is_sound(folder: Path) -> bool:
-    """Whether a folder holds a run, in plain files alone: a link may lead anywhere, and reading a pipe never ends."""
+    """True for a run of plain files; a link may lead anywhere, and reading a pipe never ends."""
     try:
         with os.scandir(folder) as entries:
             plain = {entry.name: _is_plain(entry) for entry in entries}
@@ -78,14 +85,14 @@ def is_sound(folder: Path) -> bool:
 
 
 def _is_plain(entry: os.DirEntry[str]) -> bool:
-    """A file; or a folder, where none of a run's files is meant."""
+    """True for a file, and for a folder that does not have the name of a run's file."""
     if entry.is_dir(follow_symlinks=False):
         return entry.name not in FILES
     return entry.is_file(follow_symlinks=False)
 
 
 def made_at(run: RunDirectory) -> datetime:
-    """The minute that the id names; of an id that names none, when the rows were written. Local time."""
+    """Return the minute in the run's id, or the time its rows were written; local time."""
     try:
         return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
     except ValueError:
@@ -93,7 +100,7 @@ def made_at(run: RunDirectory) -> datetime:
 
 
 def _written(run: RunDirectory) -> tuple[float, str]:
-    """When the rows were, which is once (Unix time), then the id."""
+    """Return the Unix time at which the rows were written, and the id."""
     try:
         return run.data.stat().st_mtime, run.id
     except OSError:
@@ -101,16 +108,16 @@ def _written(run: RunDirectory) -> tuple[float, str]:
 
 
 def rename(directory: RunDirectory, name: str) -> None:
-    """Gives the run another name; its id stays."""
+    """Rename the run; its id stays."""
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
     directory.amend(name=name.strip()[:NAME_LENGTH])
 
 
 def delete(directory: RunDirectory) -> None:
-    """Removes the run for good. Raises RunError while a worker holds it, where it is no run, or the disk refuses.
+    """Delete the run. Raises RunError if a worker holds it, it is no run, or the disk refuses.
 
-    It is no run any more before its first file goes, and what an earlier delete left behind goes too.
+    It is renamed first, so that nobody sees half a run; remains of earlier deletions are removed too.
     """
     path = directory.path.absolute()
     if not _is_run(path):
@@ -124,3 +131,30 @@ def delete(directory: RunDirectory) -> None:
         sync_folder(path.parent)
         for left in path.parent.glob(f"{DELETED}*"):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
+    """Copy a shipped run into `runs_dir`, unless it is there already. Raises RunError if it cannot be copied.
+
+    The copy appears complete or not at all, also if two ask at the same time.
+    """
+    target = RunDirectory(runs_dir / shipped.name)
+    if target.exists:
+        return target
+    try:
+        runs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=runs_dir) as part:
+            _copy(shipped, Path(part) / shipped.name)
+            (Path(part) / shipped.name).rename(target.path)
+    except OSError as error:
+        if not target.exists:
+            raise RunError(
+                f"the example cannot be copied to {target.path} ({error.strerror}): choose another runs folder"
+            ) from None
+    return target
+
+
+def _copy(shipped: Path, to: Path) -> None:
+    to.mkdir(mode=0o700)
+    for name in SHIPPED_FILES:
+        shutil.copyfile(shipped / name, to / name)

@@ -13,9 +13,9 @@ from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
 from vpp.runs.averages import averages, constant_answer
 from vpp.runs.directory import RunDirectory
-from vpp.runs.session import load_dataset
+from vpp.runs.run_files import load_dataset
+from vpp.runs.run_prompts import answers_of
 from vpp.runs.spec import RunSpec
-from vpp.runs.structuring import answers_of
 from vpp.runs.surpassed import scores_of, surpassed
 from vpp.runs.view import RunView
 

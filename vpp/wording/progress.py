@@ -11,9 +11,9 @@ from vpp.inspection.slots import batch_places
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
+from vpp.runs.budget import is_prefetched
 from vpp.runs.directory import State
 from vpp.runs.estimate import outlook, seconds_left
-from vpp.runs.prefetching import is_prefetched
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config

@@ -1,0 +1,139 @@
+"""Processes of a run: detached workers, how many may ask models at a time, and the built-in demo model."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import vpp
+from vpp import files
+from vpp.errors import DiskRefused, EndpointUnreachable
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal, try_lock
+from vpp.runs.keys import Keys
+
+LOG_BYTES = 2**20
+"""Size from which a worker's log is moved aside, beside the new one."""
+SLOT_POLL_S = 0.2
+DEMO_READY_S = 20.0
+
+
+def launch(
+    directory: RunDirectory,
+    *,
+    keys: Keys,
+    environment: Mapping[str, str] | None = None,
+    from_before_damage: bool = False,
+) -> int:
+    """Start or resume the run in a detached worker, which outlives this process; return its process id.
+
+    Keys are passed by environment only. from_before_damage: set a damaged journal's rest aside first.
+    Raises DiskRefused.
+    """
+    variables = child_environment(os.environ if environment is None else environment) | keys.variables()
+    heard = directory.mark_asked().heard
+    options = [f"--heard={heard}", "--wait-at-cap", *(["--from-before-damage"] if from_before_damage else [])]
+    try:
+        _turn_over(directory.log)
+        with files.appended(directory.log) as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "vpp", "resume", str(directory.path), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=variables,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise DiskRefused(refusal(error, directory.path)) from None
+    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
+    return process.pid
+
+
+def _turn_over(log: Path) -> None:
+    """Move a log aside that has grown large."""
+    with suppress(OSError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_name(f"{log.name}.1"))
+
+
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a child process that imports `vpp`, whatever folder it is started from."""
+    paths = [str(Path(vpp.__file__).parents[1]), environment.get("PYTHONPATH", "")]
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def bare_environment() -> dict[str, str]:
+    """Return the environment of a model's server started here: it needs no secret."""
+    return {name: value for name, value in child_environment(os.environ).items() if not is_secret(name)}
+
+
+def is_secret(name: str) -> bool:
+    """True if a variable may hold a secret, which a process without requests does not need."""
+    return re.search(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", name.upper()) is not None
+
+
+class Slots:
+    """Lock files in the runs folder, one for each run that may ask models; a process that ends frees its slot."""
+
+    def __init__(self, folder: Path, *, count: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._files = [folder / f".slot-{i}" for i in range(count)]
+        self._held: BinaryIO | None = None
+
+    def take_now(self) -> bool:
+        """Take a slot if one is free; return whether one is held now. Raises DiskRefused."""
+        for file in self._files if self._held is None else ():
+            self._held = try_lock(file)
+            if self._held is not None:
+                break
+        return self._held is not None
+
+    async def take(self) -> None:
+        """Wait for a slot."""
+        while not self.take_now():
+            await asyncio.sleep(SLOT_POLL_S)
+
+    def give_back(self) -> None:
+        """Free the slot for another run."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+
+@asynccontextmanager
+async def demo_server(latency_ms: int) -> AsyncIterator[str]:
+    """Run the built-in demo model in a process that ends with this one; yield its base URL."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=bare_environment(),
+        start_new_session=True,  # an interrupt at the terminal is for the worker, which then evaluates the test rows
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield await _first_line(process.stdout)
+    finally:
+        process.stdin.close()
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _first_line(output: asyncio.StreamReader) -> str:
+    try:
+        line = await asyncio.wait_for(output.readline(), DEMO_READY_S)
+    except TimeoutError:
+        raise EndpointUnreachable(f"the demo model was not ready within {DEMO_READY_S:g} s: try again") from None
+    if not line:
+        raise EndpointUnreachable("the demo model ended as it started: its output says why")
+    return line.decode().strip()

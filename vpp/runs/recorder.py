@@ -1,0 +1,125 @@
+"""Recorder of a run under way: its journal, the learner's answers, and the view folded from them."""
+
+import errno
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from vpp.events import (
+    Event,
+    ParticleDrawn,
+    Proposed,
+    Resampled,
+    Reweighted,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    Scored,
+)
+from vpp.llm.counters import Counters
+from vpp.runs.answers import AnswerLog
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, sync_folder
+from vpp.runs.journal import Journal, Record, cut_torn_tail
+from vpp.runs.notes import steady_clock
+from vpp.runs.view import RunView
+
+SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
+"""Events that reach the disk immediately, as a finished step does."""
+WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
+"""Events within a step, written with the next other event, or after a moment so that watchers see them."""
+
+Listener = Callable[[RunView, Record], None]
+log = logging.getLogger("vpp.worker")
+
+
+class Recorder:
+    """The one writer of a run's journal and answers, while `opened`."""
+
+    def __init__(self, directory: RunDirectory, view: RunView, counters: Counters, listener: Listener) -> None:
+        """listener: called with each event, those within a step before they are on disk, all others after."""
+        self.view = view
+        self._directory = directory
+        self._counters = counters
+        self._listener = listener
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Keep the files open, and room on the disk for the run's end. Raises OSError."""
+        with ExitStack() as files:
+            files.callback(drop_ballast, self._directory.path)
+            load_ballast(self._directory.path)
+            self._journal = Journal(self._directory.journal, now=steady_clock())
+            files.callback(_close, self._journal)
+            self.answers = AnswerLog(self._directory.answers)
+            files.callback(_close, self.answers)
+            sync_folder(self._directory.path)
+            yield
+
+    def record(self, event: Event) -> None:
+        """Record an event. Raises OSError if the disk refuses it, or the run was removed under its worker."""
+        record = self._journal.add(event, usage=self._counters.snapshot(), answers=self.answers.lines)
+        if not isinstance(event, WAITING):
+            self.flush()
+        if isinstance(event, SYNCED):
+            self._journal.sync()
+        self._apply(record)
+
+    def flush(self) -> None:
+        """Write the answers that wait, then the events that use them. Raises OSError as `record` does."""
+        if not (self._journal.is_waiting or self.answers.is_waiting):
+            return
+        self._check_journal()
+        if self._journal.ends_a_step:
+            self.answers.sync()
+        else:
+            self.answers.flush()
+        self._journal.flush()
+
+    def end(self, end: Event) -> None:
+        """Record how the run ended; if the disk refuses, the room kept for it is freed first."""
+        try:
+            if not (isinstance(end, RunFailed) and end.reason == "disk"):
+                self.record(end)
+                return
+        except OSError as error:
+            end = self.failure(error)
+        drop_ballast(self._directory.path)
+        self._journal.forget()
+        usage, answers = self._counters.snapshot(), self.answers.lines
+        try:
+            cut_torn_tail(self._directory.journal)
+            self._check_journal()
+            record = self._journal.append(end, usage=usage, answers=answers)
+            self._journal.sync()
+        except OSError as error:
+            log.error("the end of the run cannot be recorded: %s", error)
+            record = Record(at=time.time(), usage=usage, answers=answers, event=end)
+        self._apply(record)
+
+    def failure(self, error: OSError) -> RunFailed:
+        """Return the event of a run that an error of the system ended."""
+        if is_of_the_disk(error):
+            return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
+        log.error("the run failed", exc_info=error)
+        return RunFailed(reason="error", detail=str(error))
+
+    def _check_journal(self) -> None:
+        """Raise FileNotFoundError if the run was removed under its worker."""
+        if not self._directory.journal.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
+
+    def _apply(self, record: Record) -> None:
+        self.view.apply(record)
+        self._listener(self.view, record)
+
+
+def _close(file: Journal | AnswerLog) -> None:
+    """Close a file; a refused write was reported before."""
+    try:
+        file.close()
+    except OSError as error:
+        log.warning("a file of the run may not have reached the disk: %s", error)

@@ -1,0 +1,168 @@
+"""The files of a run's directory: their paths, run.json, and the rows."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from vpp import files
+from vpp.data.dataset import Dataset
+from vpp.data.record import dataset_from_csv
+from vpp.errors import DiskRefused, InputError, RunError
+from vpp.events import SCHEMA_VERSION
+from vpp.runs.disk import locked, refusal, sync_folder
+from vpp.runs.journal import write_atomically
+from vpp.runs.migration import NewerVersion, spec_of_today
+from vpp.runs.spec import RunSpec
+
+State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
+AMENDED_WITHIN_S = 5.0
+NAME_LENGTH = 120
+"""Characters of a run's name; a longer name is cut."""
+_SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
+
+
+class RunFiles:
+    """Paths of a run's files, and its run.json."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @property
+    def id(self) -> str:
+        """The directory's name."""
+        return self.path.absolute().name
+
+    @property
+    def exists(self) -> bool:
+        """True if there is a run."""
+        return (self.path / "run.json").is_file()
+
+    @property
+    def journal(self) -> Path:
+        """events.jsonl, append-only."""
+        return self.path / "events.jsonl"
+
+    @property
+    def answers(self) -> Path:
+        """answers.jsonl, the learner's answers."""
+        return self.path / "answers.jsonl"
+
+    @property
+    def data(self) -> Path:
+        """data.csv, the rows as used, with the split."""
+        return self.path / "data.csv"
+
+    @property
+    def log(self) -> Path:
+        """worker.log, the worker's output."""
+        return self.path / "worker.log"
+
+    def create(self, spec: RunSpec, data: bytes) -> None:
+        """Make the directory with its spec and rows, or nothing.
+
+        Raises RunError if it exists or cannot be made.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.mkdir(mode=0o700)
+        except FileExistsError:
+            raise RunError(f"{self.path} exists already: name another directory, or `resume` that run") from None
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
+        try:
+            write_or_refuse(self.data, data)
+            self._write_spec(spec, status="queued")
+        except RunError:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
+        sync_folder(self.path)
+        sync_folder(self.path.parent)
+
+    def amend(self, *, status: State | None = None, **fields: Any) -> None:
+        """Change fields of the spec, or the status, in run.json; changes that others make meanwhile stay.
+
+        Raises RunError if there is no run, another program holds run.json, or the disk refuses.
+        """
+        self.spec()
+        with locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as is_ours:
+            if not is_ours:
+                raise RunError(f"{self.path / 'run.json'} is being written by another program: try again")
+            self._write_spec(replace(self.spec(), **fields), status=status or self.status())
+
+    def _write_spec(self, spec: RunSpec, *, status: State) -> None:
+        """Write run.json. Raises RunError if it could not be read again."""
+        content = _json({"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)})
+        if len(content) > files.LARGEST_JSON:
+            raise RunError(
+                f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
+            )
+        write_or_refuse(self.path / "run.json", content)
+
+    def spec(self) -> RunSpec:
+        """Read the spec. Raises RunError if there is no run, or run.json cannot be read."""
+        try:
+            spec = _SPEC.validate_python(spec_of_today(files.read_json(self.path / "run.json")))
+            return replace(spec, name=spec.name[:NAME_LENGTH])
+        except FileNotFoundError:
+            raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
+        except NewerVersion as error:
+            raise RunError(f"{self.path / 'run.json'} was {error}: update vpp") from None
+        except (OSError, ValueError, ValidationError, InputError) as error:
+            reason = str(error).splitlines()[0]
+            raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
+
+    def status(self) -> State:
+        """Read the status last written to run.json; `RunDirectory.state` is the present one. Raises RunError."""
+        try:
+            status: State = files.read_json(self.path / "run.json")["status"]
+        except (OSError, ValueError, LookupError, TypeError):
+            raise RunError(f"{self.path / 'run.json'} has no status: restore it from a copy") from None
+        return status
+
+
+def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
+    """Read the rows as used, with the split.
+
+    Raises RunError if data.csv is missing or does not match run.json, DataError if it has changed.
+    """
+    try:
+        content = run.data.read_bytes()
+    except OSError as error:
+        raise RunError(f"{run.data} cannot be read ({error.strerror}): restore it from a copy") from None
+    try:
+        return dataset_from_csv(content, header=spec.dataset)
+    except (LookupError, ValueError, TypeError):
+        raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
+
+
+def write_or_refuse(path: Path, content: bytes) -> None:
+    """Replace a file in one move. Raises DiskRefused."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    """Return the content of run.json. Raises RunError for a field that `files.read_json` would refuse."""
+    huge = next((name for name, value in _fields_of(fields) if files.holds_huge_integer(value)), "")
+    if huge:
+        raise RunError(f"{huge} is beyond 64 bits: give a smaller number")
+    try:
+        return json.dumps(fields, indent=2, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RunError(f"run.json cannot hold the lone surrogate {error.object[error.start]!r}: remove it") from None
+
+
+def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each field, those of nested objects too."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _fields_of(value)
+        else:
+            yield name, value

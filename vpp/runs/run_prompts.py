@@ -1,0 +1,72 @@
+"""A run's prompts, its first journal record, and the check that the prompts fit the models' contexts."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from vpp.data.dataset import Dataset
+from vpp.events import RunStarted
+from vpp.llm.context import ModelLimits, check_fit
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
+from vpp.llm.templates import template_of
+from vpp.runs.spec import EndpointSpec, RunSpec
+
+
+def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
+    """Return the prompts of the run's learner."""
+    template = template_of(spec.learner_template, role="learner")
+    return LearnerPrompts(dataset=dataset, template=template, structured=answers_of(spec))
+
+
+def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
+    """Return the prompts of the run's optimizer."""
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=template_of(spec.optimizer_template, role="optimizer"),
+        drawing=template_of(spec.prior_template, role="prior"),
+        seed_text=seed_sentence(dataset, spec.config.prior),
+    )
+
+
+def answers_of(spec: RunSpec) -> StructuredAnswers:
+    """Return the form that the server enforces on the learner's answers; free text until it has been tested."""
+    if spec.endpoint.is_demo and spec.endpoint.structured == "auto":
+        return FREE_TEXT
+    return structured_answers(spec.endpoint.structured, spec.structured_as)
+
+
+def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
+    """Return the event that opens the journal. versions: of the libraries in use, by name."""
+    learner, prompts = template_of(spec.learner_template, role="learner"), optimizer_prompts(spec, dataset)
+    return RunStarted(
+        config=asdict(spec.config),
+        dataset=spec.dataset,
+        seed_text=prompts.seed_text,
+        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
+        templates={
+            "learner": learner.sha256,
+            "optimizer": prompts.refining.sha256,
+            "prior": prompts.drawing.sha256,
+        },
+        versions=dict(versions),
+        models=spec.endpoint.models,
+    )
+
+
+def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of learner and optimizer, given their context lengths in tokens; 0 if unknown."""
+    return (
+        ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+    )
+
+
+def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
+    """Raise InputError if the run's prompts cannot fit the models' contexts."""
+    check_fit(
+        learner_prompts(spec, dataset),
+        optimizer_prompts(spec, dataset),
+        learner_limits=limits[0],
+        optimizer_limits=limits[1],
+        points_per_call=spec.config.points_per_call,
+    )
