@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from vpp.drawing.chart import Cells, Chart, Rows
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, size_by_step
 from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import fixed, number, weight_text
 
@@ -291,7 +291,7 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
     """K after each step, where it may change."""
     c, whole = INK[mode], [v for v in view.finished_steps if v.step >= 0]
     sizes = [len(v.population) for v in whole]
-    top = max((*view.size_by_step, int(view.started.config.get("particles_max", 1)) if view.started else 1))
+    top = max((*size_by_step(view), int(view.started.config.get("particles_max", 1)) if view.started else 1))
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     chart.add_scatter(
         x=[v.step for v in whole],

@@ -17,7 +17,7 @@ from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.structuring import answers_of
 from vpp.runs.surpassed import scores_of, surpassed
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, log_evidence, resampled_at
 
 
 def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
@@ -56,14 +56,20 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
         "ess": view.ess_by_step,
-        "resampled_at": view.resampled_at,
-        "acceptance_rate": view.acceptance_rate,
+        "resampled_at": resampled_at(view),
+        "acceptance_rate": _acceptance_rate(view),
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
         "log_evidence": evidence(spec, view),
         "individual": {"test": _numbers(own_test), "train": _numbers(own_train)},
         **(picked(own_test, own_train, is_error=_metric_name(spec) == "mse") if spec.config.method == "vml5" else {}),
     }
+
+
+def _acceptance_rate(view: RunView) -> float | None:
+    """Return the accepted share of the proposals that an accept step judged; None without any."""
+    judged = view.decided_by_likelihood
+    return sum(p.accepted for p in judged) / len(judged) if judged else None
 
 
 def _structured(spec: RunSpec) -> dict[str, str | None]:
@@ -222,7 +228,8 @@ def picked(test: list[float] | None, train: list[float] | None, *, is_error: boo
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     """The evidence of a run with carried weights, and why it is nominal: no model's draws can be shown independent."""
-    if view.log_evidence is None:
+    value = log_evidence(view)
+    if value is None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
@@ -230,7 +237,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += ["a model's draws cannot be shown to be independent"]
     return {
-        "value": _json(view.log_evidence),
+        "value": _json(value),
         "exponent": 1 / made[-1].beta,
         "label": "nominal",
         "because": because,
