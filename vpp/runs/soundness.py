@@ -7,7 +7,7 @@ such a record, so a reader stops there as at a line that cannot be read.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import (
@@ -34,6 +34,8 @@ MOST_STEPS = 1_000_000
 MOST_PARTICLES = 100_000
 OFF_ONE = 1e-6
 """Tolerance of a sum of weights, and of an ESS beyond its bounds."""
+NONE_FINISHED = INITIAL_STEP - 1
+"""Stands for the last finished step before there is one."""
 NEEDED_NUMBERS = ("beta_end", "ess_threshold", "particles_max")
 """Options that charts and verdicts take from the journal's first record."""
 
@@ -52,8 +54,12 @@ class Known:
     """T; 0 before the run has started."""
     texts: set[str] = field(default_factory=set)
     """Ids."""
-    sizes: dict[int, int] = field(default_factory=dict)
-    """K after each finished step."""
+    last: int = NONE_FINISHED
+    """The last finished step."""
+    size: int = 0
+    """K of the last finished step; 0 before the first population."""
+    phase: Literal["", "recording", "held", "over"] = ""
+    """Whether the run has started, a sampler may record events, only a resume may follow, or nothing may."""
     places: set[tuple[Any, ...]] = field(default_factory=set)
     """Places taken by the events since the last finished step."""
     shrunk_to: int | None = None
@@ -68,16 +74,6 @@ class Known:
         is_label = dataset.task == "classification" and dataset.classes
         return cls(rows=rows, task=dataset.task, labels=frozenset((None, *dataset.classes) if is_label else ()))
 
-    @property
-    def last(self) -> int:
-        """The last finished step; one less than the initial step before it."""
-        return next(reversed(self.sizes), INITIAL_STEP - 1)
-
-    @property
-    def size(self) -> int:
-        """K of the last finished step; 0 before the first population."""
-        return self.sizes.get(self.last, 0)
-
     def count(self, *place: Any) -> int:
         """Return how many events since the last finished step have a place that begins so."""
         return sum(each[: len(place)] == place for each in self.places)
@@ -88,7 +84,7 @@ class Known:
             self.places.add(place)
         match event:
             case RunStarted():
-                self.steps = event.steps
+                self.steps, self.phase = event.steps, "recording"
             case ParticleDrawn():
                 self.texts.add(event.hypothesis)
             case Proposed() if event.proposal is not None:
@@ -96,12 +92,16 @@ class Known:
             case Resampled(why="agreement"):
                 self.shrunk_to = len(event.ancestors)
             case StepFinished():
-                self.sizes[event.step] = len(event.population)
+                self.last, self.size = event.step, len(event.population)
                 self._begin_step()
-            case RunResumed() if event.step is None or event.step < self.steps:
-                last = INITIAL_STEP - 1 if event.step is None else event.step
-                self.sizes = {step: size for step, size in self.sizes.items() if step <= last}
-                self._begin_step()
+            case RunResumed():
+                self.phase = "recording"
+                if event.step is None or event.step < self.steps:
+                    self._begin_step()
+            case RunFinished(outcome="finished"):
+                self.phase = "over"
+            case RunPaused() | RunFailed() | RunFinished():
+                self.phase = "held" if self.phase else ""
 
     def _begin_step(self) -> None:
         self.places, self.shrunk_to = set(), None
@@ -125,8 +125,9 @@ def _place(event: Event) -> tuple[Any, ...]:
 
 def check(event: Event, known: Known) -> None:
     """Raise ValueError, in a few words, if the event cannot come after those before it."""
-    if not isinstance(event, RunStarted | RunPaused | RunFailed | RunFinished):
-        _require(known.steps > 0, "no line run_started comes before it")
+    _require(known.phase != "over", "the run has finished before it")
+    if not isinstance(event, RunStarted | RunPaused | RunResumed | RunFailed | RunFinished):
+        _require(known.phase == "recording", "no line run_started or run_resumed comes before it")
     _require(_place(event) not in known.places, "the same event is recorded before it")
     check_numbers(event)
     match event:
@@ -147,8 +148,9 @@ def check(event: Event, known: Known) -> None:
             _check_population(event, known)
         case Evaluated():
             _check_evaluation(event, known)
-        case RunResumed(step=int() as step):
-            _require(step in known.sizes or step >= known.steps, f"there is no step {step}")
+        case RunResumed():
+            last = NONE_FINISHED if event.step is None else event.step
+            _require(last == known.last or last >= known.steps, f"the last finished step is {known.last}")
 
 
 def check_counts(usage: Usage, answers: int) -> None:
@@ -287,9 +289,9 @@ def _check_population(event: StepFinished, known: Known) -> None:
 
 
 def _check_evaluation(event: Evaluated, known: Known) -> None:
-    _require(INITIAL_STEP <= event.step <= known.steps, f"there is no step {event.step}")
-    size = known.sizes.get(event.step, len(event.weights))
-    _require(len(event.weights) == size, f"it has {len(event.weights)} weights for {size} particles")
+    _require(INITIAL_STEP <= event.step < known.steps, f"there is no step {event.step}")
+    n = len(event.weights)
+    _require(event.step != known.last or n == known.size, f"it has {n} weights for {known.size} particles")
     _check_texts(event.hypotheses, known)
     check_answers_of(event, known)
 
