@@ -315,7 +315,8 @@ def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
 def test_a_tempered_decision_is_told_with_its_exponent(tmp_path: Path) -> None:
     config = Config(particles=2, tempering="incremental")
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
+    scores = [scored(0, k, text, {0: "yes"}, role="buffer") for k, text in enumerate("ab")]
+    events = [started(config, YES_NO), *drawn("a", "b"), *scores, weighed, proposed(0, 1, "b", "bad", log_alpha=-1.0)]
     report = report_markdown(run(tmp_path, *events, config=config))
     assert "against −1.00 of the text that stayed, times φ = 0.25. log α = −1.00 is below" in report
     assert "minus that of the text it would replace, times φ if the run has one, and at most 0" in report

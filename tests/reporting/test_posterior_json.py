@@ -104,7 +104,8 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
 def test_a_tempered_decision_has_its_exponent(tmp_path: Path) -> None:
     config = Config(particles=2, tempering="incremental")
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    events = [started(config, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad", log_alpha=-1.0)]
+    scores = [scored(0, k, text, {0: "yes"}, role="buffer") for k, text in enumerate("ab")]
+    events = [started(config, YES_NO), *drawn("a", "b"), *scores, weighed, proposed(0, 0, "a", "bad", log_alpha=-1.0)]
     occasion = read(run(tmp_path, *events, config=config))["ruled_out"][0]["occasions"][0]
     # -5 less -1, a quarter of it
     apart = occasion["log_likelihood_proposal"] - occasion["log_likelihood"]

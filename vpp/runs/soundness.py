@@ -128,7 +128,6 @@ def check(event: Event, known: Known) -> None:
     _require(known.phase != "over", "the run has finished before it")
     if not isinstance(event, RunStarted | RunPaused | RunResumed | RunFailed | RunFinished):
         _require(known.phase == "recording", "no line run_started or run_resumed comes before it")
-    _require(_place(event) not in known.places, "the same event is recorded before it")
     check_numbers(event)
     match event:
         case RunStarted():
@@ -151,6 +150,7 @@ def check(event: Event, known: Known) -> None:
         case RunResumed():
             last = NONE_FINISHED if event.step is None else event.step
             _require(last == known.last or last >= known.steps, f"the last finished step is {known.last}")
+    _require(_place(event) not in known.places, "the same event is recorded before it")
 
 
 def check_counts(usage: Usage, answers: int) -> None:
@@ -238,6 +238,8 @@ def _check_weights(event: Reweighted, known: Known) -> None:
     sizes = (size, len(event.log_weights), known.size)
     _require(len(set(sizes)) == 1, f"it has {size} weights for {known.size} particles")
     _require(1 - OFF_ONE <= event.ess <= size * (1 + OFF_ONE), f"the ESS is {event.ess}")
+    n_scored = known.count("scored", "buffer") + known.count("scored", "forward")
+    _require(event.role == "final" or n_scored == size, "scores of its particles are missing before it")
 
 
 def _check_ancestors(event: Resampled, known: Known) -> None:
@@ -258,7 +260,7 @@ def _check_proposal(event: Proposed, known: Known) -> None:
     _require((event.text is None) == (event.proposal is None) == is_unread, "its text, id and reason contradict")
     can_be_accepted = event.why in ("likelihood", "taken")
     _require(can_be_accepted or not event.accepted, "it was accepted, and there was nothing to accept")
-    if event.why == "likelihood":
+    if event.why == "likelihood" or event.unanswered:
         _check_decision(event)
 
 
