@@ -11,7 +11,8 @@ from tests import inspected
 from vpp.errors import JournalDamaged
 from vpp.events import Event, ParticleDrawn, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.damage import view_to_go_on_from
-from vpp.runs.journal import JournalReader, Lost, Record, encode
+from vpp.runs.journal import JournalReader, Record, encode
+from vpp.runs.lines import Lost
 from vpp.usage import Usage
 
 CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -63,7 +64,7 @@ def test_a_step_comes_again_only_where_the_run_went_on_from_before_it(tmp_path: 
     assert lost_of(tmp_path, [*done, again[0], *again]) == (first + 3, "the same event is recorded before it")
     assert lost_of(tmp_path, [*done, RunPaused(reason="user"), *again]) == (
         first + 3,
-        "no line run_started or run_resumed comes before it",
+        "no line run_resumed comes before it",
     )
     assert lost_of(tmp_path, [*events[:first], *again]) == (first + 1, "lines of step 0 are missing before it")
 

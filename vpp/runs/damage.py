@@ -7,7 +7,8 @@ from pathlib import Path
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Lost, set_aside
+from vpp.runs.journal import JournalReader, set_aside
+from vpp.runs.lines import Lost
 from vpp.runs.session import load_dataset
 from vpp.runs.view import RunView, fold
 

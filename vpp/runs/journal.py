@@ -22,7 +22,7 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.runs.disk import sync_folder
-from vpp.runs.lines import LONGEST_LINE, Line, Lines
+from vpp.runs.lines import LONGEST_LINE, Line, Lines, Lost
 from vpp.runs.migration import NewerVersion, record_of_today
 from vpp.runs.soundness import Known, check, check_counts
 from vpp.usage import Usage
@@ -127,20 +127,6 @@ class Journal:
             self.sync()
         finally:
             self._file.close()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
-    """The first line of a journal that cannot be read, or cannot come after those before it."""
-
-    line: int
-    """Line number, from 1."""
-    start: int
-    """Byte at which it begins."""
-    reason: str
-    """Reason in a few words."""
-    is_newer: bool = False
-    """Whether a newer program wrote it: nothing is damaged."""
 
 
 class JournalReader:

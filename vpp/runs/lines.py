@@ -23,6 +23,20 @@ class Line:
     """Bytes without the end; None if the line is too long: nothing after it is read."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """The first line of a journal that cannot be read, or cannot come after those before it."""
+
+    line: int
+    """Line number, from 1."""
+    start: int
+    """Byte at which it begins."""
+    reason: str
+    """Reason in a few words."""
+    is_newer: bool = False
+    """Whether a newer program wrote it: nothing is damaged."""
+
+
 class Lines:
     """Reads the lines that are new since the last call."""
 

@@ -11,7 +11,7 @@ from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
 from vpp.runs.damage import damage_of, journal_reader
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import Lost
+from vpp.runs.lines import Lost
 from vpp.runs.session import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView

@@ -50,8 +50,8 @@ class Known:
     """Task of the dataset; empty if it cannot be read."""
     labels: frozenset[Value | None] = frozenset()
     """Labels of the target, and None; empty if it is a number."""
-    steps: int = 0
-    """T; 0 before the run has started."""
+    steps: int = MOST_STEPS
+    """T, once the run has started."""
     texts: set[str] = field(default_factory=set)
     """Ids."""
     last: int = NONE_FINISHED
@@ -59,7 +59,7 @@ class Known:
     size: int = 0
     """K of the last finished step; 0 before the first population."""
     phase: Literal["", "recording", "held", "over"] = ""
-    """Whether the run has started, a sampler may record events, only a resume may follow, or nothing may."""
+    """Not started, a sampler may record events, only a resume may follow, or nothing may."""
     places: set[tuple[Any, ...]] = field(default_factory=set)
     """Places taken by the events since the last finished step."""
     shrunk_to: int | None = None
@@ -127,7 +127,7 @@ def check(event: Event, known: Known) -> None:
     """Raise ValueError, in a few words, if the event cannot come after those before it."""
     _require(known.phase != "over", "the run has finished before it")
     if not isinstance(event, RunStarted | RunPaused | RunResumed | RunFailed | RunFinished):
-        _require(known.phase == "recording", "no line run_started or run_resumed comes before it")
+        _require(known.phase != "held", "no line run_resumed comes before it")
     check_numbers(event)
     match event:
         case RunStarted():
@@ -199,7 +199,8 @@ def _check_log_weights(log_weights: Sequence[float]) -> None:
 
 
 def _check_start(event: RunStarted, known: Known) -> None:
-    _require(not known.steps, "the run has started before")
+    is_first = not known.phase and not known.places and known.last == NONE_FINISHED
+    _require(is_first, "events of the run come before it")
     _require(1 <= event.steps <= MOST_STEPS, f"a run cannot have {event.steps} steps")
     for name, value in event.config.items():
         _require(value is None or isinstance(value, str | int | float), f"the option {name} is no plain value")

@@ -14,7 +14,8 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Lost
+from vpp.runs.journal import JournalReader
+from vpp.runs.lines import Lost
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config

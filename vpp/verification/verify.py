@@ -60,6 +60,8 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
         ledger.compare("lines", at, "record", written=f"cannot be read ({run.lost.reason})", follows="a record")
     if view.started:
         check_started(run, view.started)
+    elif run.n_lines:
+        ledger.compare("lines", At(line=1), "run_started", written=None, follows="first of all")
     _check_steps(run)
     check_stored(run)
     check_evaluations(run)
