@@ -33,7 +33,7 @@ def _fix(path: Path, otherwise: str = "continue from before the damage") -> str:
 
 
 def _has_begun(directory: RunDirectory) -> bool:
-    """Whether a worker has had the run."""
+    """True if a worker has had the run."""
     with suppress(RunError):
         return directory.status() != "queued"
     return False

@@ -31,7 +31,7 @@ _OF_PHASE = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed)
 
 
 def is_large(directory: RunDirectory) -> bool:
-    """Whether a list reads the ends of the run's journal instead of all of it."""
+    """True if a list reads the ends of the run's journal instead of all of it."""
     return _mark(directory.journal)[0] > LARGE_BYTES
 
 

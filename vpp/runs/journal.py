@@ -92,12 +92,12 @@ class Journal:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a flush has anything to write."""
+        """True if a flush has anything to write."""
         return bool(self._waiting)
 
     @property
     def ends_a_step(self) -> bool:
-        """Whether the end of a step is among what waits."""
+        """True if the end of a step is among what waits."""
         return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
@@ -156,7 +156,7 @@ class JournalReader:
             yield record
 
     def is_another(self) -> bool:
-        """Whether the file no longer holds what was read: read it with a new reader.
+        """True if the file no longer holds what was read: read it with a new reader.
 
         A damaged file that has changed may have been repaired anywhere.
         """

@@ -34,7 +34,7 @@ class Lost:
     reason: str
     """Reason in a few words."""
     is_newer: bool = False
-    """Whether a newer program wrote it: nothing is damaged."""
+    """True if a newer program wrote it: nothing is damaged."""
 
 
 class Lines:
@@ -75,12 +75,12 @@ class Lines:
             yield Line(number=number, start=start, content=piece[:-1])
 
     def has_changed(self) -> bool:
-        """Whether the file was written to, replaced or removed since it was last read."""
+        """True if the file was written to, replaced or removed since it was last read."""
         now = self._now()
         return self._inode != 0 and (now is None or (now.st_ino, now.st_mtime_ns) != (self._inode, self._changed_ns))
 
     def is_another(self) -> bool:
-        """Whether the file no longer begins with the bytes read: it was replaced, shortened or written over."""
+        """True if the file no longer begins with the bytes read: it was replaced, shortened or written over."""
         if not self.has_changed():
             return False
         now = self._now()

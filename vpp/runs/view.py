@@ -206,12 +206,12 @@ class RunView:
 
     @property
     def is_at_cap(self) -> bool:
-        """Whether it has paused because its cap is reached: a higher one lets it go on, with or without a worker."""
+        """True if it has paused because its cap is reached: a higher one lets it go on, with or without a worker."""
         return self.phase == "paused" and self.paused_for == "budget"
 
     @property
     def has_ended(self) -> bool:
-        """Whether no more events are expected without a resume."""
+        """True if no more events are expected without a resume."""
         return self.phase in ("finished", "stopped", "failed")
 
 
