@@ -260,7 +260,9 @@ def lead(comparison: Comparison) -> None:
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
-    notes += [f"The journal of {listed(damaged)} is damaged: what it has lost is not counted."] if damaged else []
+    notes += (
+        [f"The journal of {listed(damaged)} is damaged: only what comes before the damage counts."] if damaged else []
+    )
     notes += [alone()] if len(runs) == 1 else []
     simple = fitted(comparison.base) if comparison.comparable else None
     blocks.draw(markup.saying(verdict(comparison, simple, at=thresholds.chosen())), *map(markup.caption, notes))

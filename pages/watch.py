@@ -14,7 +14,6 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import Card, deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
-from vpp.runs.damage import steps_before_damage
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_mend
 from vpp.runs.reader import Snapshot
@@ -56,7 +55,7 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
             say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):
         if snapshot.damage:
-            if kept_steps(run, snapshot) is not None and row.button(
+            if can_continue(snapshot) and row.button(
                 "Go on from before the damage", key="watch.before_damage", type="primary"
             ):
                 opening.start(directory, from_before_damage=True)
@@ -71,10 +70,9 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
-def kept_steps(run: opening.OpenRun, snapshot: Snapshot) -> int | None:
-    """Return the complete steps before the damage; None if nothing can be set aside. Read once for each damage."""
-    made_from = (run.directory.id, snapshot.view.last_at, snapshot.damage)
-    return pieces.remembered("watch.kept", made_from, lambda: steps_before_damage(run.directory))
+def can_continue(snapshot: Snapshot) -> bool:
+    """True if a worker may continue from before the damage: not if a newer program wrote the journal."""
+    return snapshot.lost is None or not snapshot.lost.is_newer
 
 
 def say(directory: RunDirectory, command: Command) -> None:
@@ -200,7 +198,7 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     if snapshot.damage:
-        return markup.block(markup.state("The journal is damaged", *damage_words(run, snapshot), failed=True))
+        return markup.block(markup.state("The journal is damaged", *damage_words(snapshot), failed=True))
     endpoint = snapshot.spec.endpoint
     asks_key = not (endpoint.is_demo or endpoint.gguf or person.environment().endpoint_fixed)
     anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
@@ -225,19 +223,12 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     return ""
 
 
-def damage_words(run: opening.OpenRun, snapshot: Snapshot) -> Iterator[str]:
-    """Yield what is lost, how the run ended, and what going on from before the damage gives up."""
+def damage_words(snapshot: Snapshot) -> Iterator[str]:
+    """Yield where the journal is damaged, and what continuing from before the damage keeps."""
     yield snapshot.damage
-    if snapshot.state not in ("interrupted", "failed", "stopped"):
-        return
-    if snapshot.state == "failed":
-        yield snapshot.view.detail
-    elif snapshot.state == "interrupted":
-        yield "Its worker ended early."
-    whole, kept = steps_done(snapshot.view), kept_steps(run, snapshot)
-    if kept is not None:
-        given_up = f"gives up {whole - kept} of {counted(whole, 'whole step')}" if whole > kept else "gives up no step"
-        yield f"Going on from before the damage {given_up}; what stood there is kept as events.jsonl.damaged."
+    if snapshot.state in ("interrupted", "failed", "stopped") and can_continue(snapshot):
+        kept = counted(steps_done(snapshot.view), "whole step")
+        yield f"Going on from before the damage keeps {kept}; the rest of the file is moved to events.jsonl.damaged."
 
 
 def by_weight(snapshot: Snapshot) -> str:

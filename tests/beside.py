@@ -34,7 +34,7 @@ CONFIG = replace(LABEL_CONFIG, seed=1)
 
 def other_events(*, asked: bool = True) -> list[Event]:
     """No step but the first draw, and where it is asked the evaluations."""
-    begun = [started(CONFIG, LABELS), *drawn(*SLOTS), finished(1, SLOTS, weights=WEIGHTS)]
+    begun = [started(CONFIG, LABELS), *drawn(*SLOTS), finished(0, SLOTS), finished(1, SLOTS, weights=WEIGHTS)]
     if not asked:
         return begun
     given = {"slots": SLOTS, "weights": WEIGHTS}
@@ -55,7 +55,8 @@ def all_right(folder: Path, data: Dataset, *, seed: int = 0) -> RunReader:
     """A finished run of one text that answers every test row as it is, on rows of its own."""
     config, slots = replace(LABEL_CONFIG, seed=seed), ("Right.",)
     answers: dict[str, Any] = {"Right.": [row.target for row in data.test]}
-    events = [started(config, data), *drawn(*slots), finished(1, slots), evaluated(data, answers, slots=slots)]
+    steps = (finished(0, slots), finished(1, slots))
+    events = [started(config, data), *drawn(*slots), *steps, evaluated(data, answers, slots=slots)]
     return run(folder, *events, RunFinished(outcome="finished"), data=data, config=config)
 
 

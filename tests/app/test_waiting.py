@@ -85,7 +85,10 @@ def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
     html = shown(app)
     assert html.count('role="alert"') == 1
-    assert "gives up 1 of 2 whole steps; what stood there is kept as events.jsonl.damaged." in html
+    assert (
+        "Going on from before the damage keeps 1 whole step; the rest of the file is moved to events.jsonl.damaged."
+        in html
+    )
     assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
         "Go on from before the damage"
     ]

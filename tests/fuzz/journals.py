@@ -16,10 +16,11 @@ from tests import inspected
 from tests.fuzz.choices import Choices, mutate
 from tests.fuzz.pages import draw_all
 from tests.fuzz.promises import promise
-from vpp.errors import JournalDamaged, RunError, VppError
+from vpp.errors import RunError, VppError
 from vpp.runs.answers import AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, cut_torn_tail
+from vpp.runs.lines import Lost
 from vpp.runs.notes import Moment
 from vpp.runs.reader import RunReader
 from vpp.runs.store import EXAMPLE
@@ -97,10 +98,10 @@ def by_bytes(data: bytes) -> None:
     content = choices.rest()
     directory = _copied(originals()[0][0], events=b"")
     growing, grown = JournalReader(directory.journal), RunView()
-    told = ""
+    told = None
     for cut in (*cuts, len(content)):
         directory.journal.write_bytes(content[:cut])
-        told = told or _take_in(growing, grown)
+        told = _take_in(growing, grown)
     whole = RunView()
     at_once = _take_in(JournalReader(directory.journal), whole)
     promise((told, grown) == (at_once, whole), "a journal that grew reads otherwise than a whole one")
@@ -109,13 +110,11 @@ def by_bytes(data: bytes) -> None:
     promise(_take_in(JournalReader(directory.journal), RunView()) == at_once, "a cut tail reads otherwise")
 
 
-def _take_in(reader: JournalReader, view: RunView) -> str:
-    try:
-        for record in reader.new_records():
-            view.apply(record)
-    except JournalDamaged as error:
-        return str(error)
-    return ""
+def _take_in(reader: JournalReader, view: RunView) -> Lost | None:
+    """Return the line at which reading stopped."""
+    for record in reader.new_records():
+        view.apply(record)
+    return reader.lost
 
 
 def byte_seeds() -> Iterator[bytes]:

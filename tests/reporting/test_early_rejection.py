@@ -41,7 +41,7 @@ def reader(tmp_path: Path) -> RunReader:
 
 def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possible(reader: RunReader) -> None:
     snapshot, data = reader.refresh(), reader.dataset()
-    assert not snapshot.view.is_damaged
+    assert not snapshot.damage
     (card, _) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)
     assert card.folds[0].notes == (
         "1 of 1 batch rows contradicts it (rows 0)",

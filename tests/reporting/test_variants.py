@@ -25,6 +25,7 @@ from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
+from vpp.runs.view import log_evidence, size_by_step
 from vpp.settings import Config
 from vpp.wording.progress import batch_errors, headline, metrics, shown_step
 from vpp.wording.words import percent
@@ -94,8 +95,9 @@ def test_where_nothing_is_judged_it_is_shown(name: str) -> None:
 def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str) -> None:
     reader = sampled_run(name)
     view, report = reader.refresh().view, plain(reported(reader))
-    assert view.log_evidence is not None
-    shown = f"{view.log_evidence:.2f}".replace("-", "−")
+    value = log_evidence(view)
+    assert value is not None
+    shown = f"{value:.2f}".replace("-", "−")
     assert f"| Log evidence | {shown}, nominal |" in report
     assert "a model's draws cannot be shown to be independent" in report.split("## How far to trust this")[1]
     assert tiles(reader, None)["Log evidence"].startswith(f"{shown} nominal")
@@ -142,7 +144,7 @@ def test_a_k_that_changes_breaks_no_figure(
 ) -> None:
     reader = sampled(tmp_path, config, task="regression", **script)
     view = reader.refresh().view
-    sizes = view.size_by_step
+    sizes = size_by_step(view)
     assert len(set(sizes)) > 1
     weights = weights_figure(view, "light")
     assert {len(row) for row in weights.rows} == {1 + max(sizes)}

@@ -1,4 +1,4 @@
-"""A journal with damage in its middle: what is told, what is read, and how a worker goes on."""
+"""A journal with damage in its middle: what is shown, and how a worker goes on."""
 
 import json
 import re
@@ -12,17 +12,15 @@ from tests.processes import Desk
 from tests.runs.test_old_runs import OLD
 from vpp.cli import main
 from vpp.drawing.cards import CardMaker
-from vpp.errors import JournalDamaged, RunError
-from vpp.events import INITIAL_STEP, Event, Proposed, RunStarted, StepFinished
-from vpp.inspection.genealogy import genealogy
+from vpp.errors import RunError
+from vpp.events import Event, Proposed, StepFinished
 from vpp.problem import Prediction
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.answers import AnswerLog, AnswerReader
-from vpp.runs.damage import steps_before_damage, view_to_go_on_from
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Record, cut_torn_tail, decode
-from vpp.runs.lines import Lines, Lost
+from vpp.runs.journal import JournalReader, cut_torn_tail, decode
+from vpp.runs.lines import Lines
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import fold
@@ -70,51 +68,16 @@ def draw(reader: RunReader) -> Snapshot:
 
 
 @pytest.mark.parametrize("of", ["smc", "mh"])
-def test_whatever_line_is_lost_it_is_named_and_the_rest_is_drawn(of: str, tmp_path: Path) -> None:
+def test_whatever_line_is_lost_it_is_named_and_what_comes_before_it_is_drawn(of: str, tmp_path: Path) -> None:
     whole = RunDirectory(OLD / "last" / of)
-    for i in range(0, len(lines_of(whole)), 3):
+    lines = lines_of(whole)
+    for i in range(0, len(lines), 3):
         run = RunDirectory(shutil.copytree(whole.path, tmp_path / str(i)))
         spoil(run, i)
-        damage = draw(RunReader(run)).damage
-        assert f"line {i + 1} cannot be read (Invalid JSON" in damage
-        assert "at line 1 " not in damage
-
-
-def test_a_step_that_lost_a_score_keeps_its_population_and_the_end_is_read(run: RunDirectory) -> None:
-    whole = RunReader(run).refresh().view
-    spoil(run, place(run, lambda e: isinstance(e, Proposed) and e.step == 1 and not e.accepted))
-    snapshot = draw(RunReader(run))
-    assert "not shown: the scores and decisions of step 1: restore the file from a copy, or go on" in snapshot.damage
-    view = snapshot.view
-    assert (view.phase, view.population, view.weights) == ("finished", whole.population, whole.weights)
-    assert view.evaluated == whole.evaluated
-    assert (view.steps[1].scored, view.steps[1].proposed, view.steps[1].reweighted) == ({}, {}, None)
-    assert view.steps[2] == whole.steps[2]
-    found = genealogy(view)
-    assert found is not None
-    assert [node.parent for node in found.generations[2]] == [state.parent for state in whole.steps[1].population]
-    assert happened(view, 1, snapshot.spec.config) == "Step 1: its scores and decisions are missing from the journal."
-
-
-def test_a_step_whose_text_is_lost_is_not_whole_and_nothing_is_said_to_descend_through_it(run: RunDirectory) -> None:
-    lost = place(run, lambda e: isinstance(e, Proposed) and e.step == 0 and e.accepted)
-    event = decode(lines_of(run)[lost]).event
-    assert isinstance(event, Proposed)
-    spoil(run, lost)
-    snapshot = draw(RunReader(run))
-    assert 0 in snapshot.view.lost_steps
-    assert all(state.hypothesis in snapshot.view.texts for state in snapshot.view.population)
-
-
-def test_a_step_whose_end_is_lost_is_left_out_and_later_ones_are_read(run: RunDirectory) -> None:
-    spoil(run, place(run, lambda e: isinstance(e, StepFinished) and e.step == 0))
-    snapshot = draw(RunReader(run))
-    assert "not shown: step 0 and the scores and decisions of step 1" in snapshot.damage
-    assert [at.step for at in snapshot.view.finished_steps] == [INITIAL_STEP, 1, 2]
-    found = genealogy(snapshot.view)
-    assert found is not None
-    assert [len(nodes) for nodes in found.generations] == [3, 0, 3, 3]
-    assert {node.parent for node in found.generations[2]} == {None}
+        snapshot = draw(RunReader(run))
+        assert f"line {i + 1} cannot be read (Invalid JSON" in snapshot.damage
+        assert "at line 1 " not in snapshot.damage
+        assert snapshot.view == fold(map(decode, lines[:i]))
 
 
 def test_lines_cut_out_cleanly_are_missed(run: RunDirectory) -> None:
@@ -122,37 +85,10 @@ def test_lines_cut_out_cleanly_are_missed(run: RunDirectory) -> None:
     assert "line 13 cannot be read (lines of step 0 are missing before it)" in draw(RunReader(run)).damage
 
 
-def test_how_a_run_began_is_told_by_run_json_where_the_journal_has_lost_it(run: RunDirectory) -> None:
-    started = RunReader(run).refresh().view.started
-    spoil(run, place(run, lambda e: isinstance(e, RunStarted)))
-    found = draw(RunReader(run)).view.started
-    assert found is not None
-    assert started is not None
-    assert (found.steps, found.seed_text, found.models) == (started.steps, started.seed_text, started.models)
-
-
-def test_the_whole_steps_before_the_damage_are_counted(run: RunDirectory) -> None:
-    assert steps_before_damage(run) is None
-    spoil(run, place(run, lambda e: isinstance(e, StepFinished) and e.step == 1))
-    assert steps_before_damage(run) == 1
-    spoil(run, 1)
-    assert steps_before_damage(run) == 0
-
-
-def test_damage_of_what_was_void_anyway_takes_nothing(run: RunDirectory) -> None:
-    lines = lines_of(run)
-    resumed = b'{"v":1,"at":1795323740.0,"usage":{},"answers":0,"event":{"type":"run_resumed","step":0}}\n'
-    first = place(run, lambda e: isinstance(e, StepFinished) and e.step == 0) + 1
-    run.journal.write_bytes(b"".join([*lines[:first], GARBAGE, resumed, *lines[first:]]))
-    view = RunReader(run).refresh().view
-    assert (view.n_lost, view.lost_steps, view.torn_steps) == (1, [], [])
-    assert view.population == fold(map(decode, lines)).population
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"\0" * 5000 + b"\n", "zeros stand there"),
+        (b"\0" * 5000 + b"\n", "Invalid JSON|no JSON object|invalid|expected value"),
         (b'{"v":2}\n', "Field required"),
         (b'"\xc3"\n', "Invalid JSON|no JSON object|invalid"),
         (b'{"a":"' + b"x" * 11_000 + b'"}\n', "it is longer than"),
@@ -160,25 +96,18 @@ def test_damage_of_what_was_void_anyway_takes_nothing(run: RunDirectory) -> None
         (b'{"v":1,"at":1e300,"usage":{},"answers":0,"event":{"type":"run_paused","reason":"user"}}\n', "no moment"),
     ],
 )
-def test_a_line_that_is_no_record_is_told_with_its_number(
+def test_reading_stops_at_a_line_that_is_no_record(
     line: bytes, reason: str, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Lines.__init__, "__kwdefaults__", {"longest": 10_000})
     lines = lines_of(run)
     run.journal.write_bytes(b"".join([*lines[:4], line, *lines[4:]]))
-    found = list(JournalReader(run.journal).new_records())
-    (lost,) = (each for each in found if isinstance(each, Lost))
-    assert (lost.line, lost.start) == (5, sum(map(len, lines[:4])))
-    assert re.search(reason, lost.reason), lost.reason
-    assert sum(isinstance(each, Record) for each in found) == len(lines)
-
-
-def test_zeros_before_a_record_are_told_and_the_record_is_read(run: RunDirectory) -> None:
-    lines = lines_of(run)
-    run.journal.write_bytes(b"".join([*lines[:4], b"\0" * 4096, *lines[4:]]))
-    found = list(JournalReader(run.journal).new_records())
-    assert [isinstance(each, Lost) for each in found].index(True) == 4
-    assert found[5] == decode(lines[4])
+    reader = JournalReader(run.journal)
+    assert list(reader.new_records()) == list(map(decode, lines[:4]))
+    assert list(reader.new_records()) == []
+    assert reader.lost is not None
+    assert (reader.lost.line, reader.lost.start) == (5, sum(map(len, lines[:4])))
+    assert re.search(reason, reader.lost.reason), reader.lost.reason
 
 
 @pytest.mark.parametrize("tail", [b"\0" * 70_000, '{"v":2,"text":"é'.encode()[:-1], b'{"v":2,"at":12'])
@@ -190,22 +119,6 @@ def test_a_tail_of_zeros_or_half_a_sign_is_ignored_and_cut(tail: bytes, run: Run
     assert (snapshot.damage, snapshot.state) == ("", "finished")
     cut_torn_tail(run.journal)
     assert run.journal.read_bytes() == whole
-
-
-def test_lines_that_stand_twice_count_once(run: RunDirectory) -> None:
-    lines = lines_of(run)
-    run.journal.write_bytes(b"".join([*lines[:9], *lines[3:9], *lines[9:], *lines[-3:]]))
-    assert RunReader(run).refresh().view == fold(map(decode, lines))
-
-
-def test_a_long_line_is_passed_over_piece_by_piece(tmp_path: Path) -> None:
-    path = tmp_path / "lines"
-    path.write_bytes(b"a\n" + b"x" * 1000)
-    reader = Lines(path, longest=100)
-    assert [line.content for line in reader.new()] == [b"a"]
-    with path.open("ab") as file:
-        file.write(b"x" * 50 + b"\nb\nto")
-    assert [(line.number, line.start, line.content) for line in reader.new()] == [(2, 2, None), (3, 1053, b"b")]
 
 
 def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_over(run: RunDirectory) -> None:
@@ -231,19 +144,19 @@ def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_ove
     assert (reader.refresh().damage, reader.refresh().view) == ("", whole)
 
 
-def test_damaged_answers_are_passed_over_and_counted(tmp_path: Path) -> None:
+def test_damaged_answers_are_passed_over(tmp_path: Path) -> None:
     log, path = AnswerLog(tmp_path / "answers.jsonl"), tmp_path / "answers.jsonl"
     for row in range(4):
         log.add("h", Prediction(row=row, value="a"), 1)
     log.close()
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + b'{"hypo\xff\n' + b"\0" * 50 + b"\n" + b"\0" * 9 + lines[3] + lines[2][:10])
+    path.write_bytes(lines[0] + b'{"hypo\xff\n' + b"\0" * 50 + b"\n" + lines[3] + lines[2][:10])
     reader = AnswerReader(path)
     reader.refresh()
-    assert (set(reader.by_pair), reader.n_lost) == ({("h", 0), ("h", 3)}, 2)
+    assert set(reader.by_pair) == {("h", 0), ("h", 3)}
     path.write_bytes(lines[1])
     reader.refresh()
-    assert (set(reader.by_pair), reader.n_lost) == ({("h", 1)}, 0)
+    assert set(reader.by_pair) == {("h", 1)}
 
 
 def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
@@ -278,15 +191,7 @@ def test_a_resume_refuses_damage_and_goes_on_from_before_it_when_told_to(desk: D
     assert (run.path / "events.jsonl.damaged").read_bytes() == b"earlier"
     assert (run.path / "events.jsonl.damaged.1").read_bytes() == GARBAGE + b"".join(lines[lost + 1 :])
     view = RunReader(run).refresh().view
-    assert (view.phase, view.is_damaged) == ("finished", False)
+    assert view.phase == "finished"
     assert (view.last_step, view.evaluated.keys()) == (whole.last_step, whole.evaluated.keys())
     assert [view.steps[step] for step in (-1, 0)] == [whole.steps[step] for step in (-1, 0)]
     assert main(["verify", str(run.path)]) == 0
-
-
-def test_a_finished_run_with_damage_is_read_and_not_run_again(run: RunDirectory) -> None:
-    spoil(run, 5)
-    assert view_to_go_on_from(run).phase == "finished"
-    spoil(run, len(lines_of(run)) - 1)
-    with pytest.raises(JournalDamaged, match="2 lines cannot be read, the first is line 6"):
-        view_to_go_on_from(run)

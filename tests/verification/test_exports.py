@@ -22,9 +22,9 @@ from vpp.runs.directory import RunDirectory
 from vpp.verification.exports import Ways, check_exports
 from vpp.verification.ledger import Fault, Ledger
 from vpp.verification.verify import Verification, verify
-from vpp.wording.verification import fault_line, notes, verification_lines
+from vpp.wording.verification import fault_line, verification_lines
 
-FILES = ("posterior.json", "predictions.csv", "report.md")
+FILES = ("posterior.json", "predictions.csv")
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,7 @@ def spoiled(sound: RunDirectory, folder: Path, name: str, change: Callable[[byte
 @pytest.fixture(scope="module")
 def derived(sound: RunDirectory) -> Ways:
     """What the journal gives for each export, written once."""
-    contents = {name: [way() for way in each] for name, each in ways(sound).items()}
-    return {name: [partial(bytes, content) for content in each] for name, each in contents.items()}
+    return {name: partial(bytes, write()) for name, write in ways(sound).items()}
 
 
 def the_fault(directory: RunDirectory, derived: Ways) -> Fault:
@@ -70,16 +69,11 @@ def reasons(found: Verification) -> str:
 
 
 def test_exports_that_say_what_the_journal_says_hold(sound: RunDirectory, tmp_path: Path) -> None:
-    found = checked(sound)
-    assert (found.faults, found.counts["exports"], found.report_line) == ((), (2, 2), None)
-    assert not any(name in reasons(found) for name in FILES)
     moved = RunDirectory(shutil.copytree(sound.path, tmp_path / "elsewhere"))
     moved.amend(name="another name")
-    (moved.path / "report.html").write_text("<p>")
     found = checked(moved)
-    assert found.faults == ()
-    assert "report.html: never compared" in reasons(found)
-    assert found.report_line == 1
+    assert (found.faults, found.counts["exports"]) == ((), (2, 2))
+    assert "report.md: never compared" in reasons(found)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -165,22 +159,6 @@ def test_what_an_older_program_did_not_write_is_not_checked(sound: RunDirectory,
     found = checked(spoiled(sound, tmp_path / "schema", "posterior.json", of_schema_1))
     assert found.faults == ()
     assert "posterior.json: another version of the program wrote it" in reasons(found)
-
-
-def test_a_changed_report_is_told_with_its_line(sound: RunDirectory, tmp_path: Path) -> None:
-    lines = (sound.path / "report.md").read_bytes().splitlines(keepends=True)
-    place = next(n for n, line in enumerate(lines) if b"squared error" in line)
-    changed = b"".join([*lines[:place], b"Mean squared error 0.0\n", *lines[place + 1 :]])
-    found = checked(spoiled(sound, tmp_path, "report.md", lambda _: changed))
-    assert any(f"differs from what this version writes, from line {place + 1} on" in note for note in notes(found))
-    assert found.faults == ()
-
-
-def test_a_report_with_simple_models_is_the_same_report(sound: RunDirectory, tmp_path: Path) -> None:
-    directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
-    write_all(directory, simple_models=True)
-    assert (directory.path / "report.md").read_bytes() != (sound.path / "report.md").read_bytes()
-    assert checked(directory).report_line is None
 
 
 @pytest.mark.parametrize("status", ["stopped", "failed"])

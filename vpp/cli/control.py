@@ -8,7 +8,6 @@ from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
-from vpp.runs.damage import damage_in_short
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.glance import FROM_ENDS, glance, is_large
 from vpp.runs.reader import RunReader
@@ -79,7 +78,8 @@ def _row(directory: RunDirectory) -> dict[str, object]:
             if is_partial:
                 values = {name: value if name in FROM_ENDS else None for name, value in values.items()}
             return {"name": snapshot.spec.name, **values, **status, "partial": is_partial}
-        name, damage, short = snapshot.spec.name, snapshot.damage, damage_in_short(snapshot.view)
+        name, damage = snapshot.spec.name, snapshot.damage
+        short = f"damaged: line {snapshot.lost.line}" if snapshot.lost else "damaged"
     except RunError as error:
         name, damage, short = directory.id, str(error), "damaged: run.json"
     place = {"run": directory.id, "dir": str(directory.path), "status": "damaged"}

@@ -5,7 +5,7 @@ from math import ceil
 
 from vpp.inspection.slots import grew_at, shrank_at
 from vpp.posterior.weights import ess
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, resampled_at
 from vpp.wording.markup import text
 
 WIDTHS = {"wide": 960, "mid": 576, "tick": 216}
@@ -63,7 +63,7 @@ def _number(step: int, total: int, seen: Mapping[str, frozenset[int]], *, is_sho
 
 
 def _label(view: RunView) -> str:
-    resampled = ", ".join(map(str, view.resampled_at)) or "no step"
+    resampled = ", ".join(map(str, resampled_at(view))) or "no step"
     if not view.ess_by_step:
         done = sum(at.step >= 0 for at in view.finished_steps)
         return f"{done} of {view.total_steps} steps are complete{_size_changes(view)}"

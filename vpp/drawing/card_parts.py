@@ -75,9 +75,7 @@ class Badges:
         at = self.run.view.steps.get(step)
         if step == INITIAL_STEP:
             return (("", "first hypothesis"),)
-        if at is None or at.is_torn:
-            return (("abs", f"how it came at step {step} is lost"),)
-        if slot in at.joined:
+        if at and slot in at.joined:
             return (("", f"joined at step {step}"),)
         proposed = self.run.proposal(step, slot)
         if proposed is None:

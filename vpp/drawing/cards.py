@@ -61,8 +61,6 @@ class CardMaker:
     def at(self, step: int) -> list[Card]:
         """Cards of a step that has weights (smc) or decisions, heaviest first, then the newcomers."""
         view = self._view.steps.get(step, StepView(step=step))
-        if view.is_torn:
-            return _by_weight([self._bare(view, slot) for slot in range(len(view.population))])
         since = self._since(step, view.reweighted.weights) if view.reweighted else {}
         same = _same_words({slot: scored.hypothesis for slot, scored in sorted(view.scored.items())})
         cards = [
@@ -83,17 +81,6 @@ class CardMaker:
             marks=(*joined, *kept, *bare),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
             folds=answer_fold(drawn),
-        )
-
-    def _bare(self, view: StepView, slot: int) -> Card:
-        """Card of a step whose scores and decisions are lost."""
-        return Card(
-            slot=slot,
-            weight=view.weights[slot],
-            sentence=self._run.text(view.population[slot].hypothesis),
-            marks=self._badges.origin(view.step, slot),
-            rail=("its scores are lost",),
-            alike=0 if self._config.is_weighted else len(view.population),
         )
 
     def _since(self, step: int, weights: Sequence[float]) -> Mapping[int, Change]:

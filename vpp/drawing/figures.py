@@ -11,7 +11,7 @@ import numpy as np
 from vpp.drawing.chart import Chart
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, size_by_step
 from vpp.wording.theme import INK, Mode, template
 from vpp.wording.words import fixed, number, weight_text
 
@@ -283,7 +283,7 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
     """Draw K by step."""
     done = [v for v in view.finished_steps if v.step >= 0]
     sizes = [len(v.population) for v in done]
-    top = max((*view.size_by_step, int(view.started.config.get("particles_max", 1)) if view.started else 1))
+    top = max((*size_by_step(view), int(view.started.config.get("particles_max", 1)) if view.started else 1))
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     curve = [(v.step, len(v.population)) for v in done]
     _add_line(chart, view, curve, INK[mode]["ink"], "after step %{x}: %{y} particles", line={"shape": "hv"})

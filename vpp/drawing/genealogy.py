@@ -21,7 +21,6 @@ HAPPENED: dict[Happened, str] = {
     "unchanged": "kept word for word",
     "unparsable": "kept: its proposal could not be read",
     "not rewritten": "not rewritten: only copies are",
-    "lost": "how it came is lost from the journal",
 }
 AFRESH_TAKEN = f"{AFRESH}, accepted"
 FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next", "dropped": "dropped next: all agreed"}
@@ -176,7 +175,6 @@ STILL: dict[Happened, tuple[str, str]] = {
     "unchanged": ("proposal of the same words", "proposals of the same words"),
     "unparsable": ("unreadable proposal", "unreadable proposals"),
     "not rewritten": ("step without a rewriting", "steps without a rewriting"),
-    "lost": ("step that the journal has lost", "steps that the journal has lost"),
 }
 """Events that leave a text unchanged, in singular and plural."""
 

@@ -12,14 +12,11 @@ from typing import Literal, NamedTuple
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
 from vpp.inspection.slots import came_from, heirs, rewritten_as, shrank_at
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, resampled_at
 
-Happened = Literal[
-    "first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten", "lost"
-]  # fmt: skip
+Happened = Literal["first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
 """Origin of a text in its place: drawn initially, or later as a newcomer; its parent mutated, with or without an accept
-step; its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made; or lost
-from the journal.
+step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
 Fate = Literal["", "resampled away", "dropped"]
 CHANGING: tuple[Happened, ...] = ("first", "joined", "accepted", "taken")
@@ -45,7 +42,7 @@ class Node:
     weight: float
     """Weight assigned by the next step; in the last population the weight that predictions use."""
     parent: int | None
-    """Parent's slot at the step before; None for a first hypothesis, for a newcomer, and after a lost step."""
+    """Parent's slot at the step before; None for a first hypothesis and for a newcomer."""
     happened: Happened
     is_afresh: bool
     """True if its text is a restart, drawn from the prior instead of the parent's text."""
@@ -104,7 +101,7 @@ class Genealogy:
     """Every particle of every finished step."""
 
     generations: tuple[tuple[Node, ...], ...]
-    """Nodes by step from -1 on, then by slot; empty for a step lost from the journal."""
+    """Nodes by step from -1 on, then by slot."""
     texts: Mapping[str, str]
     """Text by hypothesis id."""
     resampled_at: tuple[int, ...] = ()
@@ -197,9 +194,8 @@ def genealogy(view: RunView) -> Genealogy | None:
     """Build the genealogy of all finished steps; None before the initial population is complete."""
     if view.last_step is None:
         return None
-    finished = {at.step: at for at in view.finished_steps}
-    steps = [finished.get(step, StepView(step=step)) for step in range(INITIAL_STEP, view.last_step + 1)]
-    parents = [_parents(at, before) for at, before in zip(steps, [None, *steps], strict=False)]
+    steps = view.finished_steps
+    parents = [_parents(at) for at in steps]
     founders, survivors = _founders(parents), _survivors(parents)
     return Genealogy(
         generations=tuple(
@@ -207,7 +203,7 @@ def genealogy(view: RunView) -> Genealogy | None:
             for i, at in enumerate(steps)
         ),
         texts=view.texts,
-        resampled_at=tuple(view.resampled_at),
+        resampled_at=tuple(resampled_at(view)),
         shrank_at=tuple(shrank_at(view)),
     )
 
@@ -216,9 +212,8 @@ Parents = Sequence[Sequence[int | None]]
 """Parent's slot by generation and slot; None without a parent."""
 
 
-def _parents(at: StepView, before: StepView | None) -> list[int | None]:
-    size_before = len(before.population) if before else 0
-    return [came_from(at, slot, size_before=size_before) for slot in range(len(at.population))]
+def _parents(at: StepView) -> list[int | None]:
+    return [came_from(at, slot) for slot in range(len(at.population))]
 
 
 def _founders(parents: Parents) -> list[list[Place]]:
@@ -283,8 +278,6 @@ def happened(at: StepView, slot: int) -> Happened:
         return "first"
     if slot in at.joined:
         return "joined"
-    if at.is_torn:
-        return "lost"
     proposed = _proposed(at, slot)
     if proposed is None:
         return "not rewritten"
@@ -303,4 +296,4 @@ def _is_afresh(proposed: Proposed | None) -> bool:
 
 
 def _fate(following: StepView, slot: int) -> Fate:
-    return "dropped" if heirs(following, slot) and not following.is_torn else "resampled away"
+    return "dropped" if heirs(following, slot) else "resampled away"

@@ -39,14 +39,8 @@ def rewritten_as(at: StepView, slot: int) -> int | None:
     return at.shrunk.ancestors[slot] if at.shrunk else slot
 
 
-def came_from(at: StepView, slot: int, *, size_before: int | None = None) -> int | None:
-    """Slot, at the step before, of the parent of the particle that ends in `slot`; None if it has no parent.
-
-    size_before: K at the step before, 0 if that step is lost; needed only for a torn step.
-    """
-    if at.is_torn:
-        parent = at.population[slot].parent
-        return parent if at.step != INITIAL_STEP and 0 <= parent < (size_before or 0) else None
+def came_from(at: StepView, slot: int) -> int | None:
+    """Slot, at the step before, of the parent of the particle that ends in `slot`; None if it has no parent."""
     before = rewritten_as(at, slot)
     if before is None or at.step == INITIAL_STEP:
         return None

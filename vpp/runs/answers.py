@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
 from vpp.problem import Prediction
-from vpp.runs.journal import FILLING, append_whole, write_atomically
+from vpp.runs.journal import append_whole, write_atomically
 from vpp.runs.lines import Line, Lines
 
 
@@ -95,7 +95,7 @@ def read_answers(path: Path) -> Iterator[Answer]:
 def _answer(line: Line) -> Answer | None:
     """Read a line; None if it is damaged: its row is asked again if the answer is needed."""
     with suppress(ValidationError):
-        return None if line.content is None else _ANSWER.validate_json(line.content.strip(FILLING))
+        return None if line.content is None else _ANSWER.validate_json(line.content)
     return None
 
 
@@ -110,8 +110,6 @@ class AnswerReader:
         self._lines = Lines(self._path)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
         """The learner's answers by hypothesis id and row id."""
-        self.n_lost = 0
-        """Lines that cannot be read."""
 
     def refresh(self) -> None:
         """Read complete lines added since the last call; start over if the file was replaced or shortened."""
@@ -119,7 +117,5 @@ class AnswerReader:
             self._start_over()
         for line in self._lines.new():
             answer = _answer(line)
-            if answer is None:
-                self.n_lost += 1
-            else:
+            if answer is not None:
                 self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction

@@ -6,7 +6,7 @@ from vpp.posterior.prediction import Value, average
 
 
 def averages(evaluated: Evaluated) -> Votes:
-    """(N,) the averaged predictions as the run made them; made anew for journals that do not tell them."""
+    """Return (N,) the averaged predictions; computed anew for journals that do not record them."""
     if evaluated.averaged:
         return evaluated.averaged
     is_label = evaluated.metric == "accuracy"

@@ -1,4 +1,4 @@
-"""What the optimizer was shown and answered at a step, put together again from a run's events and rows."""
+"""Exchanges with the optimizer, rebuilt from a run's events and rows."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,10 +21,10 @@ def exchange_of(
     batch: Sequence[int] = (),
     said: Said | None = None,
 ) -> Exchange:
-    """The exchange about a batch that a proposal came from.
+    """Return the exchange about a batch that a proposal came from.
 
-    rows: the training rows by id. batch: row ids, where the step is not whole yet. said: answers that no event tells,
-    as of batch rows that the step's score leaves out. Raises RunError where an answer is not known.
+    rows: the training rows by id. batch: row ids, if the step has not finished. said: answers that no event has,
+    for batch rows that the step's score leaves out. Raises RunError if an answer is unknown.
     """
     step, slot = address
     if step not in view.steps or slot not in view.steps[step].proposed:
@@ -44,12 +44,12 @@ def exchange_of(
 
 
 def _said_of(rows: Sequence[Row], said: Said, hypothesis: str) -> Mapping[int, Value | None]:
-    """By row id."""
+    """Return the hypothesis' answers by row id."""
     return {row.id: said[hypothesis, row.id] for row in rows if (hypothesis, row.id) in said}
 
 
 def _scored(step: StepView, hypothesis: str) -> Mapping[int, Value | None]:
-    """What the step's scores tell, by row id: a hypothesis answers a row alike in every slot."""
+    """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
     return {
         row: value
         for scored in step.scored.values()
@@ -68,7 +68,7 @@ def _prediction(known: Mapping[int, Value | None], hypothesis: str, row: int, *,
 
 
 def remembered(view: RunView, step: int, slot: int) -> Address | None:
-    """The exchange that a proposal of the step was reminded of: that of the particle it started from."""
+    """Return the earlier exchange that a proposal's prompt repeated: that of the particle it started from."""
     before, resampled = view.steps.get(step - 1), view.steps[step].resampled
     ancestor = resampled.ancestors[slot] if resampled else slot
     if before is None or ancestor >= len(before.population):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,11 +10,10 @@ from vpp.errors import RunError
 from vpp.events import Evaluated, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
 from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, decoded
-from vpp.runs.lines import Line, Lost
+from vpp.runs.journal import Record, decode
 from vpp.runs.reader import Snapshot
 from vpp.runs.run_files import load_dataset
-from vpp.runs.soundness import Soundness
+from vpp.runs.soundness import Known, check_answers_of, check_counts, check_numbers
 from vpp.runs.view import RunView, StepView
 
 LARGE_BYTES = 8 * 2**20
@@ -26,29 +26,29 @@ FROM_ENDS = frozenset(
         *("spent", "tokens", "uncertain"),
     }
 )
-"""Fields of `summary.result` that the last records tell."""
+"""Fields of `summary.result` that follow from the last records."""
 _OF_PHASE = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed)
 
 
 def is_large(directory: RunDirectory) -> bool:
-    """Whether a list reads the ends of the run's journal instead of all of it."""
+    """True if a list reads the ends of the run's journal instead of all of it."""
     return _mark(directory.journal)[0] > LARGE_BYTES
 
 
 def glance(directory: RunDirectory) -> Snapshot:
-    """Return the run as both ends of its journal tell it; only the last step is in the view. Raises RunError."""
+    """Return the run according to both ends of its journal; its view has only the last step. Raises RunError."""
     spec = directory.spec()
     try:
-        view, n_lost = _view(directory.path, _mark(directory.journal))
+        view, is_damaged = _view(directory.path, _mark(directory.journal))
         state = directory.state(view)
     except OSError as error:
         raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
-    damage = f"{directory.journal}: {n_lost} of its first and last lines cannot be read: see `python -m vpp verify`"
-    return Snapshot(spec=spec, state=state, view=view, usage=view.usage, damage=damage if n_lost else "")
+    damage = f"{directory.journal}: one of its first or last lines cannot be read: see `python -m vpp verify`"
+    return Snapshot(spec=spec, state=state, view=view, usage=view.usage, damage=damage if is_damaged else "")
 
 
 def _mark(path: Path) -> tuple[int, int, int]:
-    """Size, time of the last change and inode; zeros where there is no file."""
+    """Return size, time of the last change and inode; zeros if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -57,27 +57,29 @@ def _mark(path: Path) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=32)
-def _view(path: Path, _: tuple[int, int, int]) -> tuple[RunView, int]:
-    """The view, and how many lines could not be read. The second argument changes with the journal."""
+def _view(path: Path, _: tuple[int, int, int]) -> tuple[RunView, bool]:
+    """Return the view, and whether a line cannot be read. The second argument changes with the journal."""
     directory = RunDirectory(path)
-    soundness = Soundness(lambda: known_rows(lambda: load_dataset(directory, directory.spec())))
-    view, n_lost = RunView(phase="running"), 0
-    for record in _ends(directory.journal):
-        soundness.lose()  # the lines between the ends are not known
-        if isinstance(record, Lost) or soundness.fault(record.event, record.usage, record.answers):
-            n_lost += 1
-        else:
+    known = Known.of(known_rows(lambda: load_dataset(directory, directory.spec())))
+    view = RunView(phase="running")
+    with suppress(ValueError):
+        for line in _ends(directory.journal):
+            record = decode(line)
+            check_counts(record.usage, record.answers)
+            check_numbers(record.event)
+            if isinstance(record.event, Evaluated):
+                check_answers_of(record.event, known)
             _take_in(view, record)
-    return view, n_lost
+        return view, False
+    return view, True
 
 
-def _ends(path: Path) -> Iterator[Record | Lost]:
+def _ends(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         first = file.readline(END_BYTES)
         file.seek(-END_BYTES, os.SEEK_END)
         last = file.read(END_BYTES).split(b"\n")[1:-1]
-    for content in (first.removesuffix(b"\n"), *last):
-        yield from decoded(Line(number=0, start=0, content=content))
+    yield from (first, *last)
 
 
 def _take_in(view: RunView, record: Record) -> None:

@@ -1,7 +1,6 @@
 """events.jsonl: one record a line, appended only.
 
-A torn last line is ignored by readers and cut by a resuming worker. A line in the middle that cannot be read is told in
-its place, and reading goes on behind it.
+A torn last line is ignored by readers and cut by a resuming worker. Reading stops at any other unreadable line.
 """
 
 import os
@@ -25,7 +24,7 @@ from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.runs.disk import sync_folder
 from vpp.runs.lines import LONGEST_LINE, Line, Lines, Lost
 from vpp.runs.migration import NewerVersion, record_of_today
-from vpp.runs.soundness import Soundness
+from vpp.runs.soundness import Known, check, check_counts
 from vpp.usage import Usage
 
 
@@ -48,8 +47,6 @@ class Record:
 YEAR_10000 = 253_402_300_800
 """Unix time; no calendar goes further."""
 REASON_LENGTH = 120
-FILLING = b"\0 \t\r"
-"""What may stand around a record and says nothing."""
 BLOCK_BYTES = 64 * 1024
 
 
@@ -95,12 +92,12 @@ class Journal:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a flush has anything to write."""
+        """True if a flush has anything to write."""
         return bool(self._waiting)
 
     @property
     def ends_a_step(self) -> bool:
-        """Whether the end of a step is among what waits."""
+        """True if the end of a step is among what waits."""
         return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
@@ -133,66 +130,61 @@ class Journal:
 
 
 class JournalReader:
-    """Reads a journal from where it last stopped: a refresh costs what is new."""
+    """Reads a journal from the last position on, and stops at the first line that it cannot read."""
 
     def __init__(self, path: Path, *, dataset: Callable[[], Dataset | None] | None = None) -> None:
-        """dataset: the run's rows, where they can be read: a record that tells of others is not read."""
+        """dataset: reads the run's rows, or returns None; a record about other rows is not read."""
         self._lines = Lines(path)
-        self._soundness = Soundness(dataset)
-        self._seen: set[int] = set()
-        self._has_lost = False
-        self.start = 0
-        """Byte at which the line read last begins."""
+        self._dataset = dataset
+        self._known: Known | None = None
+        self.line = 0
+        """Number of the line last read."""
+        self.lost: Lost | None = None
+        """The line at which reading stopped."""
 
-    def new_records(self) -> Iterator[Record | Lost]:
-        """Whole lines since the last call, in order; what stands twice, byte for byte, counts once."""
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records since the last call, in order."""
+        if self.lost:
+            return
         for line in self._lines.new():
-            self.start = line.start
-            for found in self._read(line):
-                if isinstance(found, Lost):
-                    self._has_lost = True
-                    self._soundness.lose()
-                yield found
+            try:
+                record = self._read(line)
+            except ValueError as error:
+                self.lost = _lost(line, error)
+                return
+            self.line = line.number
+            yield record
 
     def is_another(self) -> bool:
-        """Whether what was read is no longer what the file holds: read it with a new reader.
+        """True if the file no longer holds what was read: read it with a new reader.
 
-        A damaged file that has changed may have been mended anywhere.
+        A damaged file that has changed may have been repaired anywhere.
         """
-        return self._lines.is_another() or (self._has_lost and self._lines.has_changed())
+        return self._lines.is_another() or (self.lost is not None and self._lines.has_changed())
 
-    def _read(self, line: Line) -> Iterator[Record | Lost]:
-        """What the line holds, where it can stand and has not stood before."""
-        mark = hash((line.content or b"").strip(FILLING))
-        for found in decoded(line):
-            if isinstance(found, Lost):
-                yield found
-            elif mark not in self._seen:
-                self._seen.add(mark)
-                why = self._soundness.fault(found.event, found.usage, found.answers)
-                yield _lost(line, why) if why else found
+    def _read(self, line: Line) -> Record:
+        """Return the line's record. Raises ValueError if it has none, or one that cannot come after those before."""
+        record = record_of(line)
+        if self._known is None:
+            self._known = Known.of(self._dataset() if self._dataset else None)
+        check_counts(record.usage, record.answers)
+        check(record.event, self._known)
+        self._known.add(record.event)
+        return record
 
 
-def decoded(line: Line) -> Iterator[Record | Lost]:
-    """What a line holds, judged by itself: its record, zeros that stand around it, or why it is none."""
+def record_of(line: Line) -> Record:
+    """Return the line's record. Raises ValueError if it has none."""
     if line.content is None:
-        yield _lost(line, f"it is longer than {LONGEST_LINE >> 20} MiB")
-        return
-    if b"\0" in (line.content[:1], line.content[-1:]):
-        yield _lost(line, "zeros stand there, as a loss of power leaves them")
-    content = line.content.strip(FILLING)
-    if content:
-        try:
-            yield decode(content)
-        except ValueError as error:
-            yield _lost(line, error)
+        raise ValueError(f"it is longer than {LONGEST_LINE >> 20} MiB")
+    return decode(line.content)
 
 
-def _lost(line: Line, why: str | ValueError) -> Lost:
-    said = why.errors()[0]["msg"] if isinstance(why, ValidationError) else str(why)
-    said = said.replace(" at line 1 column ", " at column ")  # of the one line that was given to be decoded
-    reason = "".join(sign if sign.isprintable() else " " for sign in said)[:REASON_LENGTH]
-    return Lost(line=line.number, start=line.start, reason=reason, is_newer=isinstance(why, NewerVersion))
+def _lost(line: Line, error: ValueError) -> Lost:
+    reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+    reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
+    printable = "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
+    return Lost(line=line.number, start=line.start, reason=printable, is_newer=isinstance(error, NewerVersion))
 
 
 def cut_torn_tail(path: Path) -> None:

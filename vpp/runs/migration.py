@@ -1,4 +1,4 @@
-"""What older programs wrote, lifted to how it is written today, one version at a time.
+"""Migration of older records and run.json files to the current version, one version at a time.
 
 Versions of a journal's records (`v`) and of run.json (`schema`; none is 1):
 
@@ -23,12 +23,12 @@ class NewerVersion(ValueError):
 
 
 def _unchanged(fields: Fields) -> Fields:
-    """For a version that only added fields with defaults."""
+    """Return the same fields: the next version only added some with defaults."""
     return fields
 
 
 def _with_former_ways(spec: Fields) -> Fields:
-    """What was done before there was an option for it, where the option's default does something else."""
+    """Add options that older runs lack, with the values that describe what those runs did."""
     config = spec.get("config")
     return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
 
@@ -37,20 +37,20 @@ _FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
 
 
 RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
-"""How a record of a version becomes one of the next."""
+"""Functions that migrate a record to the next version, by version."""
 SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_former_ways}
-"""How run.json of a version becomes one of the next."""
+"""Functions that migrate run.json to the next version, by version."""
 
 
 def record_of_today(line: bytes) -> bytes:
-    """A journal's line as it is written today. Raises ValueError where it is no record, or a newer one."""
+    """Return a journal's line in the current version. Raises ValueError if it is no record, or a newer one."""
     if line.startswith(_TODAY):
         return line
     return to_json(_lifted(from_json(line), "v", RECORD_STEPS), inf_nan_mode="strings")
 
 
 def spec_of_today(content: Any) -> Fields:
-    """run.json's content as it is written today. Raises ValueError where it is none, or a newer one."""
+    """Return run.json's content in the current version. Raises ValueError if it is none, or a newer one."""
     return _lifted(content, "schema", SPEC_STEPS)
 
 

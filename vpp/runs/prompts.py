@@ -1,4 +1,4 @@
-"""What the optimizer was asked: prompts are not stored: templates, data and journal rebuild them to the letter."""
+"""The optimizer's prompts. They are not stored: templates, data and journal rebuild them to the letter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from vpp.runs.view import RunView
 
 
 class PromptMaker:
-    """Rebuilds what each proposal of a run was first asked; a re-ask adds the answer and names its fault."""
+    """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
         """answers: reads what the learner said; called only where a step's scores leave out rows of its batch."""
@@ -29,7 +29,7 @@ class PromptMaker:
         self._seed = spec.config.seed
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """What a slot's proposal at a step was asked, as a text; None where that is not known (yet)."""
+        """Return the prompt of a slot's proposal at a step as text; None if it is not known (yet)."""
         asked = self.messages(view, step, slot)
         if asked is None:
             return None
@@ -38,7 +38,7 @@ class PromptMaker:
         return as_text(asked, opening=len(template.opening))
 
     def messages(self, view: RunView, step: int, slot: int) -> list[Message] | None:
-        """The first conversation of a slot's proposal at a step; None where that is not known (yet)."""
+        """Return the first conversation of a slot's proposal at a step; None if it is not known (yet)."""
         at = view.steps.get(step)
         if at is None or slot not in at.proposed:
             return None
@@ -58,7 +58,7 @@ class PromptMaker:
         return self._read
 
     def _about_batch(self, view: RunView, step: int, slot: int, said: Said) -> list[Message]:
-        """Raises RunError where neither the journal nor `said` tells all that was shown."""
+        """Return the conversation. Raises RunError if neither the journal nor `said` has every answer shown."""
         batch = [row.id for row in self._batches.batch(step)]
         shown = exchange_of(view, self._rows, (step, slot), batch=batch, said=said)
         is_whole = view.steps[step].proposed[slot].shown is None
@@ -69,13 +69,13 @@ class PromptMaker:
 
 
 EXAMPLE_HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
-"""Of the template's own turns, by role."""
+"""Headings of the template's own turns, by role."""
 EARLIER_HEADINGS = {"system": "Instructions", "user": "Earlier question", "assistant": "Earlier answer"}
-"""Of earlier exchanges of the run, by role."""
+"""Headings of earlier exchanges of the run, by role."""
 
 
 def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
-    """A conversation to read: the question, and where there is more, each turn under a plain heading.
+    """Return a conversation as text: the question, with each earlier turn under a plain heading.
 
     opening: how many of the first turns are the template's own instructions and worked examples.
     """
@@ -88,7 +88,7 @@ def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
 
 
 def _batches(spec: RunSpec, dataset: Dataset) -> Problem:
-    """The run's rows in the order in which they come; nobody is asked anything."""
+    """Return the run's rows in the order of its steps; no model is called."""
     nobody = cast(Any, None)
     return Problem(
         dataset=dataset,

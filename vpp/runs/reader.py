@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import count
 
 from vpp.data.dataset import Dataset
-from vpp.errors import DataError, RunError
+from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.damage import damage_of, known_rows
+from vpp.runs.damage import damage_of, journal_reader
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import JournalReader
+from vpp.runs.lines import Lost
 from vpp.runs.run_files import load_dataset
-from vpp.runs.run_prompts import start_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
@@ -23,19 +22,21 @@ _EDITIONS = count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A run as it was at one moment; it does not change, so that every watcher's thread can keep its own."""
+    """A run at one moment; it does not change, so every watcher's thread can keep its own."""
 
     spec: RunSpec
     state: State
     view: RunView
     usage: Usage
-    """What it has asked, the calls of an unfinished round included."""
+    """Calls so far, those of an unfinished round included."""
     loading_s: float | None = None
     """Seconds for which the worker has been loading a model file; None if it is not."""
     damage: str = ""
-    """What the journal has lost, in one line with the mend."""
+    """Where the journal is damaged and how to fix it, in one line; empty if it is sound."""
+    lost: Lost | None = None
+    """The line at which reading the journal stopped."""
     edition: int = 0
-    """Another for every spec and view of every reader of this process: what is made from these alone is told by it."""
+    """Changes with the spec or the view, and differs between readers; use as a cache key."""
 
 
 class RunReader:
@@ -50,11 +51,11 @@ class RunReader:
         self._dataset: Dataset | None = None
 
     def refresh(self) -> Snapshot:
-        """Takes in what is new. Raises RunError where there is no run (any more), or it cannot be read."""
+        """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
         with self._lock:
             spec = self._spec_now()
             try:
-                self._take_in(spec)
+                self._read_journal()
                 state = self.directory.state(self._shown)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
@@ -64,31 +65,31 @@ class RunReader:
                 view=self._shown,
                 usage=self._usage_now(state),
                 loading_s=self._loading_s(state),
-                damage=damage_of(self.directory, self._shown) if self._shown.last_at is None else self._damage,
+                damage=damage_of(self.directory, self._journal.lost),
+                lost=self._journal.lost,
                 edition=self._edition,
             )
 
     def dataset(self) -> Dataset:
-        """The rows as used, with the split; read once."""
+        """Return the rows as used, with the split; read once."""
         if self._dataset is None:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
     def read_answers(self) -> AnswerReader:
-        """What the learner said, up to now."""
+        """Return the learner's answers up to now."""
         with self._lock:
             self.answers.refresh()
             return self.answers
 
     def _start_over(self) -> None:
-        self._journal = JournalReader(self.directory.journal, dataset=lambda: known_rows(self.dataset))
+        self._journal = journal_reader(self.directory, self.dataset)
         self._view = RunView()
         self._shown = RunView()
-        self._damage = ""
         self._edition = next(_EDITIONS)
 
     def _spec_now(self) -> RunSpec:
-        """run.json, read again only where it was written since."""
+        """Return run.json's content, read again only after it was written."""
         with suppress(OSError):
             found = (self.directory.path / "run.json").stat()
             written = (found.st_ino, found.st_ctime_ns, found.st_size)
@@ -98,7 +99,7 @@ class RunReader:
             return self._spec[1]
         return self.directory.spec()
 
-    def _take_in(self, spec: RunSpec) -> None:
+    def _read_journal(self) -> None:
         if self._journal.is_another():
             self._start_over()
         is_new = False
@@ -107,22 +108,14 @@ class RunReader:
             is_new = True
         if is_new:
             self._shown = self._view.copy()
-            self._damage = damage_of(self.directory, self._shown)
-            self._start_from(spec)
             self._edition = next(_EDITIONS)
-
-    def _start_from(self, spec: RunSpec) -> None:
-        """Where the journal has lost its first line, run.json and the rows tell how the run began."""
-        if self._shown.started is None and self._shown.is_damaged:
-            with suppress(RunError, DataError):
-                self._shown.started = start_of(spec, self.dataset(), versions={})
 
     def _loading_s(self, state: State) -> float | None:
         beat = self.directory.last_beat() if state == "queued" else None
         return beat.loading_s if beat else None
 
     def _usage_now(self, state: State) -> Usage:
-        """The journal's count, or a living worker's newer one."""
+        """Return the journal's count, or a living worker's newer one."""
         beat = self.directory.last_beat() if state == "running" else None
         live = beat.usage if beat else self._shown.usage
         return live if live.calls >= self._shown.usage.calls else self._shown.usage

@@ -1,4 +1,4 @@
-"""The population from which an interrupted run resumes, rebuilt from its journal and answers."""
+"""The population that an interrupted run continues from, rebuilt from its journal and answers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ from vpp.runs.view import RunView
 
 
 def population_of(view: RunView, dataset: Dataset, *, answers: Iterable[Answer] = ()) -> Population | None:
-    """Return the last complete population; None if there is none. Raises RunError."""
+    """Return the last finished population; None before the first. Raises RunError."""
     if not view.finished_steps:
         return None
     last = view.finished_steps[-1]
@@ -42,7 +42,7 @@ def population_of(view: RunView, dataset: Dataset, *, answers: Iterable[Answer] 
 def _exchanges(
     view: RunView, dataset: Dataset, population: Sequence[ParticleState], answers: Iterable[Answer]
 ) -> dict[Address | None, Exchange]:
-    """Return the exchanges that the optimizer is reminded of, by step and slot."""
+    """Return the exchanges that the next prompts repeat, by step and slot."""
     addresses = {state.exchange for state in population if state.exchange is not None}
     if not addresses:
         return {}

@@ -1,4 +1,4 @@
-"""What a run came to, as one JSON object: the end of `--json`, and the head of every report."""
+"""The result of a run as one JSON object: the output of `--json`, and the head of every report."""
 
 import math
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import answers_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, log_evidence, resampled_at
 
 
 def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
-    """Counts are of calls needed; only times, ids, `calls.cached` and `spent` differ between equal runs."""
+    """Return the result; Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = _dataset(directory, spec) if view.evaluated else None
@@ -56,14 +56,20 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
         "ess": view.ess_by_step,
-        "resampled_at": view.resampled_at,
-        "acceptance_rate": view.acceptance_rate,
+        "resampled_at": resampled_at(view),
+        "acceptance_rate": _acceptance_rate(view),
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
         "log_evidence": evidence(spec, view),
         "individual": {"test": _numbers(own_test), "train": _numbers(own_train)},
         **(picked(own_test, own_train, is_error=_metric_name(spec) == "mse") if spec.config.method == "vml5" else {}),
     }
+
+
+def _acceptance_rate(view: RunView) -> float | None:
+    """Return the accepted share of the proposals that an accept step judged; None without any."""
+    judged = view.decided_by_likelihood
+    return sum(p.accepted for p in judged) / len(judged) if judged else None
 
 
 def _structured(spec: RunSpec) -> dict[str, str | None]:
@@ -73,7 +79,7 @@ def _structured(spec: RunSpec) -> dict[str, str | None]:
 
 
 def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
-    """What really went out, retries included and none that the cache answered; null where nothing was given."""
+    """Return the requests sent, retries included and cached answers not, and their cost; null if not given."""
     is_priced = spec.prices.are_given
     return {
         "requests": view.usage.sent,
@@ -85,9 +91,9 @@ def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
 
 
 def remembered(view: RunView) -> int:
-    """How often an answer of a hypothesis to a row was needed again and, being known, not asked for again.
+    """Count how often a known answer of a hypothesis to a row was needed again, and not asked for again.
 
-    Counted over what was scored and evaluated; at one point a call, each is a learner call saved.
+    Scores and evaluations count; at one point a call, each is a learner call saved.
     """
     needed = 0
     known: dict[str, set[int]] = {}
@@ -114,12 +120,12 @@ def _numbers(values: list[float] | None) -> list[float | str] | None:
 
 
 def _json(value: float) -> float | str:
-    """JSON has no infinity: a mean squared error that overflows is written as in the journal."""
+    """Return a value for JSON, which has no infinity: a mean squared error may overflow."""
     return value if math.isfinite(value) else "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
 
 
 def _dataset(directory: RunDirectory, spec: RunSpec) -> Dataset | None:
-    """None where the rows cannot be read any more."""
+    """Return the rows; None if they cannot be read any more."""
     try:
         return load_dataset(directory, spec)
     except (RunError, DataError):
@@ -127,10 +133,7 @@ def _dataset(directory: RunDirectory, spec: RunSpec) -> Dataset | None:
 
 
 def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any] | None:
-    """Figures of the averaged prediction, each with its standard error; None before the rows are evaluated, and where
-
-    they cannot be read any more.
-    """
+    """Return figures of the averaged prediction, each with its standard error; None without an evaluation or rows."""
     if dataset is None or evaluated is None:
         return None
     targets, answers = _targets(dataset, evaluated), averages(evaluated)
@@ -151,7 +154,7 @@ def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, A
 
 
 def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
-    """What one constant answer reaches on the rows, and whether the averaged prediction is strictly better."""
+    """Return the metric of one constant answer, and whether the averaged prediction is strictly better."""
     if dataset is None or evaluated is None or not evaluated.rows:
         return {"baseline": None, "beats_baseline": None}
     answer, targets = constant_answer(dataset), _targets(dataset, evaluated)
@@ -165,7 +168,7 @@ def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> d
 
 
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
-    """Hypotheses that do better than the averaged prediction on training rows, values in the metric's units."""
+    """Return hypotheses that do better than the averaged prediction on training rows, values in the metric's units."""
 
     def value(loss: float) -> float | str:
         return _json(1 - loss if dataset and dataset.task == "classification" else loss)
@@ -212,7 +215,7 @@ def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | 
 
 
 def picked(test: list[float] | None, train: list[float] | None, *, is_error: bool) -> dict[str, float | str | None]:
-    """Of five runs: the test metric of the one that is best on test, an oracle's choice, and best on train."""
+    """Return the test metric of two of five runs: the best on test, an oracle's choice, and the best on train."""
     if test is None or train is None:
         return {"oracle_best_test": None, "best_on_train": None}
     best = min if is_error else max
@@ -221,8 +224,9 @@ def picked(test: list[float] | None, train: list[float] | None, *, is_error: boo
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
-    """The evidence of a run with carried weights, and why it is nominal: no model's draws can be shown independent."""
-    if view.log_evidence is None:
+    """Return the evidence of a run with carried weights, and why it is nominal."""
+    value = log_evidence(view)
+    if value is None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
@@ -230,7 +234,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += ["a model's draws cannot be shown to be independent"]
     return {
-        "value": _json(view.log_evidence),
+        "value": _json(value),
         "exponent": 1 / made[-1].beta,
         "label": "nominal",
         "because": because,
@@ -242,7 +246,7 @@ def _metric_name(spec: RunSpec) -> str:
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:
-    """Rounds in sequence that the events tell of: first draw, whole steps, newcomers, final weights, evaluations."""
+    """Count the rounds in sequence: first draw, finished steps, newcomers, final weights, evaluations."""
     done = [step for step in view.finished_steps if step.step >= 0]
     drawn = first_rounds(spec.config, is_continued=spec.is_continued) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
@@ -253,9 +257,9 @@ def rounds(spec: RunSpec, view: RunView) -> int:
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:
-    """Test points on which the particles are not unanimous (Section 5.3); None before the test rows are evaluated,
+    """Count the test points on which the particles are not unanimous (Section 5.3).
 
-    and for regression, where numbers hardly ever agree to the digit.
+    None before the test rows are evaluated, and for regression, where numbers hardly ever agree to the digit.
     """
     if test is None or test.metric != "accuracy":
         return None

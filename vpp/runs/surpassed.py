@@ -1,4 +1,4 @@
-"""What does better than the averaged prediction on the training rows: one of its particles, or a text it ruled out."""
+"""Hypotheses that do better than the averaged prediction on the training rows: a particle, or a text ruled out."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,29 +16,29 @@ ENOUGH = 0.5
 CLEAR = 0.05
 """Largest p of the sign test at which the prediction is clearly worse."""
 Losses = Mapping[int, float]
-"""By training row: 1 where wrong and 0 where right, or the squared error."""
+"""Loss by training row: 1 if wrong and 0 if right, or the squared error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surpassed:
-    """A hypothesis beside the averaged prediction, on the training rows that it answered."""
+    """A hypothesis compared with the averaged prediction, on the training rows that it answered."""
 
     by: Literal["particle", "ruled out"]
     hypothesis: str
     """Its id."""
     slot: int | None
-    """Of a particle."""
+    """Slot of a particle; None for a text ruled out."""
     n: int
     prediction: float
     """Mean loss of the averaged prediction: share of wrong answers, or mean squared error."""
     other: float
     """The hypothesis' own, which is smaller."""
     p: float
-    """Of the sign test."""
+    """p of the sign test."""
 
     @property
     def is_clear(self) -> bool:
-        """Whether luck on these rows is an unlikely reason."""
+        """True if luck on these rows is an unlikely reason."""
         return self.p < CLEAR
 
 

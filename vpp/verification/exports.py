@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
 from vpp.verification.ledger import At, Ledger, is_same
 
-Ways = Mapping[str, Sequence[Callable[[], bytes]]]
-"""Functions that write a file again from the journal, by file name: one for each set of options."""
-JSON, CSV, REPORT = "posterior.json", "predictions.csv", "report.md"
-NOT_COMPARED = ("report.html", "posterior.nc")
+Ways = Mapping[str, Callable[[], bytes]]
+"""Functions that write a file again from the journal, by file name."""
+JSON = "posterior.json"
+OTHERS = ("report.md", "report.html", "posterior.nc")
+"""Exports that are not compared."""
 _CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
 """Fields of posterior.json that the user may change after the run: name, directory and caps."""
 Difference = tuple[str, object, object]
@@ -33,30 +34,21 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> int | None:
-    """Compare the exports in the run's folder. Return the first line of report.md that differs, or None.
-
-    Compare nothing if the journal itself has faults.
-    """
-    present = [name for name in (JSON, CSV, REPORT, *NOT_COMPARED) if (directory.path / name).exists()]
+def check_exports(directory: RunDirectory, ways: Ways, ledger: Ledger) -> None:
+    """Compare the exports in the run's folder, if the journal itself has no faults."""
     can_compare = not (ledger.faults or directory.is_held())
-    compared = [name for name in present if name in ways and can_compare]
-    for name in present:
-        if name in NOT_COMPARED:
+    for name in (JSON, "predictions.csv", *OTHERS):
+        if not (directory.path / name).exists():
+            continue
+        if name in OTHERS:
             ledger.skip(f"{name}: never compared; `python -m vpp report` writes it again")
-        elif name not in compared:
+        elif name not in ways or not can_compare:
             ledger.skip(f"{name}: compared only for a run that has ended, with a journal without faults")
-    report_line = None
-    for name in compared:
-        try:
-            written = _content(directory.path / name)
-            if name == REPORT:
-                report_line = _first_line(written, ways[name])
-            else:
-                _compare(name, written, ways[name][0](), ledger)
-        except (VppError, OSError) as error:
-            ledger.skip(f"{name}: cannot be read or written again ({error})")
-    return report_line
+        else:
+            try:
+                _compare(name, _content(directory.path / name), ways[name](), ledger)
+            except (VppError, OSError) as error:
+                ledger.skip(f"{name}: cannot be read or written again ({error})")
 
 
 def _content(path: Path) -> bytes:
@@ -115,13 +107,3 @@ def _differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
             yield from _differences(f"{what}[{place}]", *pair)
     elif _ABSENT in (written, follows) or not is_same(written, follows):
         yield what, written, follows
-
-
-def _first_line(written: bytes, ways: Sequence[Callable[[], bytes]]) -> int | None:
-    """First line that differs from the last way's text; None if any way gives the same text."""
-    for way in ways:
-        follows = way()
-        if written == follows:
-            return None
-    ours, due = written.splitlines(), follows.splitlines()
-    return next((n for n, pair in enumerate(zip(ours, due, strict=False), 1) if pair[0] != pair[1]), len(due) + 1)

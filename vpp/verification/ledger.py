@@ -1,4 +1,4 @@
-"""Ledger of comparisons: counts of places that hold, and faults with the written and the derived value."""
+"""Comparisons of written with derived values: counts of places that hold, and faults with both values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,9 @@ Claim = Literal[
     "ess",
     "evidence",
     "resampling",
-    "proposals",
     "decisions",
-    "size",
     "populations",
     "predictions",
-    "metrics",
-    "counts",
     "exports",
 ]
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
@@ -43,6 +39,9 @@ class At:
     slot: int | None = None
     file: str = ""
     """Name of an export; empty for other places."""
+
+
+FILES = At(line=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,22 +67,12 @@ class Ledger:
     _places: dict[Claim, set[At]] = field(default_factory=dict)
     _broken: dict[Claim, set[At]] = field(default_factory=dict)
 
-    def compare(
-        self, claim: Claim, at: At, what: str, *, written: object, follows: object, is_counted: bool = True
-    ) -> bool:
-        """Compare a written with a derived value; a place holds if all comparisons there do.
-
-        is_counted: count a place that holds; False for a method that does not record such values.
-        """
-        place = At(line=at.line) if claim == "lines" else at
-        holds = is_same(written, follows)
-        if is_counted or not holds:
-            self._places.setdefault(claim, set()).add(place)
-        if holds:
-            return True
-        self._broken.setdefault(claim, set()).add(place)
-        self.faults.append(Fault(claim=claim, at=at, what=what, written=written, follows=follows))
-        return False
+    def compare(self, claim: Claim, at: At, what: str, *, written: object, follows: object) -> None:
+        """Compare a written with a derived value; a place holds if all comparisons there do."""
+        self._places.setdefault(claim, set()).add(at)
+        if not is_same(written, follows):
+            self._broken.setdefault(claim, set()).add(at)
+            self.faults.append(Fault(claim=claim, at=at, what=what, written=written, follows=follows))
 
     def skip(self, why: str) -> None:
         """Record that something could not be checked."""

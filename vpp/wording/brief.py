@@ -13,7 +13,7 @@ from vpp.posterior.metric import Estimate
 from vpp.posterior.weights import ess
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence, uncertain_points
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, log_evidence, size_by_step
 from vpp.settings import Config
 from vpp.wording.counts import error_text, r2_text, size_changes
 from vpp.wording.markup import Metric
@@ -269,11 +269,12 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
     """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
     nominal = evidence(snapshot.spec, view)
-    if nominal is None or view.log_evidence is None:
+    value = log_evidence(view)
+    if nominal is None or value is None:
         return
     yield Measure(
         name="Log evidence",
-        value=f"{fixed(view.log_evidence)}, nominal",
+        value=f"{fixed(value)}, nominal",
         words=(
             f"Natural log of the average likelihood under the first draw, at φ = {number(nominal['exponent'])}. "
             f"Nominal, an estimate without a guarantee: {'; '.join(nominal['because'])}. {COMPARABLE}"
@@ -283,7 +284,7 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
 
 def _sizes(view: RunView) -> Measure:
     """Return how K has changed."""
-    changes, sizes = size_changes(view), view.size_by_step
+    changes, sizes = size_changes(view), size_by_step(view)
     value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
     return Measure(
         name="Particles K", value=value, words=f"K {'; '.join(changes)}." if changes else "It never changed."

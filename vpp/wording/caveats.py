@@ -53,7 +53,7 @@ def _model(snapshot: Snapshot) -> Iterator[str]:
 def _state(snapshot: Snapshot) -> Iterator[str]:
     view = snapshot.view
     if snapshot.damage:
-        yield "The journal is damaged: this report leaves out the lost lines."
+        yield "The journal is damaged: this report covers only what comes before the damage."
     if view.phase != "finished":
         yield f"The run is incomplete: {steps_text(view)} are done.{_flatter(view)}"
 

@@ -8,7 +8,7 @@ from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
 from vpp.posterior.metric import Estimate
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
 
@@ -49,7 +49,7 @@ def size_changes(view: RunView, *, until: int | None = None) -> list[str]:
 
 def sizes_text(view: RunView, config: Config) -> str:
     """`10`, or `4 at first, 8 now` if K has changed."""
-    sizes = view.size_by_step or [config.size]
+    sizes = size_by_step(view) or [config.size]
     return str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} at first, {sizes[-1]} now"
 
 

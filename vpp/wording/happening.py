@@ -22,13 +22,9 @@ def happened(view: RunView, step: int | None, config: Config, *, balanced: float
     """
     if step is None:
         return " ".join(_end(view, config, balanced))
-    if step != INITIAL_STEP and step in view.lost_steps:
-        return f"Step {step} is missing from the journal."
     if step == INITIAL_STEP or step not in view.steps:
         return _beginning(view, config)
     at = view.steps[step]
-    if at.is_torn:
-        return f"Step {step}: its scores and decisions are missing from the journal."
     parts = [*_weighing(at, config), *_rewriting(at, config), *_resizing(at)] or ["scoring"]
     return f"Step {step}: {'. '.join([parts[0], *map(capitalised, parts[1:])])}."
 

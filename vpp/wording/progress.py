@@ -46,8 +46,8 @@ def shown_step(view: RunView) -> int | None:
 
 
 def _is_shown(at: StepView) -> bool:
-    """True if a step can be shown. If lines are missing, it may have weights and too few scores."""
-    return len(at.scored) == len(at.reweighted.weights) if at.reweighted else bool(at.finished and at.scored)
+    """True if a step can be shown."""
+    return bool(at.reweighted or (at.finished and at.scored))
 
 
 def phase(snapshot: Snapshot) -> str:
@@ -68,7 +68,7 @@ def _state(snapshot: Snapshot) -> str:
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if snapshot.state == "stopped" and view.started is None and not view.is_damaged:
+    if snapshot.state == "stopped" and view.started is None and not snapshot.damage:
         return "Stopped before it began"
     return snapshot.state.capitalize()
 
@@ -133,14 +133,14 @@ def _ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
     """
     if at is None:
         return [state.hypothesis for state in view.population]
-    if not at.is_torn and (at.reweighted if is_weighted else at.finished):
+    if at.reweighted if is_weighted else at.finished:
         return [_left(at, slot, is_weighted=is_weighted) for slot in sorted(at.scored)]
     return [state.hypothesis for state in _began_with(view, at).population]
 
 
 def _began_with(view: RunView, at: StepView) -> StepView:
-    """Return the step before; for a torn step itself, since the one before may be lost."""
-    return at if at.is_torn else view.steps.get(at.step - 1, at)
+    """Return the step before."""
+    return view.steps.get(at.step - 1, at)
 
 
 def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:

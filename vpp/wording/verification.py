@@ -11,25 +11,21 @@ from vpp.wording.escaping import one_line
 from vpp.wording.words import capitalised, counted, integer, listed
 
 MEANINGS: dict[Claim, str] = {
-    "lines": "each is readable and in its place; none is missing",
+    "lines": "each can be read and is in its place; none is missing",
     "data": "data.csv, run.json and run_started are of one run",
-    "texts": "ids are the SHA-256 of the right texts",
+    "texts": "ids are the SHA-256 of the right texts, parents the right particles",
     "rows": "batches and scored rows follow from seed and split",
-    "answers": "a hypothesis gives a row one answer everywhere, the same as in answers.jsonl",
+    "answers": "the same as in answers.jsonl",
     "likelihoods": "from answers and targets (Eq. 5 and 6)",
     "tau": "as given, or from the first answers; frozen",
-    "tempering": "beta of the schedule, or the exponent found by bisection",
+    "tempering": "beta of the schedule, or the exponent result by bisection",
     "weights": "from log-likelihoods (Eq. 10), normalised",
     "ess": "from weights",
     "evidence": "from carried weights",
     "resampling": "only where ESS is low; random number by seed, ancestors by weights",
-    "proposals": "particle, origin and temperature",
     "decisions": "random number by seed, log alpha from log-likelihoods (Eq. 9), accepted or not",
-    "size": "K grows and shrinks where its rules say",
-    "populations": "text, parent and log-weight of every slot follow from the step",
-    "predictions": "averaged from answers and weights (Eq. 7 and 8)",
-    "metrics": "from averaged predictions and targets",
-    "counts": "calls and tokens never fall, except to the last complete step at a resume",
+    "populations": "text, parent, log-likelihood and log-weight of every slot follow from the step",
+    "predictions": "averaged from answers and weights (Eq. 7 and 8); metrics from averages and targets",
     "exports": "posterior.json and predictions.csv agree with the journal",
 }
 FAULTS_SHOWN = 40
@@ -54,26 +50,15 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
     """Return the verdict in one line. run: its id, for the commands that it names."""
     if result.holds:
         return f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
-    if is_cut_short(result):
-        fix = f"`python -m vpp resume {run}` completes it"
-        return f"The journal is consistent, but its last line is cut off, although the run has finished. {fix}."
     if all(fault.at.file for fault in result.faults):
         files = listed(list(dict.fromkeys(fault.at.file for fault in result.faults)))
         differ = "differs" if len({fault.at.file for fault in result.faults}) == 1 else "differ"
         fix = f"`python -m vpp report {run}` writes all exports again"
         return f"The journal is consistent, but {files} {differ} from it: {fix}."
-    n_lines = sum(fault.claim == "lines" for fault in result.faults)
-    n = len(result.faults) - n_lines
-    first = f"The file is damaged: {counted(n_lines, 'line')} unreadable, missing or out of place. " if n_lines else ""
-    differ = (
-        f": {counted(n, 'value')} {'differs' if n == 1 else 'differ'} from the value derived from the rest" if n else ""
-    )
-    return f"{first}The journal is inconsistent{differ}."
-
-
-def is_cut_short(result: Verification) -> bool:
-    """True if the only fault is the cut last line of a finished run."""
-    return result.is_torn and [(fault.claim, fault.what) for fault in result.faults] == [("lines", "run_finished")]
+    n = len(result.faults)
+    lost = next((fault for fault in result.faults if fault.what == "record"), None)
+    first = f"The journal is damaged: it is checked only up to line {lost.at.line}. " if lost else ""
+    return f"{first}The journal is inconsistent: {counted(n, 'fault')}."
 
 
 def verification_html(result: Verification, *, run: str = "RUN") -> str:
@@ -88,12 +73,10 @@ def verification_html(result: Verification, *, run: str = "RUN") -> str:
     parts.append(markup.table(("Checked", "Hold", "How"), checked, right=(1,)))
     parts += [markup.caption(f"{capitalised(note)}.") for note in notes(result)]
     unchecked = "; ".join(why for why, _ in result.unchecked)
-    return markup.block(*parts, markup.caption(f"Not checked: {unchecked}."), label="what the check found")
+    return markup.block(*parts, markup.caption(f"Not checked: {unchecked}."), label="what the check result")
 
 
 def _cells(fault: Fault) -> tuple[str, str, str, str]:
-    if words := line_words(fault):
-        return place(fault), words, "", ""
     what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
     return place(fault), f"{fault.claim}: {what}", _shown(written), _shown(follows)
 
@@ -102,40 +85,16 @@ def notes(result: Verification) -> Iterator[str]:
     """Yield observations that are no faults."""
     if not result.has_ended:
         yield "the run has not ended: only the lines written so far are checked"
-    if result.void_lines:
-        yield f"{counted(result.void_lines, 'line')} dropped by a resume: checked as far as they went"
     if result.is_torn:
-        yield "the last line is cut off: it is ignored, and a resume removes it and continues"
-    if result.times_back:
-        yield f"a clock was set back: {counted(result.times_back, 'line')} older than the one before"
-    if result.report_line is not None:
-        yield (
-            f"report.md differs from what this version writes, from line {result.report_line} on: it was edited, the "
-            "run was renamed, or another version wrote it; `python -m vpp report` writes it again"
-        )
+        yield "the last line is cut off: it is ignored, and `python -m vpp resume` removes it and continues"
 
 
 def fault_line(fault: Fault) -> str:
     """Return a fault with its place."""
-    where, what, written, follows = _cells(fault)
-    return f"{where}: {what} is {written}, and should be {follows}" if written else f"{where}: {what}"
-
-
-def line_words(fault: Fault) -> str:
-    """Describe a line that is missing, repeated, misplaced or unreadable; empty if only a value differs."""
-    written, follows = fault.written, fault.follows
-    if fault.claim != "lines":
-        return ""
     if fault.what == "record":
-        return one_line(str(written))
-    if fault.what == "run_finished" and written is False:
-        return "run.json says that the run has finished, and no line run_finished says so"
-    if written is None or (written == "none" and isinstance(follows, str)):
-        missing = "of this particle " if fault.at.slot is not None else ""
-        return f"the line {fault.what} {missing}is missing (it should stand {_shown(follows)})"
-    if written == "here":
-        return f"the line {fault.what} cannot stand here (it should be: {_shown(follows)})"
-    return f"lines do not fit: {fault.what} is {_shown(written)}, and by the other lines {_shown(follows)}"
+        return f"{place(fault)}: {one_line(str(fault.written))}"
+    what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
+    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}, and should be {_shown(follows)}"
 
 
 def place(fault: Fault) -> str:

@@ -1,0 +1,104 @@
+"""Checks of a run's beginning: run.json, data.csv, run_started, the first hypotheses and tau."""
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from vpp.errors import RunError
+from vpp.events import ParticleDrawn, ParticleState, RunStarted, StepFinished
+from vpp.hypothesis import hypothesis_id
+from vpp.posterior.likelihood import Floats, auto_tau, regression_errors
+from vpp.runs.view import StepView
+from vpp.verification.inputs import Run
+from vpp.verification.ledger import FILES
+from vpp.verification.steps import check_slots
+
+
+def check_data(run: Run) -> None:
+    """Check data.csv against run.json."""
+    expected = run.spec.dataset.get("fingerprint")
+    if expected is None:
+        run.ledger.skip("data.csv: run.json is older than its fingerprint")
+    else:
+        run.ledger.compare("data", FILES, "data.csv", written=run.fingerprint, follows=expected)
+
+
+def check_started(run: Run, event: RunStarted) -> None:
+    """Check options, columns, seed sentence, T and templates against run.json. Raises RunError for another task."""
+    spec, task = run.spec, event.dataset.get("task")
+    if task != spec.dataset["task"]:
+        tasks = f"{task} and {spec.dataset['task']}"
+        raise RunError(f"events.jsonl and run.json are of two runs ({tasks}): restore both from a copy")
+    config = asdict(run.config)
+    options = {name: config.get(name) for name in event.config}  # an older journal has fewer
+    run.compare(event, "data", "config", written=event.config, follows=options)
+    run.compare(event, "data", "dataset", written=_plain(event.dataset), follows=_plain(spec.dataset))
+    run.compare(event, "data", "steps", written=event.steps, follows=run.problem.steps)
+    run.compare(event, "data", "models", written=event.models, follows=spec.endpoint.models)
+    run.compare(event, "texts", "seed_text", written=event.seed_text, follows=run.problem.seed_text)
+    for role, text in spec.templates.items():
+        if text is not None and role in event.templates:
+            sha256 = hashlib.sha256(text.encode()).hexdigest()
+            run.compare(event, "data", f"template of {role}", written=event.templates[role], follows=sha256)
+
+
+def _plain(value: Any) -> Any:
+    """Convert to JSON types."""
+    return json.loads(json.dumps(value))
+
+
+def check_first_population(run: Run, at: StepView) -> None:
+    """Check the first hypotheses, the population made of them, and tau."""
+    start = run.spec.start
+    drawn = [event for _, event in sorted(run.view.drawn.items())]
+    for event in drawn:
+        check_drawn(run, event)
+        if start or not run.config.draws_initial:
+            follows = start[event.particle] if event.particle < len(start) else run.problem.seed_text
+            run.compare(event, "texts", "text", written=event.text, follows=follows)
+    if at.finished:
+        written = [event.particle for event in drawn]
+        run.compare(at.finished, "lines", "slots drawn", written=written, follows=list(range(run.config.size)))
+        slots = [
+            ParticleState(hypothesis=event.hypothesis, parent=event.particle, log_likelihood=None, log_weight=0.0)
+            for event in drawn
+        ]
+        check_slots(run, at.finished, slots)
+        _check_tau(run, at.finished, drawn)
+
+
+def check_drawn(run: Run, event: ParticleDrawn) -> None:
+    """Check the id of a drawn text, and that the seed sentence replaces an unreadable answer."""
+    run.compare(event, "texts", "hypothesis", written=event.hypothesis, follows=hypothesis_id(event.text))
+    if event.reason is not None:
+        run.compare(event, "texts", "text", written=event.text, follows=run.problem.seed_text)
+
+
+def _check_tau(run: Run, event: StepFinished, drawn: list[ParticleDrawn]) -> None:
+    """Check tau: None for labels, the given value, or from the best first hypothesis' errors on the first batch."""
+    if run.dataset.task == "classification":
+        follows = None
+    elif run.config.fixed_tau is not None:
+        follows = run.config.fixed_tau
+    else:
+        errors = [_errors(run, first.hypothesis) for first in drawn]
+        known = [each for each in errors if each is not None]
+        if len(known) < len(errors):
+            run.ledger.skip("tau from the data: some first answers on the first batch are not in answers.jsonl")
+            return
+        with np.errstate(over="ignore"):
+            best = min(known, key=lambda each: float(np.square(each).sum()))
+        follows = auto_tau(best, [float(row.target) for row in run.dataset.train if row.target is not None])
+    run.compare(event, "tau", "tau", written=event.tau, follows=follows)
+
+
+def _errors(run: Run, hypothesis: str) -> Floats | None:
+    """(M,) errors of a hypothesis on the first batch; None if an answer is unknown."""
+    batch, answers = run.problem.batch(0), run.answers or {}
+    if any((hypothesis, row.id) not in answers for row in batch):
+        return None
+    said = [answers[hypothesis, row.id] for row in batch]
+    return regression_errors(said, [row.target for row in batch], abstention_error=run.dataset.target_range)

@@ -1,0 +1,198 @@
+"""Checks of a step: scores, weights and decisions, and the population that follows from them (Algorithms 1 and 2)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vpp.events import ParticleDrawn, ParticleState, Proposed, StepFinished
+from vpp.hypothesis import hypothesis_id
+from vpp.posterior.acceptance import accepts, log_acceptance
+from vpp.posterior.tempering import log_mean_weight
+from vpp.posterior.weights import normalise
+from vpp.randomness import rng
+from vpp.runs.view import StepView
+from vpp.settings import Config
+from vpp.verification.inputs import Run, ids
+from vpp.verification.weights import (
+    check_ancestors,
+    check_particle_scores,
+    check_score,
+    check_weights,
+    exponent_of,
+    largest_log_likelihood,
+    log_likelihoods,
+)
+
+Slots = Sequence[ParticleState]
+
+
+def check_step(run: Run, before: StepFinished, at: StepView) -> None:
+    """Check the events of a step. before: the end of the step before it."""
+    config = run.config
+    rows = run.problem.scored_rows(config, at.step)
+    role = "buffer" if config.is_weighted else "forward"
+    check_particle_scores(run, at.scored, before, rows=rows, role=role)
+    check_weights(run, before, at)
+    particles = _selected(_scored(before.population, at), at, config)
+    for slot, proposed in at.proposed.items():
+        _check_proposal(run, proposed, at, particles[slot], before)
+    if at.finished:
+        _check_complete(run, at.finished, at, len(before.population))
+        slots = _resized(run, at, [_mutated(slot, p, at, config) for slot, p in enumerate(particles)])
+        check_slots(run, at.finished, slots)
+        _check_carried(run, at.finished, at, before)
+
+
+def _check_complete(run: Run, event: StepFinished, at: StepView, size: int) -> None:
+    """Check that no line of a finished step is missing, and none superfluous."""
+    every = run.config.evaluate_every
+    splits = ["test"] if every and (at.step + 1) % every == 0 and at.step + 1 < run.problem.steps else []
+    judged = [slot for slot, proposed in at.proposed.items() if proposed.why == "likelihood"]
+    for what, written, follows in (
+        ("particles scored", sorted(at.scored), list(range(size))),
+        ("lines of weights", int(at.reweighted is not None), int(run.config.is_weighted)),
+        ("particles rewritten", sorted(at.proposed), _rewritten(run.config, at, size)),
+        ("proposals scored", sorted(at.proposals_scored), sorted(judged)),
+        ("splits evaluated", [e.split for after, e in run.view.evaluations if after < at.step == e.step], splits),
+    ):
+        run.compare(event, "lines", what, written=written, follows=follows)
+
+
+def _rewritten(config: Config, at: StepView, size: int) -> list[int]:
+    """Slots to mutate: all, or only further copies of an ancestor."""
+    if config.method != "smc" or config.mutate != "duplicates":
+        return list(range(size))
+    ancestors = at.resampled.ancestors if at.resampled else ()
+    return [slot for slot, ancestor in enumerate(ancestors) if ancestor in ancestors[:slot]]
+
+
+def _scored(slots: Slots, at: StepView) -> list[ParticleState]:
+    scores = [at.scored.get(slot) for slot in range(len(slots))]
+    return [
+        replace(state, log_likelihood=score.log_likelihood if score else None)
+        for state, score in zip(slots, scores, strict=True)
+    ]
+
+
+def _selected(slots: Slots, at: StepView, config: Config) -> list[ParticleState]:
+    """Return the slots after weighing and resampling: text and log-likelihood are the ancestor's."""
+    log_w = at.reweighted.log_weights if config.is_weighted and at.reweighted else [p.log_weight for p in slots]
+    weighed = [replace(p, parent=slot, log_weight=log_w[slot]) for slot, p in enumerate(slots)]
+    return [replace(weighed[a], log_weight=0.0) for a in at.resampled.ancestors] if at.resampled else weighed
+
+
+def _mutated(slot: int, particle: ParticleState, at: StepView, config: Config) -> ParticleState:
+    """Return the particle after its proposal was decided; a chain drops its log-likelihood, which is of one batch."""
+    proposed, after = at.proposed.get(slot), particle
+    if proposed is not None:
+        is_taken, is_refined = proposed.accepted and proposed.proposal is not None, proposed.origin == "refined"
+        # The exchange is the optimizer's memory of the particle's last refinement.
+        if config.history > 0 and is_refined and proposed.text is not None:
+            after = replace(after, exchange=(at.step, slot))
+        elif is_taken and not is_refined:
+            after = replace(after, exchange=None)
+        if is_taken and proposed.proposal is not None:
+            after = replace(after, hypothesis=proposed.proposal)
+            # VPP-SMC keeps the ancestor's log-likelihood; carried weights belong to the accepted text.
+            if config.is_telescoping and slot in at.proposals_scored:
+                after = replace(after, log_likelihood=at.proposals_scored[slot].log_likelihood)
+    return after if config.is_weighted else replace(after, log_likelihood=None, log_weight=0.0)
+
+
+def _resized(run: Run, at: StepView, slots: Slots) -> Slots:
+    """Return the slots after K changed as recorded; check the ancestors where it fell."""
+    log_weights = [p.log_weight for p in slots]
+    if at.shrunk:
+        u = float(rng(run.config.seed, "resize", at.step).random())
+        check_ancestors(run, at.shrunk, normalise(log_weights).tolist(), u=u)
+        return [replace(slots[a], log_weight=0.0) for a in at.shrunk.ancestors]
+    return [*slots, *(_newcomer(event, log_mean_weight(log_weights)) for _, event in sorted(at.joined.items()))]
+
+
+def _newcomer(event: ParticleDrawn, log_weight: float) -> ParticleState:
+    """Return a newcomer, with the average weight until it is weighed."""
+    return ParticleState(hypothesis=event.hypothesis, parent=event.particle, log_likelihood=None, log_weight=log_weight)
+
+
+def check_slots(run: Run, event: StepFinished, slots: Slots) -> None:
+    """Check a recorded population against the derived one."""
+    run.compare(event, "populations", "K", written=len(event.population), follows=len(slots))
+    for slot, (written, follows) in enumerate(zip(event.population, slots, strict=False)):
+        for name in ("hypothesis", "parent", "log_likelihood", "log_weight", "exchange"):
+            one, other = getattr(written, name), getattr(follows, name)
+            run.ledger.compare("populations", run.at(event, slot), name, written=one, follows=other)
+
+
+def _check_carried(run: Run, event: StepFinished, at: StepView, before: StepFinished) -> None:
+    """Check the step's batch, and the values that pass from step to step."""
+    run.compare(event, "rows", "batch", written=event.batch, follows=ids(run.problem.batch(at.step)))
+    if before.tau is not None:
+        run.compare(event, "tau", "tau", written=event.tau, follows=before.tau)
+    if not run.config.is_telescoping or at.reweighted is None:
+        return
+    log_lik = log_likelihoods(run, at.reweighted, at.scored)
+    if log_lik is not None:
+        exponent = exponent_of(run, before, log_lik, step=at.step)
+        run.compare(event, "tempering", "exponent", written=event.exponent, follows=exponent)
+    gained = log_mean_weight(at.reweighted.log_weights) if at.resampled else 0.0
+    follows = before.log_evidence + gained
+    run.compare(event, "evidence", "log_evidence", written=event.log_evidence, follows=follows)
+
+
+def _check_proposal(run: Run, event: Proposed, at: StepView, particle: ParticleState, before: StepFinished) -> None:
+    """Check a proposal's id and parent, its score, and what was decided."""
+    follows = None if event.text is None else hypothesis_id(event.text)
+    run.compare(event, "texts", "proposal", written=event.proposal, follows=follows)
+    run.compare(event, "texts", "parent", written=event.parent, follows=particle.hypothesis)
+    why = _why(run.config, event, particle)
+    run.compare(event, "decisions", "why", written=event.why, follows=why)
+    score = at.proposals_scored.get(event.particle)
+    if score:
+        rows = run.problem.scored_rows(run.config, at.step)
+        # An early rejection leaves rows out; a repeated row is always in it or always out.
+        answered = [row for row in rows if row.id in score.rows] if run.config.early_rejection else rows
+        check_score(run, score, hypothesis=event.proposal, rows=answered, tau=before.tau)
+    if why == "likelihood":
+        _check_decision(run, event, at, particle, before)
+    else:
+        run.compare(event, "decisions", "accepted", written=event.accepted, follows=why == "taken")
+
+
+def _why(config: Config, event: Proposed, particle: ParticleState) -> str:
+    if event.text is None:
+        return "unparsable"
+    if hypothesis_id(event.text) == particle.hypothesis:
+        return "unchanged"
+    return "likelihood" if config.is_filtered else "taken"
+
+
+def _check_decision(run: Run, event: Proposed, at: StepView, particle: ParticleState, before: StepFinished) -> None:
+    """Check an accept step (Eq. 9), or an early rejection by the bound of the proposal's log-likelihood."""
+    score, config = at.proposals_scored.get(event.particle), run.config
+    n = len(run.problem.scored_rows(config, at.step))
+    unanswered = n - len(score.rows) if score and config.early_rejection else 0
+    bound = largest_log_likelihood(run, score, before.tau, unanswered=unanswered) if score and unanswered else None
+    proposal = score.log_likelihood if score and not unanswered else None
+    of_all = _log_alpha(at, config, particle.log_likelihood, proposal)
+    decisive = _log_alpha(at, config, particle.log_likelihood, bound) if unanswered else of_all
+    u = float(rng(config.seed, "accept", at.step, event.particle).random())
+    for what, written, follows in (
+        ("log_likelihood", event.log_likelihood, particle.log_likelihood),
+        ("log_likelihood_proposal", event.log_likelihood_proposal, proposal),
+        ("unanswered", event.unanswered, unanswered),
+        ("log_likelihood_bound", event.log_likelihood_bound, bound),
+        ("log_alpha", event.log_alpha, of_all),
+        ("u", event.u, u),
+        ("accepted", event.accepted, decisive is not None and accepts(decisive, u=u)),
+    ):
+        run.compare(event, "decisions", what, written=written, follows=follows)
+
+
+def _log_alpha(at: StepView, config: Config, old: float | None, new: float | None) -> float | None:
+    """Return the log acceptance probability; None without both log-likelihoods."""
+    if old is None or new is None:
+        return None
+    exponent = 1.0
+    if config.is_telescoping and at.reweighted:
+        exponent = at.finished.exponent if at.finished else 1 / at.reweighted.beta
+    # alpha = min(1, (p(rows | theta~) / p(rows | theta))^exponent)                 (Eq. 9)
+    return log_acceptance(exponent * new, exponent * old)
