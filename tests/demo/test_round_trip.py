@@ -69,7 +69,7 @@ def label_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
 
 
 def number_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
-    everything = np.ones(batch.size)
+    everything = np.ones(len(batch.rows))
     for family in regress.families(batch):
         rule = family(batch, everything, rng)
         if rule is not None:

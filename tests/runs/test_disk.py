@@ -130,6 +130,7 @@ def test_a_folder_of_another_user_is_told_in_one_line(directory: RunDirectory) -
             os.write(tell, f"{error}|{directory.obstacle('interrupted')}".encode())
         finally:
             os._exit(0)
+    os.close(tell)
     os.waitpid(child, 0)
     refused, _, seen = os.read(told, 2000).decode().partition("|")
     mend = "cannot be written (permission denied): give this user the right to write there"

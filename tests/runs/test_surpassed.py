@@ -71,11 +71,11 @@ def in_json(reader: RunReader) -> list[dict[str, object]]:
 
 def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: Path) -> None:
     reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(0))
-    told = "The vote does worse than particle 1 alone: of the same 20 training rows, it gets 12 right and that one 19."
+    sentence = "The vote does worse than particle 1 alone: 12 against 19 right, on the same 20 training rows."
 
-    assert headline(reader) == told
-    assert f"**{told}" in report(reader)
-    assert f"- {told}" in report(reader)
+    assert headline(reader) == sentence
+    assert f"**{sentence}" in report(reader)
+    assert f"- {sentence}" in report(reader)
     assert in_json(reader) == [
         {
             "by": "particle",
@@ -93,7 +93,7 @@ def test_one_row_of_difference_is_a_caveat_and_no_headline(tmp_path: Path) -> No
     reader = ended(tmp_path, wrong_on(3), wrong_on())
 
     assert headline(reader) == ""
-    assert "- The vote does worse than particle 1 alone: of the same 20 training rows, it gets 19" in report(reader)
+    assert "- The vote does worse than particle 1 alone: 19 against 20 right" in report(reader)
 
 
 def test_a_vote_as_good_as_its_best_particle_says_nothing(tmp_path: Path) -> None:
@@ -126,8 +126,7 @@ def test_a_vote_worse_than_a_ruled_out_hypothesis_says_so_on_the_rows_that_it_an
     reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *between, first=first)
 
     assert headline(reader) == (
-        "The vote does worse than a hypothesis that was ruled out: of the same 10 training rows, it gets 3 right and "
-        "that one 10."
+        "The vote does worse than a hypothesis that was ruled out: 3 against 10 right, on the same 10 training rows."
     )
     (found,) = in_json(reader)
     assert (found["by"], found["slot"], found["text"], found["rows"]) == ("ruled out", None, GONE, 10)
@@ -151,8 +150,7 @@ def test_a_mean_is_compared_by_its_squared_error(tmp_path: Path) -> None:
     reader = ended(tmp_path, [y + 4 for y in truth], truth, data=NUMBERS)
 
     assert headline(reader) == (
-        "The mean does worse than particle 1 alone: its mean squared error on the same 20 training rows is 9, that "
-        "one's 0."
+        "The mean does worse than particle 1 alone: mean squared error 9 against 0, on the same 20 training rows."
     )
 
 

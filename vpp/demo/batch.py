@@ -27,10 +27,6 @@ class Batch:
     rows: tuple[Row, ...]
     targets: tuple[str, ...] | tuple[float, ...]
 
-    @property
-    def size(self) -> int:
-        return len(self.rows)
-
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names in the order of the first row."""
@@ -98,7 +94,7 @@ class Batch:
     @cached_property
     def everything(self) -> NDArray[np.bool_]:
         """(size,) True for every row."""
-        return np.ones(self.size, dtype=bool)
+        return np.ones(len(self.rows), dtype=bool)
 
     @cached_property
     def y(self) -> Floats:

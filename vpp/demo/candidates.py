@@ -81,7 +81,7 @@ def label_ideas(request: Request) -> list[Idea]:
     errors = sum(
         given != true for given, true in zip(request.question.predictions, request.question.targets, strict=True)
     )
-    size = request.batch.size
+    size = len(request.batch.rows)
     if errors == 0:
         return [Idea(current, 0.0, f"All {size} answers are right, so I keep the rule.")]
     why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
@@ -112,7 +112,7 @@ def _label_score(rule: Rule, errors: int) -> float:
 
 
 def _label_idea(request: Request, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
-    size, errors = request.batch.size, request.batch.errors(rule)
+    size, errors = len(request.batch.rows), request.batch.errors(rule)
     return Idea(rule, _label_score(rule, errors) + bonus, f"{words} gets {size - errors} of these {size} right.")
 
 
@@ -154,7 +154,7 @@ def number_ideas(request: Request) -> list[Idea]:
 
 def _selected(request: Request) -> Floats:
     """(size,) weight 1 of the rows to fit to, else 0; fewer at a higher temperature."""
-    size = request.batch.size
+    size = len(request.batch.rows)
     share = float(np.clip(1 - request.temperature * request.rng.uniform(0.5, 1.4), 0, 1))
     chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
     return np.isin(np.arange(size), chosen).astype(float)

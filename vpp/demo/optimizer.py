@@ -91,7 +91,7 @@ def tells_apart(batch: Batch, old: Rule, new: Rule, rng: Generator) -> bool:
 
 def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
     """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
-    origins = rng.integers(batch.size, size=(_PROBES, len(batch.names)))
+    origins = rng.integers(len(batch.rows), size=(_PROBES, len(batch.names)))
     noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
     spans = [_span(batch, name) for name in batch.names]
     for places, moves in zip(origins, noise * spans, strict=True):

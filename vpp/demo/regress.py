@@ -19,7 +19,7 @@ def least_squares(batch: Batch, terms: Sequence[Term], selected: Floats, digits:
     known = (selected > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
     if known.sum() < len(terms) + 1:
         return None
-    design = np.stack([*columns, np.ones(batch.size)], axis=1)[known]
+    design = np.stack([*columns, np.ones(len(batch.rows))], axis=1)[known]
     solution, _, rank, _ = np.linalg.lstsq(design, batch.y[known], rcond=None)
     if rank < design.shape[1]:
         return None

@@ -36,7 +36,7 @@ class Snapshot:
     lost: Lost | None = None
     """The line at which reading the journal stopped."""
     edition: int = 0
-    """Changes with the spec or the view, and differs between readers; use as a cache key."""
+    """Changes with the spec, the view or the damage, and differs between readers; use as a cache key."""
 
 
 class RunReader:
@@ -102,12 +102,13 @@ class RunReader:
     def _read_journal(self) -> None:
         if self._journal.is_another():
             self._start_over()
-        is_new = False
-        for record in self._journal.new_records():
+        before = self._journal.lost
+        records = list(self._journal.new_records())
+        for record in records:
             self._view.apply(record)
-            is_new = True
-        if is_new:
+        if records:
             self._shown = self._view.copy()
+        if records or self._journal.lost is not before:
             self._edition = next(_EDITIONS)
 
     def _loading_s(self, state: State) -> float | None:
