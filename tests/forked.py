@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -88,6 +89,7 @@ def _start(process: BaseProcess) -> None:
 def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Connection, err: Connection) -> None:
     """Become the command: a session, a folder, an environment and streams of its own."""
     os.setsid()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

@@ -2,7 +2,6 @@
 
 import signal
 import time
-from collections.abc import Iterator
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -171,15 +170,6 @@ def test_a_closed_standard_error_harms_no_run() -> None:
     progress.close()
 
 
-@pytest.fixture
-def _hangups_are_minded() -> Iterator[None]:
-    """Under nohup commands would inherit that a closed terminal is nothing to them."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("_hangups_are_minded")
 def test_a_terminal_closed_before_the_first_hypotheses_leaves_a_run_without_any(desk: Desk, served: Model) -> None:
     served.hold_after = 5
     worker = desk.run("run", *served.options)

@@ -94,9 +94,11 @@ def test_a_server_that_refuses_every_field_is_asked_for_free_text(desk: Desk) ->
 
 def test_a_resumed_run_is_not_tested_again(desk: Desk) -> None:
     with holding("grammar") as served:
+        served.hold_after = 40
         running = desk.run("run", *served.options)
-        wait_until(lambda: desk.state("run") and desk.look("run").view.last_step == 0, "a step is complete")
+        wait_until(lambda: served.is_holding, "the run waits in its first step")
         running.kill()
+        served.hold_after = None
         before = len(served.probes)
         ended = desk.resume("run").finish()
         assert ended.code == 0

@@ -30,9 +30,10 @@ class RunDirectory(RunNotes):
         """
         if state not in ("interrupted", "failed"):
             return ""
+        if in_the_way := obstacle(self.path):
+            return in_the_way
         read_only = [path for path in (self.journal, self.answers) if path.exists() and not os.access(path, os.W_OK)]
-        refused = refusal(PermissionError(errno.EACCES, ""), read_only[0]) if read_only else ""
-        return obstacle(self.path) or refused
+        return refusal(PermissionError(errno.EACCES, ""), read_only[0]) if read_only else ""
 
     @contextmanager
     def lock(self) -> Iterator[None]:
