@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns
-from vpp.llm.asserted import asserted_label, mentioned_labels
+from vpp.llm.asserted import asserted_label, is_truth_word, mentioned_labels
 from vpp.llm.values import Bounds, Unreadable, label_in, number_in
 
 EXPLANATION_LIMIT = 600
@@ -156,7 +156,7 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
     yield from (tagged["value"] for tagged in latest(_TAGGED.finditer(answer)))
     yield from _boxed(answer)
     if not _is_refused(answer, outputs):
-        yield from (last_line["value"][:VALUE_LIMIT] for last_line in _LAST_LINE.finditer(answer))
+        yield from _last_line(answer)
         yield from json_values(answer, _JSON_OTHER)
     whole = without_fences(answer)
     if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
@@ -166,6 +166,14 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
 def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
     """Return whether the answer says that it has no value."""
     return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
+
+
+def _last_line(answer: str) -> Iterator[str]:
+    """Yield the value of `Label: X` in the last line, but no yes or no below a question about a condition."""
+    for last in _LAST_LINE.finditer(answer):
+        value = last["value"][:VALUE_LIMIT]
+        if not (answer[: last.start()].rstrip().endswith("?") and is_truth_word(value.strip(" \t.*_`\"'"))):
+            yield value
 
 
 def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
