@@ -142,12 +142,12 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
     expected = results(copy), tables(copy)
     for number in (signal.SIGTERM, signal.SIGINT):
         shutil.rmtree(copy.run_of(MH).path)
-        server.hold_after = server.asked + 150  # the first step of mh needs 90 calls, both need 160
+        before = server.asked
+        server.hold_after = before + 150  # the first step of mh needs 90 calls, both need 160
         running = bench(desk, "copy")
         wait_until(lambda: holds(server), "the second step of the second cell is at work")
-        asked = server.asked
         running.signal(number)
-        wait_until(lambda asked=asked: server.asked > asked, "the stopped cell evaluates its test rows")
+        wait_until(lambda before=before: server.asked > before + 160, "the stopped cell evaluates its test rows")
         server.hold_after = None
         ended = running.finish()
         assert ended.code == 130, number
