@@ -217,7 +217,7 @@ def model_files() -> Path | None:
 
 
 def keys_of(endpoint: EndpointSpec) -> Keys:
-    """Return the keys for an endpoint's servers: typed in this session, else the owner's for the owner's server."""
+    """Return the keys for an endpoint's servers: typed by this visitor, else the owner's for the owner's server."""
     env = environment()
     own = replace(system.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
     typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})

@@ -105,7 +105,7 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
 
 
 def _draws(run: opening.OpenRun) -> int:
-    """Return how often inputs were asked about in this session; each time draws others."""
+    """Return how often this visitor asked for inputs; each time draws others."""
     return int(st.session_state.get(_key(run, "draw"), 0))
 
 

@@ -18,7 +18,7 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Return the thresholds of this session, else of the address, which navigation empties: write them there again."""
+    """Return this visitor's thresholds, else the address's; navigation empties the address, so write it again."""
     if IN_SESSION not in st.session_state:
         st.session_state[IN_SESSION] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[IN_SESSION]

@@ -1,4 +1,4 @@
-"""What Streamlit's own elements break, whoever uses them: test_streamlit.py shows each on a bare page."""
+"""Rules that Streamlit's own elements break in any app: test_streamlit.py shows each on a bare page."""
 
 from typing import NamedTuple
 

@@ -34,9 +34,9 @@ OPENED_WHOLE = {
     "compare finished": "name label-no",
     "paper finished": "cell complaint model optimizer library",
 }
-"""What each page of a run shows once every fold is open, by the place that a text stands in."""
+"""Texts that each page of a run shows with every fold open, by the place of the text."""
 AS_DRAWN = {"watch paused": "paused", "watch failed": "failed", "watch damaged": "from"}
-"""What Watch shows of other states, as it is drawn."""
+"""Texts that Watch shows in other states, without a click."""
 
 
 @dataclass(frozen=True)

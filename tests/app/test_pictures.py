@@ -46,7 +46,7 @@ def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
 
 
 def picture_of(studio: Studio, folder: Path, planted: str, *needs: str) -> Path:
-    """Take a picture; return its path, where there is none if it was refused."""
+    """Take a picture; return its path. A refused picture leaves no file there."""
     (folder / "page.html").write_text(CLEAN.format(planted), encoding="utf-8")
     scene = Scene(name="watch", stage="finished", address="page.html", needs=needs)
     studio.take(scene, "light", 390, whole(folder / "picture.png"))

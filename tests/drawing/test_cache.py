@@ -58,7 +58,7 @@ def test_threads_that_ask_at_once_have_it_made_once() -> None:
 
 
 def test_a_drawing_stored_twice_counts_once() -> None:
-    """After a failure two threads may make the same drawing."""
+    """Two threads may make the same drawing after a failure."""
     kept = DrawingCache(100)
     kept._store("a", "xx", 2)
     kept._store("a", "xx", 2)
