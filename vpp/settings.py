@@ -154,9 +154,9 @@ class Config:
 
     @property
     def is_rescored(self) -> bool:
-        """True if smc weighs its last texts once more: the paper's last weights are of the texts before them.
+        """True if smc computes weights for its last texts, as the paper's belong to the texts before the last rewrite.
 
-        Carried weights already belong to the last texts.
+        Telescoping weights belong to the last texts already.
         """
         return self.method == "smc" and not self.is_telescoping and self.final_weights != "paper"
 

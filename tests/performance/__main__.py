@@ -76,9 +76,9 @@ def pace_ms() -> float:
 
 def pace_words(paces: Sequence[float]) -> str:
     """A fixed loop's time before each part and after the last."""
-    spread = f"{shown(min(paces))} to {shown(max(paces))} between parts"
+    spread = f"{shown(min(paces))} to {shown(max(paces))} during the benchmark"
     took = f"A loop of a million squares took {shown(median(paces))} ms of processor time ({spread})"
-    return f"{took}: processor times rise and fall with it."
+    return f"{took}; compare processor times of two machines by this one."
 
 
 def machine() -> str:

@@ -176,8 +176,9 @@ def lines(runs: Sequence[Run]) -> Iterator[str]:
     yield ""
     yield (
         f"{pinned('gepa')} ({pinned('litellm')}), {pinned('hypogenic')} ({pinned('openai')}); "
-        f"Python {platform.python_version()}; a table of {ROWS} rows; a learner's answer after {LEARNER_S} s, "
-        f"an optimizer's after {OPTIMIZER_S} s, any number at a time; about {CALLS:,} calls."
+        f"Python {platform.python_version()}; a table of {ROWS} rows. The simulated endpoint answers a learner after "
+        f"{LEARNER_S} s and an optimizer after {OPTIMIZER_S} s, with no limit of calls in flight; "
+        f"about {CALLS:,} calls a run."
     )
 
 
