@@ -63,36 +63,32 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_an_answer_is_found_again_by_another_instance(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        assert await cache.get("k") is None
-        cache.put("k", ANSWER)
-        await cache.aclose()
-        again = ResponseCache(tmp_path)
-        answer = await again.get("k")
-        assert answer is not None
-        assert answer.cached
-        assert (answer.text, answer.reasoning, answer.finish_reason) == ("Output: 1", "hm", "stop")
-        assert again.info().entries == 1
-        await again.aclose()
-
-    asyncio.run(scene())
+async def test_an_answer_is_found_again_by_another_instance(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    assert await cache.get("k") is None
+    cache.put("k", ANSWER)
+    await cache.aclose()
+    again = ResponseCache(tmp_path)
+    answer = await again.get("k")
+    assert answer is not None
+    assert answer.cached
+    assert (answer.text, answer.reasoning, answer.finish_reason) == ("Output: 1", "hm", "stop")
+    assert again.info().entries == 1
+    await again.aclose()
 
 
-def test_an_answer_not_yet_written_is_found(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        cache.put("k", ANSWER)
-        answer = await cache.get("k")
-        assert answer is not None
-        assert answer.cached
-        await cache.aclose()
-
-    asyncio.run(scene())
+async def test_an_answer_not_yet_written_is_found(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    cache.put("k", ANSWER)
+    answer = await cache.get("k")
+    assert answer is not None
+    assert answer.cached
+    await cache.aclose()
 
 
-def test_simultaneous_look_ups_and_writes_are_one_batch_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_simultaneous_look_ups_and_writes_are_one_batch_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batches: list[tuple[int, int]] = []
     serve = Database.serve
 
@@ -102,31 +98,25 @@ def test_simultaneous_look_ups_and_writes_are_one_batch_each(tmp_path: Path, mon
 
     monkeypatch.setattr(Database, "serve", counted)
 
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        for number in range(400):
-            cache.put(str(number), ANSWER)
-        await cache.flush()
-        answers = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
-        assert sum(each is not None for each in answers) == 400
-        assert batches == [(0, 400), (500, 0)]
-        await cache.aclose()
-
-    asyncio.run(scene())
+    cache = ResponseCache(tmp_path)
+    for number in range(400):
+        cache.put(str(number), ANSWER)
+    await cache.flush()
+    answers = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
+    assert sum(each is not None for each in answers) == 400
+    assert batches == [(0, 400), (500, 0)]
+    await cache.aclose()
 
 
-def test_a_cancelled_look_up_does_not_harm_another_of_the_same_key(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        cache.put("k", ANSWER)
-        await cache.flush()
-        first, second = (asyncio.create_task(cache.get("k")) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        assert await second == replace(ANSWER, cached=True)
-        await cache.aclose()
-
-    asyncio.run(scene())
+async def test_a_cancelled_look_up_does_not_harm_another_of_the_same_key(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    cache.put("k", ANSWER)
+    await cache.flush()
+    first, second = (asyncio.create_task(cache.get("k")) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second == replace(ANSWER, cached=True)
+    await cache.aclose()
 
 
 @pytest.mark.parametrize("name", ["cache.db", "cache.db-wal"])
@@ -150,18 +140,15 @@ def test_the_folder_is_private(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_clearing_forgets_everything(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        cache.put("k", ANSWER)
-        await cache.flush()
-        assert cache.info().bytes > 0
-        assert cache.clear() == 1
-        assert cache.info() == CacheInfo(0, cache.info().bytes)
-        assert await cache.get("k") is None
-        await cache.aclose()
-
-    asyncio.run(scene())
+async def test_clearing_forgets_everything(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    cache.put("k", ANSWER)
+    await cache.flush()
+    assert cache.info().bytes > 0
+    assert cache.clear() == 1
+    assert cache.info() == CacheInfo(0, cache.info().bytes)
+    assert await cache.get("k") is None
+    await cache.aclose()
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -176,17 +163,14 @@ def test_a_database_that_is_none_is_named(tmp_path: Path) -> None:
         ResponseCache(tmp_path)
 
 
-def test_a_cache_that_fails_later_only_misses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        with sqlite3.connect(tmp_path / "cache.db") as database:
-            database.execute("DROP TABLE Cache")
-        database.close()
-        assert await cache.get("k") is None
-        cache.put("k", ANSWER)
-        await cache.aclose()
-
-    asyncio.run(scene())
+async def test_a_cache_that_fails_later_only_misses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache = ResponseCache(tmp_path)
+    with sqlite3.connect(tmp_path / "cache.db") as database:
+        database.execute("DROP TABLE Cache")
+    database.close()
+    assert await cache.get("k") is None
+    cache.put("k", ANSWER)
+    await cache.aclose()
     assert "cannot be used just now" in caplog.text
 
 
@@ -221,19 +205,16 @@ UNSOUND: tuple[object, ...] = (
 )
 
 
-def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
+async def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
     for place, value in enumerate(UNSOUND):
         plant(folder, key=str(place), mode=1, value=value)
     plant(folder, key="sound", mode=1, value=json.dumps(SOUND))
 
-    async def scene() -> None:
-        cache = ResponseCache(folder)
-        assert await cache.get("sound") is not None
-        for place, value in enumerate(UNSOUND):
-            assert await cache.get(str(place)) is None, value
-        await cache.aclose()
-
-    asyncio.run(scene())
+    cache = ResponseCache(folder)
+    assert await cache.get("sound") is not None
+    for place, value in enumerate(UNSOUND):
+        assert await cache.get(str(place)) is None, value
+    await cache.aclose()
 
 
 @pytest.mark.parametrize("place", ["value", "file", "key"])
@@ -298,20 +279,17 @@ class Work:
         return self.begun
 
 
-def test_work_goes_on_for_the_last_caller_and_is_begun_again_once_it_has_ended() -> None:
-    async def scene() -> None:
-        flights: SingleFlight[int] = SingleFlight()
-        work = Work()
-        first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        await asyncio.wait((first,))
-        work.may_end.set()
-        assert await second == (1, True)
-        assert await flights.run("a", work.run) == (2, False)
-        assert work.cancelled == 0
-
-    asyncio.run(scene())
+async def test_work_goes_on_for_the_last_caller_and_is_begun_again_once_it_has_ended() -> None:
+    flights: SingleFlight[int] = SingleFlight()
+    work = Work()
+    first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.wait((first,))
+    work.may_end.set()
+    assert await second == (1, True)
+    assert await flights.run("a", work.run) == (2, False)
+    assert work.cancelled == 0
 
 
 def test_work_ends_once_the_last_caller_has_left() -> None:

@@ -111,76 +111,64 @@ async def through(semaphore: Semaphore, name: str, seen: list[str], leave: async
         await leave.wait()
 
 
-def test_waiting_callers_enter_in_order_and_as_the_semaphore_widens() -> None:
-    async def scene() -> None:
-        width, seen, leave = 1, [], asyncio.Event()
-        semaphore = Semaphore(lambda: width)
-        tasks = [asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abcd"]
-        await settle()
-        assert (seen, semaphore.inside, semaphore.load) == (["a"], 1, 4)
-        width = 3
-        leave.set()
-        await asyncio.gather(*tasks)
-        assert seen == ["a", "b", "c", "d"]
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_waiting_callers_enter_in_order_and_as_the_semaphore_widens() -> None:
+    width, seen, leave = 1, [], asyncio.Event()
+    semaphore = Semaphore(lambda: width)
+    tasks = [asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abcd"]
+    await settle()
+    assert (seen, semaphore.inside, semaphore.load) == (["a"], 1, 4)
+    width = 3
+    leave.set()
+    await asyncio.gather(*tasks)
+    assert seen == ["a", "b", "c", "d"]
+    assert semaphore.load == 0
 
 
-def test_a_cancelled_caller_takes_no_place() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        semaphore = Semaphore(lambda: 1)
-        first, second, third = (asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abc")
-        await settle()
-        second.cancel()
-        await settle()
-        assert semaphore.load == 2
-        leave.set()
-        first.cancel()
-        await settle()
-        third.cancel()
-        await settle()
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_a_cancelled_caller_takes_no_place() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    semaphore = Semaphore(lambda: 1)
+    first, second, third = (asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abc")
+    await settle()
+    second.cancel()
+    await settle()
+    assert semaphore.load == 2
+    leave.set()
+    first.cancel()
+    await settle()
+    third.cancel()
+    await settle()
+    assert semaphore.load == 0
 
 
-def test_a_held_semaphore_admits_nobody_until_it_is_released() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        leave.set()
-        semaphore = Semaphore(lambda: 2)
-        semaphore.hold(1000)
-        task = asyncio.create_task(through(semaphore, "a", seen, leave))
-        await settle()
-        assert seen == []
-        semaphore.hold(0)
-        assert not task.done()
-        semaphore.release()
-        semaphore.hold(0.001)
-        await task
-        assert seen == ["a"]
-
-    asyncio.run(scene())
+async def test_a_held_semaphore_admits_nobody_until_it_is_released() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    leave.set()
+    semaphore = Semaphore(lambda: 2)
+    semaphore.hold(1000)
+    task = asyncio.create_task(through(semaphore, "a", seen, leave))
+    await settle()
+    assert seen == []
+    semaphore.hold(0)
+    assert not task.done()
+    semaphore.release()
+    semaphore.hold(0.001)
+    await task
+    assert seen == ["a"]
 
 
-def test_a_crowd_enters_over_several_turns_of_the_loop() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        semaphore = Semaphore(lambda: 3 * A_TURN)
-        tasks = [asyncio.create_task(through(semaphore, str(number), seen, leave)) for number in range(4 * A_TURN)]
-        entered = []
-        while semaphore.inside < 3 * A_TURN:
-            await asyncio.sleep(0)
-            entered.append(semaphore.inside)
-        assert {after - before for before, after in pairwise([0, *entered])} <= {0, A_TURN}
-        leave.set()
-        await asyncio.gather(*tasks)
-        assert seen == [str(number) for number in range(4 * A_TURN)]
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_a_crowd_enters_over_several_turns_of_the_loop() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    semaphore = Semaphore(lambda: 3 * A_TURN)
+    tasks = [asyncio.create_task(through(semaphore, str(number), seen, leave)) for number in range(4 * A_TURN)]
+    entered = []
+    while semaphore.inside < 3 * A_TURN:
+        await asyncio.sleep(0)
+        entered.append(semaphore.inside)
+    assert {after - before for before, after in pairwise([0, *entered])} <= {0, A_TURN}
+    leave.set()
+    await asyncio.gather(*tasks)
+    assert seen == [str(number) for number in range(4 * A_TURN)]
+    assert semaphore.load == 0
