@@ -12,10 +12,12 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
+from vpp.problem import Prediction
 
 from .stub import Behaviour, Reply, Stub, endpoint_of, script
 from .tables import PARITY, optimizer_prompts
 
+Noted = tuple[str, Prediction, int]
 RULE = "The label is 1 if the sum is even."
 SEED_TEXT = seed_sentence(PARITY, "The sum matters")
 
@@ -27,13 +29,16 @@ async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Com
 
 @asynccontextmanager
 async def learner_of(
-    *said: Behaviour | Reply, dataset: Dataset = PARITY, on_answer: Any = None, **options: Any
+    *said: Behaviour | Reply, dataset: Dataset = PARITY, noted: list[Noted] | None = None, **options: Any
 ) -> AsyncIterator[tuple[LlmLearner, Stub, Counters]]:
-    """A learner whose server behaves so, or gives these answers in turn."""
+    """A learner whose server behaves so, or gives these answers in turn; `noted` receives what `on_answer` does."""
     prompts = LearnerPrompts(dataset=dataset, template=shipped("learner", "paper"))
     asking = LearnerOptions(seed=9, max_tokens=64, **options)
+    answers = [] if noted is None else noted
     async with endpoint_of(_behaviour(said)) as (endpoint, stub):
-        learner = LlmLearner(endpoint, prompts, asking, counters=endpoint.counters, on_answer=on_answer)
+        learner = LlmLearner(
+            endpoint, prompts, asking, counters=endpoint.counters, on_answer=lambda *answer: answers.append(answer)
+        )
         yield learner, stub, endpoint.counters
 
 

@@ -12,7 +12,7 @@ from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
-from .asking import RULE, learner_of
+from .asking import RULE, Noted, learner_of
 from .stub import Held, Reply, Request, chat, refusal, script
 from .tables import row, table
 
@@ -68,14 +68,10 @@ async def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
 
 
 async def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
-    answered: list[tuple[int, int]] = []
+    noted: list[Noted] = []
 
     replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
-    async with learner_of(*replies, on_answer=lambda h, p, n: answered.append((p.row, n)), **THREE) as (
-        learner,
-        stub,
-        counters,
-    ):
+    async with learner_of(*replies, noted=noted, **THREE) as (learner, stub, counters):
         predictions = await learner.predict(RULE, ROWS[:3])
         assert [p.value for p in predictions] == ["0", "1", "1"]
         first, second, third = (body["messages"] for body in stub.bodies)
@@ -87,7 +83,7 @@ async def test_only_rows_without_a_readable_answer_are_asked_about_again_with_th
         ]
         assert third[-1]["content"].split("\n")[1:-1] == ["[3]: there is no 'Output [3]:' line"]
         assert [body["max_completion_tokens"] for body in stub.bodies] == [3 * 64, 2 * 64, 64]
-        assert sorted(answered) == [(0, 1), (1, 2), (2, 3)]
+        assert sorted((one.row, attempts) for _, one, attempts in noted) == [(0, 1), (1, 2), (2, 3)]
         assert (counters.snapshot().learner, counters.snapshot().unparsable) == (3, 2)
 
 

@@ -12,7 +12,7 @@ from vpp.llm.prompts import seed_sentence
 from vpp.problem import Exchange, Prediction
 from vpp.usage import Usage
 
-from .asking import RULE, SEED_TEXT, learner_of, optimizer_of
+from .asking import RULE, SEED_TEXT, Noted, learner_of, optimizer_of
 from .stub import Reply, Request, chat
 from .tables import LINE, PARITY, row, table
 
@@ -36,16 +36,12 @@ async def test_predictions_come_in_the_order_of_the_rows() -> None:
 
 
 async def test_the_same_question_is_asked_and_reported_once() -> None:
-    reported: list[tuple[str, int, int]] = []
-
-    def note(hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        reported.append((hypothesis, prediction.row, attempts))
-
-    async with learner_of(even_sum, on_answer=note) as (learner, stub, _):
+    noted: list[Noted] = []
+    async with learner_of(even_sum, noted=noted) as (learner, stub, _):
         await learner.predict(RULE, PARITY.train)
         await asyncio.gather(learner.predict(RULE, PARITY.train), learner.predict(RULE, PARITY.train[:1]))
         assert len(stub.requests) == 3
-        assert sorted(reported) == [(hypothesis_id(RULE), number, 1) for number in range(3)]
+        assert sorted((rule, one.row, n) for rule, one, n in noted) == [(hypothesis_id(RULE), at, 1) for at in range(3)]
         await learner.predict("Another rule.", PARITY.train[:1])
         assert len(stub.requests) == 4
 
@@ -59,16 +55,11 @@ async def test_answers_of_an_earlier_session_are_not_asked_for() -> None:
 
 
 async def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
-    attempts: list[int] = []
-
-    async with learner_of(chat("Output: maybe"), chat(), on_answer=lambda h, p, n: attempts.append(n)) as (
-        learner,
-        stub,
-        counters,
-    ):
+    noted: list[Noted] = []
+    async with learner_of(chat("Output: maybe"), chat(), noted=noted) as (learner, stub, counters):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert prediction.value == "1"
-        assert attempts == [2]
+        assert [attempts for _, _, attempts in noted] == [2]
         first, second = (body["messages"] for body in stub.bodies)
         assert second[:1] == first
         assert second[1] == {"role": "assistant", "content": "Output: maybe"}
@@ -136,11 +127,8 @@ async def propose(optimizer: LlmOptimizer, seed: int = 40) -> Any:
 
 
 async def test_a_proposal_is_the_seed_text_and_the_new_rule() -> None:
-    async with optimizer_of(chat("Reasoning: so.\nNew rule: If a + b is even, output 1.")) as (
-        optimizer,
-        stub,
-        counters,
-    ):
+    said = chat("Reasoning: so.\nNew rule: If a + b is even, output 1.")
+    async with optimizer_of(said) as (optimizer, stub, counters):
         proposal = await propose(optimizer)
         assert proposal.text == f"{SEED_TEXT} If a + b is even, output 1."
         assert (proposal.temperature, proposal.seed, proposal.reason) == (0.7, 40, None)
@@ -162,11 +150,8 @@ async def test_the_seed_text_never_compounds(lead: str) -> None:
 
 
 async def test_a_seed_text_that_is_not_this_modules_own_does_not_compound_either() -> None:
-    async with optimizer_of(chat("New rule: Do (.*)\nwell. If even, output 1."), seed_text="Do (.*) well.") as (
-        optimizer,
-        _,
-        _,
-    ):
+    said = chat("New rule: Do (.*)\nwell. If even, output 1.")
+    async with optimizer_of(said, seed_text="Do (.*) well.") as (optimizer, _, _):
         assert (await propose(optimizer)).text == "Do (.*) well. If even, output 1."
 
 
@@ -250,11 +235,8 @@ async def test_earlier_exchanges_go_before_the_question_as_they_were() -> None:
 
 
 async def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
-    async with optimizer_of(chat("Let me see."), chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")) as (
-        optimizer,
-        stub,
-        counters,
-    ):
+    said = chat(f"Reasoning: so.\nNew rule: {SEED_TEXT} Output 1.")
+    async with optimizer_of(chat("Let me see."), said) as (optimizer, stub, counters):
         proposal = await optimizer.draw(temperature=1.0, seed=7)
         assert proposal.text == f"{SEED_TEXT} Output 1."
         assert (proposal.temperature, proposal.seed, proposal.reason) == (1.0, 7, None)
@@ -272,27 +254,22 @@ THOUGHTS = "Let me see. Output: 0. " * 200
 
 @pytest.mark.parametrize("reply", [chat(f"{THOUGHTS}</think>\nOutput: 1"), chat("Output: 1", reasoning=THOUGHTS)])
 async def test_thoughts_are_no_answer_and_their_beginning_is_recorded(reply: Reply) -> None:
-    recorded: list[Prediction] = []
-    async with learner_of(reply, on_answer=lambda h, prediction, n: recorded.append(prediction)) as (learner, _, _):
+    noted: list[Noted] = []
+    async with learner_of(reply, noted=noted) as (learner, _, _):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert (prediction.value, prediction.explanation, prediction.thoughts) == ("1", "", "")
-        assert recorded[0].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
+        assert noted[0][1].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
 
 
 async def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> None:
-    recorded: list[Prediction] = []
-
+    noted: list[Noted] = []
     cut = chat(None, finish="length", reasoning=THOUGHTS)
-    async with learner_of(chat(), cut, on_answer=lambda h, prediction, n: recorded.append(prediction)) as (
-        learner,
-        _,
-        _,
-    ):
+    async with learner_of(chat(), cut, noted=noted) as (learner, _, _):
         await learner.predict(RULE, PARITY.train[:1])
         (prediction,) = await learner.predict(RULE, PARITY.train[1:2])
         assert prediction.value is None
         assert "cut off at its limit of tokens while it thought; a higher limit" in (prediction.reason or "")
-        assert recorded[1].thoughts.startswith(THOUGHTS)
+        assert noted[1][1].thoughts.startswith(THOUGHTS)
 
 
 async def test_a_rule_is_read_after_thoughts_which_are_recorded_with_it() -> None:
