@@ -1,7 +1,7 @@
 import asyncio
 import gzip
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,19 +68,6 @@ async def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() ->
         assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
         assert stub.bodies[0]["structured_outputs"] == {"choice": ["yes", "no"]}
         assert endpoint.counters.snapshot().faults == {"not as structured": 1}
-
-
-async def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_others(tmp_path: Path) -> None:
-    for finish in ("length", "content_filter", "tool_calls"):
-        cache = ResponseCache(tmp_path / finish)
-        async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
-            await ask(endpoint, "first")
-            assert (await ask(endpoint, "second")).text == ""
-            assert len(stub.requests) == 3
-            assert endpoint.counters.snapshot().failed == 0
-            await cache.flush()
-            assert cache.info().entries == 1
-        await cache.aclose()
 
 
 def test_kinds_of_fault_are_bounded() -> None:
@@ -382,92 +369,80 @@ async def test_waiting_for_a_place_is_not_part_of_the_time_out(monkeypatch: pyte
         assert endpoint.counters.snapshot().retried == 0
 
 
-async def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
-    async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
-        first, again = await ask(endpoint), await ask(endpoint)
-        assert (first.cached, again.cached) == (False, True)
-        assert again.text == first.text
-        assert len(stub.requests) == 1
-        assert endpoint.counters.snapshot() == Usage(cached=1, prompt_tokens=14, completion_tokens=6)
-    await cache.aclose()
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[ResponseCache]:
+    opened = ResponseCache(tmp_path)
+    yield opened
+    opened.close()
 
 
-async def test_equal_requests_at_the_same_time_are_sent_once(tmp_path: Path) -> None:
+async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
     held = Held()
-
-    cache = ResponseCache(tmp_path)
     async with endpoint_of(held, cache=cache) as (endpoint, stub):
         calls = [asyncio.create_task(ask(endpoint)) for _ in range(3)]
         await held.arrived.get()
         held.free.set()
-        answers = await asyncio.gather(*calls)
-        assert sorted(answer.cached for answer in answers) == [False, True, True]
+        answers = [*await asyncio.gather(*calls), await ask(endpoint)]
+        assert [answer.cached for answer in answers] == [False, True, True, True]
         assert {answer.text for answer in answers} == {"Output: 1"}
         assert len(stub.requests) == 1
-        assert endpoint.counters.snapshot() == Usage(cached=2, prompt_tokens=21, completion_tokens=9)
-    await cache.aclose()
+        assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
+        await cache.flush()
 
 
-async def test_whatever_decides_an_answer_is_part_of_its_key(tmp_path: Path) -> None:
-    changes: list[dict[str, Any]] = [
-        {"content": "other"},
-        {"temperature": 0.5},
-        {"seed": 6},
-        {"max_tokens": 51},
-        {"structured": {"choice": ["0", "1"]}},
-    ]
+CHANGES: list[dict[str, Any]] = [
+    {"content": "other"},
+    {"temperature": 0.5},
+    {"seed": 6},
+    {"max_tokens": 51},
+    {"structured": {"choice": ["0", "1"]}},
+]
 
-    cache = ResponseCache(tmp_path)
+
+async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCache) -> None:
     async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
         await ask(endpoint)
-        for asked_before, change in enumerate(changes, start=1):
+        for asked_before, change in enumerate(CHANGES, start=1):
             await ask(endpoint, **change)
             assert len(stub.requests) == asked_before + 1, change
-    await cache.aclose()
+        await cache.flush()
 
 
-async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
-    for key in ("one", "two"):
-        async with endpoint_of(script(chat()), cache=cache, api_key=key, cache_address="demo:1") as (endpoint, _):
-            answer = await ask(endpoint)
-    assert answer.cached
-    async with endpoint_of(script(chat()), cache=cache, model="large", cache_address="demo:1") as (endpoint, _):
-        assert not (await ask(endpoint)).cached
+async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
+    cache: ResponseCache, tmp_path: Path
+) -> None:
+    cached = []
+    for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}):
+        async with endpoint_of(script(chat()), cache=cache, cache_address="demo:1", **options) as (endpoint, _):
+            cached.append((await ask(endpoint)).cached)
+    await cache.flush()
+    assert cached == [False, True, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    await cache.aclose()
 
 
-async def test_a_failure_is_not_cached(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
+async def test_an_answer_without_a_text_is_not_cached(cache: ResponseCache) -> None:
     async with endpoint_of(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
         with pytest.raises(EndpointUnreachable):
             await ask(endpoint)
         await cache.flush()
         assert cache.info().entries == 0
-        assert not (await ask(endpoint)).cached
-    await cache.aclose()
-
-
-def listing(models: Reply) -> Behaviour:
-    """A server that has models, and answers."""
-
-    async def behave(request: Request) -> Reply:
-        return models if request.path == "/v1/models" else chat()
-
-    return behave
+    for finish in ("length", "content_filter", "tool_calls"):
+        async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
+            await ask(endpoint, f"first, {finish}")
+            assert (await ask(endpoint, "second")).text == "", "a server that answers others is not given up"
+            assert len(stub.requests) == 3
+            assert endpoint.counters.snapshot().failed == 0
+    await cache.flush()
+    assert cache.info().entries == 3
 
 
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"}, {"no": "id"}, 3]})
 
 
 async def test_models_are_listed_with_their_context() -> None:
-    async with endpoint_of(listing(MODELS)) as (endpoint, _):
-        assert [(model.id, model.max_model_len) for model in await endpoint.models()] == [
-            ("tiny", 2048),
-            ("large", None),
-        ]
+    async with endpoint_of(script(MODELS)) as (endpoint, _):
+        listed = [(model.id, model.max_model_len) for model in await endpoint.models()]
+        assert listed == [("tiny", 2048), ("large", None)]
 
 
 @pytest.mark.parametrize(
@@ -475,7 +450,7 @@ async def test_models_are_listed_with_their_context() -> None:
     [(refusal(401), EndpointRefused), (refusal(500), EndpointUnreachable), (HTML, EndpointUnreachable)],
 )
 async def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]) -> None:
-    async with endpoint_of(listing(reply)) as (endpoint, stub):
+    async with endpoint_of(script(reply)) as (endpoint, stub):
         with pytest.raises(error):
             await endpoint.models()
         assert len(stub.requests) == 1
