@@ -151,11 +151,8 @@ def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     assert (patience.granted_s(20), patience.is_used_up, patience.waited_s) == (0, True, 25)
     patience.answered()
     assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
-
-
-def test_without_waits_granted_the_usual_attempts_remain() -> None:
-    patience = Patience(0)
-    assert (patience.granted_s(20), patience.is_used_up) == (0, False)
+    unwilling = Patience(0)
+    assert (unwilling.granted_s(20), unwilling.is_used_up) == (0, False), "the usual attempts remain"
 
 
 async def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> None:
