@@ -14,7 +14,7 @@ RIVALS = .rivals
 PIN = $(abspath $(TOOLS))/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-config \
 	--no-emit-index-url --custom-compile-command "make pins"
 AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt -r requirements-dev.txt
-# diskcache unpickles what lies in its folder; no release mends it. vpp/llm/cache.py refuses every pickle, and tests/llm/test_pickles.py
+# diskcache unpickles what lies in its folder; no release mends it. vpp/llm/cache.py refuses every pickle, and tests/llm/test_cache.py
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 

@@ -147,7 +147,7 @@ def templates(data: bytes) -> None:
     except InputError as error:
         promise("\n" not in str(error), "a refusal of several lines")
         return
-    template.warnings()
+    list(template.warnings())
     marks = {name: f"\x00{i}\x01" for i, name in enumerate(values)}
     bare = template.fill(answer_form="\x00form\x01", **marks)
     filled = template.fill(answer_form=form, **values)

@@ -28,24 +28,21 @@ def test_a_roomy_machine_has_eight_slots() -> None:
     assert plan(SMALL, memory_bytes=16 * GB, cores=8) == Plan(slots=8, context=4096, memory_bytes=needed)
 
 
-@pytest.mark.parametrize(("memory", "slots", "context"), [(4, 8, 4096), (2.6, 4, 4096), (2, 1, 2048)])
-def test_less_memory_takes_slots_first_and_then_context(memory: float, slots: int, context: int) -> None:
-    chosen = plan(SMALL, memory_bytes=round(memory * GB), cores=8)
+@pytest.mark.parametrize(
+    ("memory", "cores", "slots", "context"), [(4, 8, 8, 4096), (2.6, 8, 4, 4096), (2, 8, 1, 2048), (16, 1, 4, 4096)]
+)
+def test_less_memory_takes_slots_first_and_then_context_and_one_core_has_fewer_slots(
+    memory: float, cores: int, slots: int, context: int
+) -> None:
+    chosen = plan(SMALL, memory_bytes=round(memory * GB), cores=cores)
     assert (chosen.slots, chosen.context) == (slots, context)
 
 
-def test_one_core_has_fewer_slots() -> None:
-    assert plan(SMALL, memory_bytes=16 * GB, cores=1).slots == 4
-
-
-def test_a_context_is_at_most_the_models_own() -> None:
-    short = replace(SMALL, context_length=1024)
-    assert plan(short, memory_bytes=16 * GB, cores=2).context == 1024
-    assert plan(short, memory_bytes=16 * GB, cores=2, context=5000).context == 1024
-
-
-def test_a_context_that_is_asked_for_is_kept() -> None:
+def test_a_context_that_is_asked_for_is_kept_up_to_the_models_own() -> None:
     assert plan(SMALL, memory_bytes=16 * GB, cores=2, context=8192).context == 8192
+    for asked in (0, 5000):
+        short = replace(SMALL, context_length=1024)
+        assert plan(short, memory_bytes=16 * GB, cores=2, context=asked).context == 1024
     with pytest.raises(InputError, match="a smaller --context-length"):
         plan(SMALL, memory_bytes=2 * GB, cores=2, context=32_768)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gguf.built import StandIn, model_file
-from tests.processes import Desk, Running, posterior, resumed_steps, wait_until
+from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, resumed_steps, wait_until
 from vpp import files
 from vpp.gguf.folder import ServerFolder
 from vpp.wording.progress import headline, phase
@@ -29,6 +29,12 @@ def run(desk: Desk, name: str, model: Path, *words: str) -> Running:
     return desk.run(name, "--gguf", str(model), *words)
 
 
+def small_run(desk: Desk, name: str, model: Path, *words: str) -> Running:
+    """Starts a run of two particles with the response cache."""
+    size = ("--particles", "2", "--epochs", "1", "--train-size", "12", "--test-size", "4")
+    return desk.start("run", PENGUINS, *TARGET, *size, "--run-dir", desk.folder / name, "--gguf", model, *words)
+
+
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -43,19 +49,16 @@ def is_loading(desk: Desk, name: str, worker: Running) -> bool:
     return beat is not None and beat.pid == worker.process.pid and beat.loading_s is not None
 
 
-def test_a_run_starts_a_server_and_the_server_ends_after_it(desk: Desk, stand_in: StandIn) -> None:
+def test_a_run_starts_a_server_without_your_key_and_the_server_ends_after_it(desk: Desk, stand_in: StandIn) -> None:
+    desk.environment["OPENAI_API_KEY"] = "sk-yours"
     model = model_file(desk.folder)
-    assert run(desk, "one", model).finish(within_s=WITHIN_S).code == 0
+    said = small_run(desk, "one", model).finish(within_s=WITHIN_S)
+    assert said.code == 0
+    assert "demo: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in said.err
+    assert "loading the model: 0\u00a0s" in said.err
     endpoint = desk.look("one").spec.endpoint
     assert (endpoint.gguf, endpoint.model, endpoint.context_length) == (str(model), "demo", 4096)
     assert endpoint.slots == endpoint.concurrency > 1
-    [pid] = stand_in.loads
-    wait_until(lambda: not is_alive(pid), "the server is gone")
-
-
-def test_the_server_gets_no_key_of_yours_and_keeps_its_own_in_a_closed_folder(desk: Desk, stand_in: StandIn) -> None:
-    desk.environment["OPENAI_API_KEY"] = "sk-yours"
-    assert run(desk, "one", model_file(desk.folder)).finish(within_s=WITHIN_S).code == 0
     assert "OPENAI_API_KEY" not in (stand_in.folder / "environment").read_text().split("\n")
     key = (stand_in.folder / "key").read_text()
     assert len(key) == 48
@@ -63,6 +66,8 @@ def test_the_server_gets_no_key_of_yours_and_keeps_its_own_in_a_closed_folder(de
     assert [path for path in below if path.is_dir() and path.stat().st_mode & 0o077] == []
     kept = [path for path in desk.folder.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
     assert {path.name for path in kept} <= {"key", "listening.json"}
+    [pid] = stand_in.loads
+    wait_until(lambda: not is_alive(pid), "the server is gone")
 
 
 def test_two_runs_share_one_server(desk: Desk, stand_in: StandIn) -> None:
@@ -133,17 +138,6 @@ def test_loading_is_shown_and_a_stop_ends_it(desk: Desk, stand_in: StandIn) -> N
     wait_until(lambda: not is_alive(stand_in.loads[0]), "the server is gone")
 
 
-def test_the_terminal_says_what_is_served_and_that_it_loads(desk: Desk, stand_in: StandIn) -> None:
-    model = model_file(desk.folder)
-    said = desk.start(
-        *("run", Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv", "--target", "species"),
-        *("--gguf", model, "--particles", "2", "--epochs", "1", "--train-size", "12", "--test-size", "4"),
-    ).finish(within_s=WITHIN_S)
-    assert said.code == 0
-    assert "demo: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in said.err
-    assert "loading the model: 0\u00a0s" in said.err
-
-
 def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_reason(desk: Desk, stand_in: StandIn) -> None:
     outcome = run(desk, "one", model_file(desk.folder, content=b"refused")).finish(within_s=WITHIN_S)
     assert outcome.code == 3
@@ -157,10 +151,7 @@ def test_cached_answers_follow_the_files_content(desk: Desk, stand_in: StandIn) 
     other = model_file(desk.folder / "finer", content=b"finer")
     counts = []
     for name, model in (("one", one), ("moved", moved), ("other", other)):
-        words = ("--particles", "2", "--epochs", "1", "--train-size", "12", "--test-size", "4", "--json", "--quiet")
-        data = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
-        command = ("run", data, "--target", "species", "--run-dir", desk.folder / name, *words)
-        assert desk.start(*command, "--gguf", model).finish(within_s=WITHIN_S).code == 0
+        assert small_run(desk, name, model, "--json", "--quiet").finish(within_s=WITHIN_S).code == 0
         usage = desk.look(name).view.usage
         counts.append(usage.calls - usage.cached)
     assert counts[1] == 0

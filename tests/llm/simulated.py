@@ -1,4 +1,4 @@
-"""A server and a client with a window on a virtual clock: what a window makes of a server, without a second's wait."""
+"""A server and a client with a throttle on a virtual clock: a run of minutes in no time."""
 
 import heapq
 import itertools
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vpp.llm.limits import Call, Window
+from vpp.llm.limits import Call, Throttle
 
 Latency = Callable[[float, int], float]
 """Seconds an answer takes, of the time and of the calls that the server works on."""
@@ -17,7 +17,7 @@ Latency = Callable[[float, int], float]
 class World:
     """One server, one client; `step` makes the next thing happen."""
 
-    window: Window
+    ceiling: int
     capacity: int
     latency: Latency
     rejects: bool = False
@@ -25,12 +25,12 @@ class World:
     waits_s: float = 0.5
     """After a refusal, at most."""
     now: float = 0.0
-    under_way: int = 0
     answered: int = 0
     refused: int = 0
     limits: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.throttle = Throttle(self.ceiling, clock=lambda: self.now)
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._ids = itertools.count()
         self._random = random.Random(7)
@@ -42,7 +42,7 @@ class World:
         heapq.heappush(self._events, (when, next(self._ids), what))
 
     def ask(self, calls: int, kind: str = "learner") -> None:
-        """So many calls wait for the window."""
+        """So many calls wait to be sent."""
         self._asked += calls
         self._to_send.extend([kind] * calls)
         self._send()
@@ -63,11 +63,11 @@ class World:
             yield self.run() - began
 
     def _send(self) -> None:
-        while self._to_send and self.under_way < self.window.limit:
-            self.under_way += 1
+        while self._to_send and self.throttle.semaphore.inside < self.throttle.limit:
+            self.throttle.semaphore.inside += 1
             kind = self._to_send.popleft()
-            self._arrive(kind, self.window.begin(kind, self.under_way, self.now))
-            self.limits.append(self.window.limit)
+            self._arrive(kind, self.throttle.begin(kind))
+            self.limits.append(self.throttle.limit)
 
     def _arrive(self, kind: str, call: Call) -> None:
         state = {"over": False}
@@ -78,12 +78,12 @@ class World:
             state["over"] = True
             if answered:
                 self.answered += 1
-                self.window.answered(call, self.now)
+                self.throttle.answered(call)
             else:
                 self.refused += 1
-                self.window.refused(call, self.now)
+                self.throttle.refused(call)
                 self.at(self.now + self._random.uniform(0, self.waits_s), lambda: self._to_send.append(kind))
-            self.under_way -= 1
+            self.throttle.semaphore.inside -= 1
 
         def finish() -> None:
             self._busy -= 1

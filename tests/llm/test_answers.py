@@ -133,19 +133,14 @@ class_lists = st.lists(labels, min_size=1, max_size=6, unique=True).map(tuple)
 AS_ASKED = ("Explanation: x\nOutput: {}", "Explanation: x. Output: {}", "**Output:** {}", "Explanation: x\nOutput:\n{}")
 
 
-@given(class_lists, st.data())
-def test_distinguishable_labels_are_read_back_as_shown(classes: tuple[str, ...], data: st.DataObject) -> None:
+@given(class_lists, st.sampled_from(AS_ASKED), st.booleans(), st.data())
+def test_distinguishable_labels_are_read_back_as_shown_and_from_json(
+    classes: tuple[str, ...], form: str, is_ascii: bool, data: st.DataObject
+) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
-    form = data.draw(st.sampled_from(AS_ASKED))
     assert parse_label(form.replace("{}", shown_label(label)), classes).value == label
-
-
-@given(class_lists, st.data())
-def test_distinguishable_labels_are_read_back_from_json(classes: tuple[str, ...], data: st.DataObject) -> None:
-    assume(why_unreadable(classes) is None)
-    label = data.draw(st.sampled_from(classes))
-    text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=data.draw(st.booleans()))
+    text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=is_ascii)
     assert parse_label(text, classes).value == label
 
 
@@ -285,22 +280,20 @@ def test_a_written_rule_is_read_back(rule: str) -> None:
     assert parse_rule(f"Reasoning: it fails on row 3.\nNew rule: {rule}").value == rule
 
 
-def test_a_rule_ends_where_the_model_repeats_the_question() -> None:
-    text = "New rule: If x > 3, output 1.\n\nRows:\nx: 5 -> 1\nCurrent rule: If x > 3, output 1.\nNew rule: Output 0."
-    assert parse_rule(text).value == "If x > 3, output 1."
+RULE_ENDS = (
+    "\n\nRows:\nx: 5 -> 1\nCurrent rule: If x > 3, output 1.\nNew rule: Output 0.",
+    "\nExplanation: x tells them apart.",
+    "\n\n**Reasoning:** x tells them apart.",
+    "\n  reasoning: x tells them apart.",
+    "<|im_end|>\n<|im_start|>user\nNew rule: Output 0.",
+)
+
+
+def test_a_rule_ends_where_the_question_is_repeated_or_the_rule_explained_or_the_turn_over() -> None:
+    for end in RULE_ENDS:
+        assert parse_rule(f"New rule: If x > 3, output 1.{end}").value == "If x > 3, output 1.", end
     assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
-
-
-def test_a_rule_ends_where_a_line_begins_to_explain_it() -> None:
-    for heading in ["Explanation: ", "\n**Reasoning:** ", "  reasoning: "]:
-        text = f"New rule: If x > 3, output 1.\n{heading}x tells them apart."
-        assert parse_rule(text).value == "If x > 3, output 1.", heading
-        assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none.", heading
-
-
-def test_a_rule_ends_with_the_turn_of_the_chat() -> None:
-    text = "New rule: If x > 3, output 1.<|im_end|>\n<|im_start|>user\nNew rule: Output 0."
-    assert parse_rule(text).value == "If x > 3, output 1."
+    assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
 
 
 def test_an_inferred_label_keeps_the_text_that_asserts_it() -> None:

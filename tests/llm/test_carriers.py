@@ -1,6 +1,5 @@
 """Servers over real HTTP honour, ignore or refuse each field of structured output."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from vpp.errors import EndpointUnreachable
 from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
 from vpp.llm.structure import CARRIERS, FIELDS
 
-from .stub import Behaviour, Reply, Request, chat, endpoint_of, refusal
+from .stub import Behaviour, Reply, Request, chat, endpoint_of, refusal, script
 
 HELD = {"structured_outputs": "KALUMI", "grammar": "TORVEN", "response_format": '{"output": "KALUMI"}'}
 
@@ -25,17 +24,14 @@ def honouring(field: str, *, others: Reply | None = None) -> Behaviour:
     return behave
 
 
-def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
-    async def scene() -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
-        async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
-            return await try_carriers(endpoint), stub.bodies
-
-    return asyncio.run(scene())
+async def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
+    async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
+        return await try_carriers(endpoint), stub.bodies
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
-    tested, bodies = outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
+async def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
+    tested, bodies = await outcomes(honouring(FIELDS[carrier]))  # type: ignore[index]
     place = CARRIERS.index(carrier)  # type: ignore[arg-type]
     assert honoured(tested) == carrier
     assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
@@ -51,29 +47,23 @@ def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> None:
         refusal(400, "Unsupported parameter", param="structured_outputs"),
     ],
 )
-def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) -> None:
-    tested, _ = outcomes(honouring("response_format", others=others))
+async def test_a_server_that_refuses_other_fields_is_still_found_out(others: Reply) -> None:
+    tested, _ = await outcomes(honouring("response_format", others=others))
     assert honoured(tested) == "json_schema"
     assert tested[0].outcome == "refused"
 
 
-def test_a_server_that_ignores_all_fields_honours_none() -> None:
-    tested, _ = outcomes(honouring("none"))
+async def test_a_server_that_ignores_all_fields_honours_none() -> None:
+    tested, _ = await outcomes(honouring("none"))
     assert honoured(tested) is None
     assert {(one.outcome, one.answer, one.is_answered) for one in tested} == {("ignored", "hello", True)}
 
 
-def test_a_server_that_answers_nothing_is_distinguished_from_one_that_refuses_a_field() -> None:
-    async def refuse(request: Request) -> Reply:
-        return refusal(404, "no such model")
-
-    tested, _ = outcomes(refuse)
+async def test_a_server_that_answers_nothing_is_distinguished_from_one_that_refuses_a_field() -> None:
+    tested, _ = await outcomes(script(refusal(404, "no such model")))
     assert [(one.outcome, one.is_answered) for one in tested] == [("refused", False)] * 3
 
 
-def test_a_lost_server_is_no_answer() -> None:
-    async def hang_up(request: Request) -> None:
-        return None
-
+async def test_a_lost_server_is_no_answer() -> None:
     with pytest.raises(EndpointUnreachable):
-        outcomes(hang_up)
+        await outcomes(script(None))

@@ -1,4 +1,3 @@
-import asyncio
 import random
 import re
 from collections.abc import Callable
@@ -40,7 +39,7 @@ def server(
     return behave
 
 
-def findings_of(
+async def findings_of(
     behaviour: Behaviour,
     *,
     model: str = "tiny",
@@ -51,15 +50,12 @@ def findings_of(
 ) -> dict[str, Finding]:
     trial = Trial(concurrency=concurrency, longest_s=longest_s, structured=structured)
 
-    async def scene() -> dict[str, Finding]:
-        async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
-            return {one.name: one async for one in check(endpoint, trial)}
-
-    return asyncio.run(scene())
+    async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
+        return {one.name: one async for one in check(endpoint, trial)}
 
 
-def test_a_good_server_is_said_to_do_all_of_it() -> None:
-    findings = findings_of(server())
+async def test_a_good_server_is_said_to_do_all_of_it() -> None:
+    findings = await findings_of(server())
     assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output"),
         *(
@@ -116,10 +112,10 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
         (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
     ],
 )  # fmt: skip
-def test_options_that_a_server_ignores_or_refuses_are_noted(
+async def test_options_that_a_server_ignores_or_refuses_are_noted(
     say: Callable[[dict[str, Any]], Reply], name: str, words: str, value: str
 ) -> None:
-    finding = findings_of(server(say))[name]
+    finding = (await findings_of(server(say)))[name]
     assert (finding.mark, finding.values[name.split()[0]]) == ("note", value)
     assert words in finding.words
 
@@ -139,8 +135,10 @@ def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 @pytest.mark.parametrize(("carrier", "field"), FIELDS.items())
-def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it(carrier: str, field: str) -> None:
-    findings = findings_of(server(held_to(field)), structured="auto")
+async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it(
+    carrier: str, field: str
+) -> None:
+    findings = await findings_of(server(held_to(field)), structured="auto")
     assert findings["structured output"].mark == "works"
     assert findings["structured output"].words.startswith(f"honoured through {carrier}")
     assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
@@ -148,30 +146,30 @@ def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it
     assert findings["optional fields"].values["refused"] == []
 
 
-def test_refused_fields_are_named() -> None:
-    findings = findings_of(server(without("max_completion_tokens", "temperature")))
+async def test_refused_fields_are_named() -> None:
+    findings = await findings_of(server(without("max_completion_tokens", "temperature")))
     assert findings["optional fields"].mark == "note"
     assert findings["optional fields"].values["refused"] == ["max_completion_tokens", "temperature"]
 
 
-def test_prompts_that_cannot_be_read_are_shown() -> None:
-    findings = findings_of(server(lambda body: chat("pink elephants")))
+async def test_prompts_that_cannot_be_read_are_shown() -> None:
+    findings = await findings_of(server(lambda body: chat("pink elephants")))
     for name in ("learner prompt", "optimizer prompt"):
         assert findings[name].mark == "note"
         assert "could not be read" in findings[name].words
         assert "it said 'pink elephants'" in findings[name].words
 
 
-def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it() -> None:
-    cut = findings_of(
+async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it() -> None:
+    cut = await findings_of(
         server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
     )
     for option in ("--learner-max-tokens", "--reasoning-effort none", "How it is asked"):
         assert option in cut["learner prompt"].values["mend"]
 
 
-def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
-    findings = findings_of(server(), longest_s=0)
+async def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
+    findings = await findings_of(server(), longest_s=0)
     assert findings["answers"].mark == "works"
     assert findings["not tried"].values["untried"] == [
         *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed")
@@ -187,14 +185,14 @@ def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
         (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
     ],
 )
-def test_a_missing_key_is_distinguished_from_a_wrong_one(refused: Reply, key: str | None, words: str) -> None:
-    findings = findings_of(server(models=refused), key=key)
+async def test_a_missing_key_is_distinguished_from_a_wrong_one(refused: Reply, key: str | None, words: str) -> None:
+    findings = await findings_of(server(models=refused), key=key)
     assert list(findings)[-1] == "key"
     assert words in findings["key"].words
 
 
-def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
-    findings = findings_of(
+async def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
+    findings = await findings_of(
         server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b))
     )
     assert findings["throughput"].mark == "note"
@@ -202,8 +200,8 @@ def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
     assert findings["throughput"].values["answered"] == 3
 
 
-def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
-    assert findings_of(server(), concurrency=4096)["throughput"].values["calls"] == 64
+async def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
+    assert (await findings_of(server(), concurrency=4096))["throughput"].values["calls"] == 64
 
 
 @pytest.mark.parametrize(
@@ -213,19 +211,19 @@ def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
         ("gpt", "gpt is not listed: the server lists tiny, tiny-chat"),
     ],
 )
-def test_an_unlisted_model_is_reported_with_near_names(model: str, words: str) -> None:
-    assert words in findings_of(server(), model=model)["models"].words
+async def test_an_unlisted_model_is_reported_with_near_names(model: str, words: str) -> None:
+    assert words in (await findings_of(server(), model=model))["models"].words
 
 
-def test_without_a_model_the_list_is_all_there_is() -> None:
-    findings = findings_of(server(), model="")
+async def test_without_a_model_the_list_is_all_there_is() -> None:
+    findings = await findings_of(server(), model="")
     assert list(findings) == ["reachable", "key", "models", "context length"]
     assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
 
 
-def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
+async def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
     pages = dict.fromkeys(("/health", "/version", "/metrics"), refusal(404))
-    findings = findings_of(server(models=refusal(404), **pages))
+    findings = await findings_of(server(models=refusal(404), **pages))
     assert findings["models"].mark == "note"
     assert findings["learner prompt"].mark == "works"
     assert "/health" not in findings
@@ -241,15 +239,15 @@ def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
         (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
     ],
 )  # fmt: skip
-def test_a_fault_that_no_run_survives_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
-    findings = findings_of(behaviour)
+async def test_a_fault_that_no_run_survives_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
+    findings = await findings_of(behaviour)
     assert list(findings)[-1] == last
     assert findings[last].mark == "fails"
     assert words in findings[last].words
 
 
-def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
-    findings = findings_of(server(models=Reply(b"<html></html>")))
+async def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
+    findings = await findings_of(server(models=Reply(b"<html></html>")))
     assert findings["answers"].mark == "works"
     assert "cannot be listed: tiny at" in findings["models"].words
     assert "fails" not in {one.mark for one in findings.values()}

@@ -1,6 +1,5 @@
 """Prompts and the context: shortened by rule, or refused, and never the end of a run that has begun."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -12,22 +11,21 @@ from hypothesis import strategies as st
 from vpp.errors import InputError, PromptTooLong
 from vpp.llm.context import ModelLimits, check_fit, most_that_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
 from vpp.problem import Exchange, Prediction
 
-from .stub import Reply, Request, as_json, chat, endpoint_of, script
+from .asking import RULE, learner_of, optimizer_of
+from .stub import Reply, Request, as_json, chat
 from .tables import PARITY, optimizer_prompts, row, table
 
-RULE = "The label is 1 if the sum is even."
 TABLE = table(
     "classification",
     tuple(row(n, str(n % 2), a=str(n), b="x" * 30) for n in range(8)),
     target="even",
     classes=("0", "1"),
 )
+SEED = seed_sentence(TABLE)
 ASKED = LearnerPrompts(dataset=PARITY, template=shipped("learner"))
 ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
 
@@ -45,77 +43,71 @@ def too_long(limit: int) -> Callable[[Request], Awaitable[Reply]]:
     return answer
 
 
-def propose(behaviour: Any, *, context_length: int = 0, **options: Any) -> tuple[Any, list[str], Counters]:
+async def propose(said: Any, *, context_length: int = 0, **options: Any) -> tuple[Any, list[str], Counters]:
     """A proposal, the prompts that were sent for it, and the counts."""
-
-    async def scene() -> tuple[Any, list[str], Counters]:
-        async with endpoint_of(behaviour) as (endpoint, stub):
-            limits = ModelLimits(context_length=context_length, max_tokens=64)
-            optimizer = LlmOptimizer(endpoint, optimizer_prompts(TABLE), limits, counters=endpoint.counters)
-            proposal = await optimizer.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
-            return proposal, [body["messages"][-1]["content"] for body in stub.bodies], endpoint.counters
-
-    return asyncio.run(scene())
+    async with optimizer_of(said, dataset=TABLE, seed_text=SEED, context_length=context_length) as (
+        asked,
+        stub,
+        counts,
+    ):
+        proposal = await asked.propose(RULE, TABLE.train, ANSWERS, temperature=0.0, seed=1, **options)
+        return proposal, [body["messages"][-1]["content"] for body in stub.bodies], counts
 
 
 def asked_about(count: int) -> str:
     return optimizer_prompts(TABLE).about_batch(RULE, TABLE.train[:count], ANSWERS[:count])[0]["content"]
 
 
-def test_nothing_is_left_out_where_there_is_room() -> None:
-    proposal, asked, _ = propose(script(chat("New rule: Output 1.")), context_length=32_000)
+async def test_nothing_is_left_out_where_there_is_room() -> None:
+    proposal, asked, _ = await propose(chat("New rule: Output 1."), context_length=32_000)
     assert (proposal.shown, asked) == (None, [asked_about(8)])
 
 
-def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
+async def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
     room = prompt_tokens([{"role": "user", "content": asked_about(5)}]) + 64
-    proposal, asked, counters = propose(script(chat("New rule: Output 1.")), context_length=room)
+    proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room)
     assert (proposal.shown, asked) == (5, [asked_about(5)])
     assert proposal.text is not None
     assert counters.snapshot().unparsable == 0
 
 
-def test_an_earlier_exchange_is_left_out_before_any_row() -> None:
+async def test_an_earlier_exchange_is_left_out_before_any_row() -> None:
     room = prompt_tokens([{"role": "user", "content": asked_about(8)}]) + 64
     earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
-    proposal, asked, _ = propose(script(chat("New rule: Output 1.")), context_length=room, history=(earlier,))
+    proposal, asked, _ = await propose(chat("New rule: Output 1."), context_length=room, history=(earlier,))
     assert (proposal.shown, asked) == (8, [asked_about(8)])
 
 
-def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
-    proposal, asked, counters = propose(too_long(len(asked_about(3))))
+async def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
+    proposal, asked, counters = await propose(too_long(len(asked_about(3))))
     assert (proposal.shown, asked) == (2, [asked_about(8), asked_about(4), asked_about(2)])
     assert proposal.text is not None
     assert counters.snapshot().unparsable == 2
 
 
-def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
-    proposal, asked, counters = propose(too_long(10))
+async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
+    proposal, asked, counters = await propose(too_long(10))
     assert proposal.text is None
     assert "the prompt does not fit, though it shows one row" in proposal.reason
     assert len(asked) == 4
     assert counters.snapshot().unparsable == 4
 
 
-def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
-    async def scene() -> None:
-        short = ASKED.messages(RULE, PARITY.train[:1])[0]["content"]
+async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
+    short = ASKED.messages(RULE, PARITY.train[:1])[0]["content"]
 
-        async def behaviour(request: Request) -> Reply:
-            reply = await too_long(len(short) + 10)(request)
-            return reply if reply.status == 400 else chat("Output: 1")
+    async def behaviour(request: Request) -> Reply:
+        reply = await too_long(len(short) + 10)(request)
+        return reply if reply.status == 400 else chat("Output: 1")
 
-        async with endpoint_of(behaviour) as (endpoint, _):
-            learner = LlmLearner(endpoint, ASKED, LearnerOptions(seed=1, max_tokens=64), counters=endpoint.counters)
-            with pytest.raises(PromptTooLong, match="does not fit"):
-                await learner.predict(RULE * 9, PARITY.train[:1])
-            assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
-            (abstained,) = await learner.predict(RULE * 9, PARITY.train[:1])
-            assert abstained.value is None
-            assert "the prompt does not fit" in (abstained.reason or "")
-            assert endpoint.counters.snapshot().unparsable == 1
-
-    asyncio.run(scene())
+    async with learner_of(behaviour) as (learner, _, counters):
+        with pytest.raises(PromptTooLong, match="does not fit"):
+            await learner.predict(RULE * 9, PARITY.train[:1])
+        assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
+        (abstained,) = await learner.predict(RULE * 9, PARITY.train[:1])
+        assert abstained.value is None
+        assert "the prompt does not fit" in (abstained.reason or "")
+        assert counters.snapshot().unparsable == 1
 
 
 ROOMY = ModelLimits(context_length=8_000, max_tokens=512)

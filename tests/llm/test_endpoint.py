@@ -1,7 +1,7 @@
 import asyncio
 import gzip
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import vpp
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Completion, Endpoint, Server
+from vpp.llm.endpoint import Completion, Server
 from vpp.llm.retries import MUTE_ATTEMPTS
 from vpp.usage import Usage
 
+from .asking import ask
 from .stub import (
     Behaviour,
     Held,
@@ -34,21 +35,8 @@ KEY = "sk-very-secret-0123456789"
 HTML = Reply(b"<html><body>It works!</body></html>", headers={"content-type": "text/html"})
 
 
-async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Completion:
-    settings = {"temperature": 0.0, "seed": 5, "max_tokens": 50, **options}
-    return await endpoint.complete([{"role": "user", "content": content}], **settings)
-
-
-def run(behaviour: Behaviour, use: Callable[[Endpoint, Stub], Awaitable[Any]], **options: Any) -> Any:
-    async def scene() -> Any:
-        async with endpoint_of(behaviour, **options) as (endpoint, stub):
-            return await use(endpoint, stub)
-
-    return asyncio.run(scene())
-
-
-def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+async def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
+    async with endpoint_of(script(chat()), api_key=KEY) as (endpoint, stub):
         answer = await ask(endpoint)
         assert answer == Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3)
         assert stub.requests[0].path == "/v1/chat/completions"
@@ -64,45 +52,22 @@ def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
         ]
         assert endpoint.counters.snapshot() == Usage(prompt_tokens=7, completion_tokens=3)
 
-    run(script(chat()), use, api_key=KEY)
 
-
-def test_optional_parts_are_sent_if_they_are_given() -> None:
+async def test_an_effort_is_sent_if_it_is_given() -> None:
     none = {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}
     for effort, expected in {"": {}, "low": {"reasoning_effort": "low"}, "none": none}.items():
-
-        async def use(endpoint: Endpoint, stub: Stub, expected: dict[str, Any] = expected) -> None:
+        async with endpoint_of(script(chat()), effort=effort) as (endpoint, stub):
             await ask(endpoint)
             names = ("reasoning_effort", "chat_template_kwargs")
             assert {name: stub.bodies[0][name] for name in names if name in stub.bodies[0]} == expected
             assert stub.requests[0].headers["authorization"] == "Bearer EMPTY"
 
-        run(script(chat()), use, effort=effort)
 
-
-def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+async def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
+    async with endpoint_of(script(chat())) as (endpoint, stub):
         assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
         assert stub.bodies[0]["structured_outputs"] == {"choice": ["yes", "no"]}
         assert endpoint.counters.snapshot().faults == {"not as structured": 1}
-
-    run(script(chat()), use)
-
-
-def test_one_question_without_a_text_does_not_hold_up_a_server_that_answers_others(tmp_path: Path) -> None:
-    async def scene() -> None:
-        for finish in ("length", "content_filter", "tool_calls"):
-            cache = ResponseCache(tmp_path / finish)
-            async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
-                await ask(endpoint, "first")
-                assert (await ask(endpoint, "second")).text == ""
-                assert len(stub.requests) == 3
-                assert endpoint.counters.snapshot().failed == 0
-                await cache.flush()
-                assert cache.info().entries == 1
-            await cache.aclose()
-
-    asyncio.run(scene())
 
 
 def test_kinds_of_fault_are_bounded() -> None:
@@ -137,43 +102,35 @@ FAULTS: dict[str, tuple[Reply | None, str, str]] = {
 """Replies after which an attempt is repeated: message and kind of fault."""
 
 
-def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line() -> None:
+async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line() -> None:
     packed = Reply(gzip.compress(chat().body), headers=GZIP)
 
-    async def scene() -> None:
-        for case, (reply, words, kind) in FAULTS.items():
-            async with endpoint_of(script(reply, reply, packed)) as (endpoint, stub):
-                assert (await ask(endpoint)).text == "Output: 1", case
-                assert len(stub.requests) == 3, case
-                assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
-            is_mute = kind in MUTE_ATTEMPTS
-            async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
-                with pytest.raises(
-                    EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)
-                ) as caught:
-                    await ask(endpoint)
-                message = str(caught.value)
-                assert message.startswith(f"tiny at {stub.base_url}: "), case
-                end = "and no call was ever answered" if is_mute else "at the last of 3 attempts: "
-                assert end in message, case
-                assert "\n" not in message, case
-                assert len(message) < 500, case
-                assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
-                assert endpoint.counters.snapshot().faults == {kind: 3}, case
-
-    asyncio.run(scene())
+    for case, (reply, words, kind) in FAULTS.items():
+        async with endpoint_of(script(reply, reply, packed)) as (endpoint, stub):
+            assert (await ask(endpoint)).text == "Output: 1", case
+            assert len(stub.requests) == 3, case
+            assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
+        is_mute = kind in MUTE_ATTEMPTS
+        async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
+            with pytest.raises(EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)) as caught:
+                await ask(endpoint)
+            message = str(caught.value)
+            assert message.startswith(f"tiny at {stub.base_url}: "), case
+            end = "and no call was ever answered" if is_mute else "at the last of 3 attempts: "
+            assert end in message, case
+            assert "\n" not in message, case
+            assert len(message) < 500, case
+            assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
+            assert endpoint.counters.snapshot().faults == {kind: 3}, case
 
 
-def test_a_server_that_is_not_there_is_unreachable() -> None:
-    async def scene() -> None:
-        async with serving(script(chat())) as stub:
-            address = stub.base_url
-        endpoint = endpoint_at(address, max_attempts=2)
-        with pytest.raises(EndpointUnreachable, match=r"nothing listens at http://127.0.0.1:\d+, .*: is the server up"):
-            await ask(endpoint)
-        await endpoint.aclose()
-
-    asyncio.run(scene())
+async def test_a_server_that_is_not_there_is_unreachable() -> None:
+    async with serving(script(chat())) as stub:
+        address = stub.base_url
+    endpoint = endpoint_at(address, max_attempts=2)
+    with pytest.raises(EndpointUnreachable, match=r"nothing listens at http://127.0.0.1:\d+, .*: is the server up"):
+        await ask(endpoint)
+    await endpoint.aclose()
 
 
 REFUSALS: tuple[tuple[Reply, str], ...] = (
@@ -200,30 +157,24 @@ REFUSALS: tuple[tuple[Reply, str], ...] = (
 )
 
 
-def test_a_request_refused_for_good_is_not_repeated() -> None:
-    async def scene() -> None:
-        for reply, words in REFUSALS:
-            async with endpoint_of(script(reply), api_key="hf_abcdef") as (endpoint, stub):
-                with pytest.raises(EndpointRefused, match=words):
-                    await ask(endpoint)
-                assert len(stub.requests) == 1, reply
-                assert endpoint.dropped_fields == (), reply
-                assert endpoint.counters.snapshot() == Usage(failed=1), reply
-                assert endpoint.counters.snapshot().faults == {f"HTTP {reply.status}": 1}, reply
-
-    asyncio.run(scene())
+async def test_a_request_refused_for_good_is_not_repeated() -> None:
+    for reply, words in REFUSALS:
+        async with endpoint_of(script(reply), api_key="hf_abcdef") as (endpoint, stub):
+            with pytest.raises(EndpointRefused, match=words):
+                await ask(endpoint)
+            assert len(stub.requests) == 1, reply
+            assert endpoint.dropped_fields == (), reply
+            assert endpoint.counters.snapshot() == Usage(failed=1), reply
+            assert endpoint.counters.snapshot().faults == {f"HTTP {reply.status}": 1}, reply
 
 
-def test_no_message_repeats_the_key() -> None:
-    async def scene() -> None:
-        for rest in (f"API key provided: {KEY}.", "API key provided: sk-ve****6789.", "key sk-other is wrong"):
-            async with endpoint_of(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):
-                with pytest.raises(EndpointRefused, match=r"\[key\]") as caught:
-                    await ask(endpoint)
-                assert "sk-" not in str(caught.value)
-                assert "6789" not in str(caught.value)
-
-    asyncio.run(scene())
+async def test_no_message_repeats_the_key() -> None:
+    for rest in (f"API key provided: {KEY}.", "API key provided: sk-ve****6789.", "key sk-other is wrong"):
+        async with endpoint_of(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):
+            with pytest.raises(EndpointRefused, match=r"\[key\]") as caught:
+                await ask(endpoint)
+            assert "sk-" not in str(caught.value)
+            assert "6789" not in str(caught.value)
 
 
 def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
@@ -256,33 +207,30 @@ REFUSED_FIELDS = (
 
 
 @pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
-def test_a_refused_optional_field_is_left_out_from_then_on(complaint: Callable[[list[str]], Reply]) -> None:
-    async def scene() -> None:
-        for fields in REFUSED_FIELDS:
-            async with endpoint_of(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
-                await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
-                before = len(stub.requests)
-                await ask(endpoint, "once more")
-                assert len(stub.requests) == before + 1, fields
-                last = stub.bodies[-1]
-                assert not set(fields) & last.keys(), fields
-                assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
-                assert sorted(endpoint.dropped_fields) == sorted(fields)
-                usage = endpoint.counters.snapshot()
-                assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
-                assert (usage.retried, usage.failed) == (0, 0), fields
-
-    asyncio.run(scene())
+async def test_a_refused_optional_field_is_left_out_from_then_on(complaint: Callable[[list[str]], Reply]) -> None:
+    for fields in REFUSED_FIELDS:
+        async with endpoint_of(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
+            await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
+            before = len(stub.requests)
+            await ask(endpoint, "once more")
+            assert len(stub.requests) == before + 1, fields
+            last = stub.bodies[-1]
+            assert not set(fields) & last.keys(), fields
+            assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
+            assert sorted(endpoint.dropped_fields) == sorted(fields)
+            usage = endpoint.counters.snapshot()
+            assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
+            assert (usage.retried, usage.failed) == (0, 0), fields
 
 
-def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
+async def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
     """The policy's words quote columns called as fields are; without these fields it says the same."""
 
     async def behave(request: Request) -> Reply:
         is_refused = request.body["messages"][0]["content"] == "policy"
         return refusal(400, "The policy forbids rows with a temperature and a seed") if is_refused else chat()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(behave) as (endpoint, stub):
         with pytest.raises(EndpointRefused, match="The policy forbids"):
             await ask(endpoint, "policy")
         assert len(stub.requests) == 2
@@ -290,19 +238,15 @@ def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
         assert {"temperature", "seed"} <= stub.bodies[-1].keys()
         assert endpoint.dropped_fields == ()
 
-    run(behave, use)
 
-
-def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+async def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused() -> None:
+    async with endpoint_of(refusing("structured_outputs", complaint=as_fastapi)) as (endpoint, _):
         assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
         assert "not as structured" not in endpoint.counters.snapshot().faults
 
-    run(refusing("structured_outputs", complaint=as_fastapi), use)
-
 
 @pytest.mark.parametrize(("limit", "is_known"), [(50, False), (300, True)])
-def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: int, is_known: bool) -> None:
+async def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: int, is_known: bool) -> None:
     """Ollama reads max_tokens alone, and says nothing of the newer name."""
 
     async def behave(request: Request) -> Reply:
@@ -310,14 +254,12 @@ def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: i
         message = {"index": 0, "finish_reason": "stop", "message": {"content": "Output: 1"}}
         return as_json({"choices": [message], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}})
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(behave) as (endpoint, stub):
         first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
         assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
         assert ("max_completion_tokens" in stub.bodies[-1]) == is_known
         refused = () if is_known else ("max_completion_tokens (tiny)",)
         assert endpoint.counters.snapshot().refused_fields == refused
-
-    run(behave, use)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -334,35 +276,28 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return asked_for
 
 
-def test_retry_after_is_honoured_up_to_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_retry_after_is_honoured_up_to_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = waits(monkeypatch)
 
-    async def scene() -> None:
-        for header, wait_s in {"7": 7, "3600": 120, "soon": 0, "-5": 0}.items():
-            slept.clear()
-            async with endpoint_of(script(as_json({}, 429, retry_after=header), chat()), backoff_s=0.5) as (
-                endpoint,
-                _,
-            ):
-                await ask(endpoint)
-            assert wait_s <= slept[0] <= wait_s + 0.5, header
-
-    asyncio.run(scene())
+    for header, wait_s in {"7": 7, "3600": 120, "soon": 0, "-5": 0}.items():
+        slept.clear()
+        behaviour = script(as_json({}, 429, retry_after=header), chat())
+        async with endpoint_of(behaviour, backoff_s=0.5) as (endpoint, _):
+            await ask(endpoint)
+        assert wait_s <= slept[0] <= wait_s + 0.5, header
 
 
-def test_back_off_doubles_up_to_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_back_off_doubles_up_to_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = waits(monkeypatch)
     monkeypatch.setattr("vpp.llm.retries.random.uniform", lambda low, high: high)
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(refusal(500)), backoff_s=1, max_attempts=8) as (endpoint, _):
         with pytest.raises(EndpointUnreachable):
             await ask(endpoint)
         assert slept == [1, 2, 4, 8, 16, 30, 30]
 
-    run(script(refusal(500)), use, backoff_s=1, max_attempts=8)
 
-
-def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
+async def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
     waiting = 0
 
     async def one_at_a_time(request: Request) -> Reply:
@@ -374,26 +309,22 @@ def test_an_overloaded_server_that_answers_others_is_not_given_up() -> None:
         waiting -= 1
         return chat()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(one_at_a_time, max_attempts=6, backoff_s=0.002) as (endpoint, _):
         await asyncio.gather(*(ask(endpoint, str(i)) for i in range(25)))
         assert endpoint.counters.snapshot().failed == 0
         assert endpoint.counters.snapshot().retried > 25
 
-    run(one_at_a_time, use, max_attempts=6, backoff_s=0.002)
 
-
-def test_no_more_calls_are_under_way_than_allowed() -> None:
+async def test_no_more_calls_are_under_way_than_allowed() -> None:
     held = Held()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(held, concurrency=4) as (endpoint, stub):
         calls = [asyncio.create_task(ask(endpoint, str(i))) for i in range(20)]
         for _ in range(4):
             await held.arrived.get()
         held.free.set()
         await asyncio.gather(*calls)
         assert stub.most_under_way == 4
-
-    run(held, use, concurrency=4)
 
 
 async def let_others_by(stub: Stub) -> None:
@@ -409,10 +340,10 @@ def asked_by(stub: Stub, model: str = "tiny") -> list[str]:
     return [body["messages"][0]["content"] for body in stub.bodies if body["model"] == model]
 
 
-def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
+async def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
     held = Held()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(held) as (endpoint, stub):
         first = asyncio.create_task(ask(endpoint, "first"))
         await held.arrived.get()
         endpoint.pause()
@@ -425,138 +356,105 @@ def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
         await second
         assert asked_by(stub) == ["first", "second"]
 
-    run(held, use)
 
-
-def test_waiting_for_a_place_is_not_part_of_the_time_out() -> None:
-    async def slow(request: Request) -> Reply:
-        await asyncio.sleep(0.02)
-        return chat()
-
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        await asyncio.gather(*(ask(endpoint, str(number)) for number in range(10)))
+async def test_waiting_for_a_place_is_not_part_of_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with endpoint_of(script(chat()), concurrency=1) as (endpoint, _):
+        async with endpoint._throttle.semaphore:
+            waiting = asyncio.create_task(ask(endpoint))
+            await asyncio.sleep(0)
+            loop = asyncio.get_running_loop()
+            real = loop.time
+            monkeypatch.setattr(loop, "time", lambda: real() + 1_000)
+        await waiting
         assert endpoint.counters.snapshot().retried == 0
 
-    run(slow, use, concurrency=1, timeout_s=0.15)
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[ResponseCache]:
+    opened = ResponseCache(tmp_path)
+    yield opened
+    opened.close()
 
 
-def test_a_cached_answer_is_not_asked_for_again(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
-            first, again = await ask(endpoint), await ask(endpoint)
-            assert (first.cached, again.cached) == (False, True)
-            assert again.text == first.text
-            assert len(stub.requests) == 1
-            assert endpoint.counters.snapshot() == Usage(cached=1, prompt_tokens=14, completion_tokens=6)
-        await cache.aclose()
-
-    asyncio.run(scene())
-
-
-def test_equal_requests_at_the_same_time_are_sent_once(tmp_path: Path) -> None:
+async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
     held = Held()
-
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        async with endpoint_of(held, cache=cache) as (endpoint, stub):
-            calls = [asyncio.create_task(ask(endpoint)) for _ in range(3)]
-            await held.arrived.get()
-            held.free.set()
-            answers = await asyncio.gather(*calls)
-            assert sorted(answer.cached for answer in answers) == [False, True, True]
-            assert {answer.text for answer in answers} == {"Output: 1"}
-            assert len(stub.requests) == 1
-            assert endpoint.counters.snapshot() == Usage(cached=2, prompt_tokens=21, completion_tokens=9)
-        await cache.aclose()
-
-    asyncio.run(scene())
+    async with endpoint_of(held, cache=cache) as (endpoint, stub):
+        calls = [asyncio.create_task(ask(endpoint)) for _ in range(3)]
+        await held.arrived.get()
+        held.free.set()
+        answers = [*await asyncio.gather(*calls), await ask(endpoint)]
+        assert [answer.cached for answer in answers] == [False, True, True, True]
+        assert {answer.text for answer in answers} == {"Output: 1"}
+        assert len(stub.requests) == 1
+        assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
+        await cache.flush()
 
 
-def test_whatever_decides_an_answer_is_part_of_its_key(tmp_path: Path) -> None:
-    changes: list[dict[str, Any]] = [
-        {"content": "other"},
-        {"temperature": 0.5},
-        {"seed": 6},
-        {"max_tokens": 51},
-        {"structured": {"choice": ["0", "1"]}},
-    ]
+CHANGES: list[dict[str, Any]] = [
+    {"content": "other"},
+    {"temperature": 0.5},
+    {"seed": 6},
+    {"max_tokens": 51},
+    {"structured": {"choice": ["0", "1"]}},
+]
 
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
+
+async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCache) -> None:
+    async with endpoint_of(script(chat()), cache=cache) as (endpoint, stub):
+        await ask(endpoint)
+        for asked_before, change in enumerate(CHANGES, start=1):
+            await ask(endpoint, **change)
+            assert len(stub.requests) == asked_before + 1, change
+        await cache.flush()
+
+
+async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
+    cache: ResponseCache, tmp_path: Path
+) -> None:
+    cached = []
+    for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}):
+        async with endpoint_of(script(chat()), cache=cache, cache_address="demo:1", **options) as (endpoint, _):
+            cached.append((await ask(endpoint)).cached)
+    await cache.flush()
+    assert cached == [False, True, False]
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+async def test_an_answer_without_a_text_is_not_cached(cache: ResponseCache) -> None:
+    async with endpoint_of(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
+        with pytest.raises(EndpointUnreachable):
             await ask(endpoint)
-            for asked_before, change in enumerate(changes, start=1):
-                await ask(endpoint, **change)
-                assert len(stub.requests) == asked_before + 1, change
-        await cache.aclose()
-
-    asyncio.run(scene())
-
-
-def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        for key in ("one", "two"):
-            async with endpoint_of(script(chat()), cache=cache, api_key=key, cache_address="demo:1") as (endpoint, _):
-                answer = await ask(endpoint)
-        assert answer.cached
-        async with endpoint_of(script(chat()), cache=cache, model="large", cache_address="demo:1") as (endpoint, _):
-            assert not (await ask(endpoint)).cached
-        assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-        await cache.aclose()
-
-    asyncio.run(scene())
-
-
-def test_a_failure_is_not_cached(tmp_path: Path) -> None:
-    async def scene() -> None:
-        cache = ResponseCache(tmp_path)
-        async with endpoint_of(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
-            with pytest.raises(EndpointUnreachable):
-                await ask(endpoint)
-            await cache.flush()
-            assert cache.info().entries == 0
-            assert not (await ask(endpoint)).cached
-        await cache.aclose()
-
-    asyncio.run(scene())
-
-
-def listing(models: Reply) -> Behaviour:
-    """A server that has models, and answers."""
-
-    async def behave(request: Request) -> Reply:
-        return models if request.path == "/v1/models" else chat()
-
-    return behave
+        await cache.flush()
+        assert cache.info().entries == 0
+    for finish in ("length", "content_filter", "tool_calls"):
+        async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
+            await ask(endpoint, f"first, {finish}")
+            assert (await ask(endpoint, "second")).text == "", "a server that answers others is not given up"
+            assert len(stub.requests) == 3
+            assert endpoint.counters.snapshot().failed == 0
+    await cache.flush()
+    assert cache.info().entries == 3
 
 
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"}, {"no": "id"}, 3]})
 
 
-def test_models_are_listed_with_their_context() -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
-        assert [(model.id, model.max_model_len) for model in await endpoint.models()] == [
-            ("tiny", 2048),
-            ("large", None),
-        ]
-
-    run(listing(MODELS), use)
+async def test_models_are_listed_with_their_context() -> None:
+    async with endpoint_of(script(MODELS)) as (endpoint, _):
+        listed = [(model.id, model.max_model_len) for model in await endpoint.models()]
+        assert listed == [("tiny", 2048), ("large", None)]
 
 
 @pytest.mark.parametrize(
     ("reply", "error"),
     [(refusal(401), EndpointRefused), (refusal(500), EndpointUnreachable), (HTML, EndpointUnreachable)],
 )
-def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]) -> None:
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+async def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]) -> None:
+    async with endpoint_of(script(reply)) as (endpoint, stub):
         with pytest.raises(error):
             await endpoint.models()
         assert len(stub.requests) == 1
         assert not endpoint.counters.snapshot().faults
-
-    run(listing(reply), use)
 
 
 def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
@@ -578,13 +476,11 @@ def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
         assert key not in str(caught.value)
 
 
-def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(chat()), max_attempts=1) as (endpoint, _):
         await ask(endpoint)
-
-    run(script(chat()), use, max_attempts=1)
 
 
 def test_only_the_client_imports_the_http_libraries() -> None:

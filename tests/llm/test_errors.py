@@ -2,9 +2,11 @@ import asyncio
 import errno
 import socket
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
+from tests.llm.asking import ask
 from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
 from vpp.llm.errors import transport_fault
@@ -13,7 +15,7 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"
 
 
-def failure(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
+async def failure(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tuple[str, dict[str, int]]:
     """The message about a server that talks like that, and the kinds of fault counted."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -24,17 +26,14 @@ def failure(talk: Talk, *, scheme: str = "http", timeout_s: float = 20.0) -> tup
         finally:
             writer.close()
 
-    async def scene() -> tuple[str, dict[str, int]]:
-        server = await asyncio.start_server(speak, "127.0.0.1", 0)
-        url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        endpoint = endpoint_at(url, max_attempts=1, timeout_s=timeout_s)
-        with pytest.raises(EndpointUnreachable) as caught:
-            await endpoint.complete([{"role": "user", "content": "x"}], temperature=0, seed=0, max_tokens=5)
-        await endpoint.aclose()
-        server.close()
-        return str(caught.value), endpoint.counters.snapshot().faults
-
-    return asyncio.run(scene())
+    server = await asyncio.start_server(speak, "127.0.0.1", 0)
+    url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    endpoint = endpoint_at(url, max_attempts=1, timeout_s=timeout_s)
+    with pytest.raises(EndpointUnreachable) as caught:
+        await ask(endpoint)
+    await endpoint.aclose()
+    server.close()
+    return str(caught.value), endpoint.counters.snapshot().faults
 
 
 async def asked(reader: asyncio.StreamReader) -> None:
@@ -51,11 +50,13 @@ async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         await asyncio.sleep(0.01)
 
 
-async def chatter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Another protocol."""
-    await asked(reader)
-    writer.write(b"220 mail.example ESMTP\r\n")
-    await writer.drain()
+def saying(reply: bytes) -> Talk:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(reply)
+        await writer.drain()
+
+    return talk
 
 
 async def at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,37 +75,23 @@ async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         await writer.drain()
 
 
-async def bad_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    await asked(reader)
-    writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n")
-    await writer.drain()
-
-
 @pytest.mark.parametrize(
-    ("talk", "words", "kind"),
+    ("talk", "options", "words", "kind"),
     [
-        (chatter, "does not speak HTTP", "not HTTP"),
-        (flood, "the reply is longer than 8,192 KiB", "reply too long"),
-        (bad_chunks, "does not speak HTTP", "not HTTP"),
+        (saying(b"220 mail.example ESMTP\r\n"), {}, "does not speak HTTP", "not HTTP"),
+        (saying(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"), {},
+         "does not speak HTTP", "not HTTP"),
+        (flood, {}, "the reply is longer than 8,192 KiB", "reply too long"),
+        (drip, {"timeout_s": 0.2}, "no complete answer within 0.2 s: give it more time", "no answer in time"),
+        (at_once, {"scheme": "https"}, "write http:// where the server speaks no TLS", "TLS failed"),
     ],
-)
-def test_a_server_that_talks_nonsense_is_explained_in_plain_words(talk: Talk, words: str, kind: str) -> None:
-    message, faults = failure(talk)
+)  # fmt: skip
+async def test_a_server_that_talks_nonsense_is_explained(
+    talk: Talk, options: dict[str, Any], words: str, kind: str
+) -> None:
+    message, faults = await failure(talk, **options)
     assert words in message
     assert faults == {kind: 1}
-
-
-def test_a_reply_that_drips_is_given_up_in_time() -> None:
-    message, faults = failure(drip, timeout_s=0.2)
-    assert "no complete answer within 0.2 s: give it more time" in message
-    assert faults == {"no answer in time": 1}
-
-
-def test_https_before_a_server_without_tls_says_so() -> None:
-    message, faults = failure(at_once, scheme="https")
-    assert "TLS with https://127.0.0.1:" in message
-    assert "write http:// where the server speaks no TLS" in message
-    assert faults == {"TLS failed": 1}
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,11 @@ import pytest
 from vpp.errors import EndpointUnreachable
 from vpp.llm import client, limits, transport
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint
 from vpp.llm.retries import Patience
 
-from .stub import Reply, Request, Stub, as_json, chat, endpoint_of, refusal, script
+from .asking import RULE, ask, learner_of
+from .stub import Held, Reply, Request, as_json, chat, endpoint_of, refusal, script
 from .tables import row
-from .test_endpoint import ask, run
-from .test_roles import RULE, learner_at
 
 WITHIN_S = 30
 
@@ -30,24 +28,22 @@ async def until(happens: Callable[[], object], what: str) -> None:
 
 
 @pytest.mark.parametrize(("keepalive_s", "connections"), [(60, 1), (0.001, 2)])
-def test_an_idle_connection_is_used_again_until_its_time_is_over(
+async def test_an_idle_connection_is_used_again_until_its_time_is_over(
     monkeypatch: pytest.MonkeyPatch, keepalive_s: float, connections: int
 ) -> None:
     monkeypatch.setattr(client, "KEEPALIVE_S", keepalive_s)
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(chat())) as (endpoint, stub):
         await ask(endpoint)
         await asyncio.sleep(0.01)
         await ask(endpoint)
         assert (len(stub.requests), stub.connections) == (2, connections)
 
-    run(script(chat()), use)
 
-
-def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     counters = Counters()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(refusal(503), chat()), concurrency=8, counters=counters) as (endpoint, _):
         assert endpoint.has_room()
         await ask(endpoint)
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (4, "full")
@@ -56,26 +52,22 @@ def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pyt
         await ask(endpoint)
         assert counters.snapshot().narrowed_by == "pace"
 
-    run(script(refusal(503), chat()), use, concurrency=8, counters=counters)
 
-
-def test_a_process_that_may_open_few_files_sends_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_that_may_open_few_files_sends_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = limits.OTHER_FILES + 3
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     counters = Counters()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(chat()), concurrency=8, counters=counters) as (endpoint, _):
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (3, "files")
         assert endpoint._throttle.ceiling == 3
 
-    run(script(chat()), use, concurrency=8, counters=counters)
 
-
-def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> None:
+async def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> None:
     counters = Counters()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(as_json({}, 429, retry_after="80"), chat()), counters=counters) as (endpoint, _):
         began = time.time()
         waits = asyncio.create_task(ask(endpoint))
         await until(lambda: counters.snapshot().held_until, "the wait is reported")
@@ -85,10 +77,8 @@ def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> None:
         await ask(endpoint)
         assert counters.snapshot().held_until == 0
 
-    run(script(as_json({}, 429, retry_after="80"), chat()), use, counters=counters)
 
-
-def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() -> None:
+async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() -> None:
     free = asyncio.Event()
 
     async def behave(request: Request) -> Reply:
@@ -97,7 +87,7 @@ def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() ->
         await free.wait()
         return chat()
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(behave) as (endpoint, _):
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
         await until(lambda: endpoint._throttle.held_until, "the semaphore is held")
         async with asyncio.timeout(WITHIN_S):
@@ -109,28 +99,24 @@ def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() ->
             await third
         refused.cancel()
 
-    run(behave, use)
 
-
-def test_a_timeout_narrows_the_window_until_the_endpoint_is_closed() -> None:
+async def test_a_timeout_narrows_the_window_until_the_endpoint_is_closed() -> None:
     async def silent(request: Request) -> Reply:
         await asyncio.Event().wait()
         raise AssertionError
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(silent, concurrency=8, timeout_s=0.02, max_attempts=1) as (endpoint, _):
         with pytest.raises(EndpointUnreachable):
             await ask(endpoint)
         assert endpoint.counters.snapshot().window == 4
         await endpoint.aclose()
         assert endpoint.counters.snapshot().window == 0
 
-    run(silent, use, concurrency=8, timeout_s=0.02, max_attempts=1)
 
-
-def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "CLOSE_S", 0.01)
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(script(chat())) as (endpoint, _):
         await ask(endpoint)
         opened, never = endpoint._transport._client, asyncio.Event()
         assert opened is not None
@@ -140,33 +126,19 @@ def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -
         assert endpoint._transport._client is None
         await real()
 
-    run(script(chat()), use)
-
 
 @pytest.mark.parametrize("warm_prefix", [True, False])
-def test_a_warm_prefix_is_one_call_first_and_the_same_answers(warm_prefix: bool) -> None:
-    free = asyncio.Event()
-
-    async def held(request: Request) -> Reply:
-        await free.wait()
-        return chat()
-
-    async def scene() -> None:
-        async with endpoint_of(held) as (endpoint, stub):
-            learner = learner_at(endpoint, warm_prefix=warm_prefix)
-            asked = asyncio.create_task(learner.predict(RULE, [row(i) for i in range(1, 7)]))
-            await until(lambda: stub.requests, "a call reaches the server")
-            if warm_prefix:
-                for _ in range(20):
-                    await asyncio.sleep(0.001)
-                assert len(stub.requests) == 1
-            else:
-                await until(lambda: len(stub.requests) == 6, "every call reaches the server")
-            free.set()
-            assert [each.value for each in await asked] == ["1"] * 6
-            assert len(stub.requests) == 6
-
-    asyncio.run(scene())
+async def test_a_warm_prefix_is_one_call_first_and_the_same_answers(warm_prefix: bool) -> None:
+    held = Held()
+    async with learner_of(held, warm_prefix=warm_prefix) as (learner, stub, _):
+        asked = asyncio.create_task(learner.predict(RULE, [row(i) for i in range(1, 7)]))
+        for _ in range(1 if warm_prefix else 6):
+            await held.arrived.get()
+        await asyncio.sleep(0.02)
+        assert len(stub.requests) == (1 if warm_prefix else 6)
+        held.free.set()
+        assert [each.value for each in await asked] == ["1"] * 6
+        assert len(stub.requests) == 6
 
 
 def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
@@ -179,26 +151,21 @@ def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     assert (patience.granted_s(20), patience.is_used_up, patience.waited_s) == (0, True, 25)
     patience.answered()
     assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
+    unwilling = Patience(0)
+    assert (unwilling.granted_s(20), unwilling.is_used_up) == (0, False), "the usual attempts remain"
 
 
-def test_without_waits_granted_the_usual_attempts_remain() -> None:
-    patience = Patience(0)
-    assert (patience.granted_s(20), patience.is_used_up) == (0, False)
-
-
-def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> None:
+async def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> None:
     clock = [0.0]
 
     async def behave(request: Request) -> Reply:
         clock[0] += 30
         return as_json({}, 429, retry_after="100000")
 
-    async def use(endpoint: Endpoint, stub: Stub) -> None:
+    async with endpoint_of(behave) as (endpoint, stub):
         endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
         with pytest.raises(EndpointUnreachable, match=r"HTTP 429: it is overloaded") as raised:
             await ask(endpoint)
         assert raised.value.waited_s == 30
         assert len(stub.requests) == 2
         assert not endpoint._throttle.held_until
-
-    run(behave, use)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import socket
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -189,17 +188,6 @@ def test_a_setting_that_is_none_is_refused(variables: dict[str, str], words: str
 # Over real sockets
 
 
-Scene = Callable[[Stub], Awaitable[Any]]
-
-
-def played(scene: Scene, reply: Reply | None = None) -> Any:
-    async def play() -> Any:
-        async with serving(script(reply or chat())) as stub:
-            return await scene(stub)
-
-    return asyncio.run(play())
-
-
 async def ask(base_url: str, gate: Gate) -> Completion:
     endpoint = endpoint_at(base_url, "m", api_key="sk-secret-0123", gate=gate)
     try:
@@ -229,12 +217,12 @@ def at(name: str, stub: Stub) -> str:
     return stub.base_url.replace("127.0.0.1", name)
 
 
-def test_a_name_that_leads_to_this_machine_is_refused_as_the_connection_is_opened(
+async def test_a_name_that_leads_to_this_machine_is_refused_as_the_connection_is_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     looked_up = leading(monkeypatch, inner=["127.0.0.1"])
 
-    async def scene(stub: Stub) -> None:
+    async with serving(script(chat())) as stub:
         with pytest.raises(
             EndpointRefused, match=r"inner.test:\d+ leads to 127.0.0.1, which is an address of the serv"
         ):
@@ -244,35 +232,31 @@ def test_a_name_that_leads_to_this_machine_is_refused_as_the_connection_is_opene
         assert (await ask(at("inner.test", stub), OWN)).text == "Output: 1"
         assert await asyncio.to_thread(page_beside, at("inner.test", stub), "/version", OWN)
         assert (await ask(at("inner.test", stub), Gate(is_shared=True, named=("inner.test",)))).text == "Output: 1"
-
-    played(scene)
     assert looked_up
 
 
-def test_a_name_that_changes_where_it_leads_is_checked_at_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_name_that_changes_where_it_leads_is_checked_at_each_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     leading(monkeypatch, rebinding=["127.0.0.1", "169.254.169.254"])
 
-    async def scene(stub: Stub) -> None:
+    async with serving(script(chat())) as stub:
         assert (await ask(at("rebinding.test", stub), OWN)).text == "Output: 1"
         with pytest.raises(EndpointRefused, match=r"leads to 169\.254\.169\.254, which is a link-local or metadata"):
             await ask(at("rebinding.test", stub), OWN)
         assert len(stub.requests) == 1
 
-    played(scene)
 
-
-def test_numbers_that_only_the_resolver_understands_are_refused_too() -> None:
-    async def scene(stub: Stub) -> None:
+async def test_numbers_that_only_the_resolver_understands_are_refused_too() -> None:
+    async with serving(script(chat())) as stub:
         for spelled in ("localhost", "127.0.0.1", "2130706433", "127.0.0.1."):
             with pytest.raises((EndpointRefused, InputError), match="address of the server's own machine"):
                 await ask(at(spelled, stub), SHARED)
         assert stub.requests == []
 
-    played(scene)
 
-
-def test_a_redirect_is_reported_and_not_followed() -> None:
-    async def scene(second: Stub) -> None:
+async def test_a_redirect_is_reported_and_not_followed() -> None:
+    async with serving(script(chat())) as second:
         there = Reply(b"", status=307, headers={"location": f"{second.base_url}/chat/completions"})
         async with serving(script(there)) as first:
             place = re.escape(second.base_url)
@@ -281,8 +265,6 @@ def test_a_redirect_is_reported_and_not_followed() -> None:
             assert len(first.requests) == 1
             assert await asyncio.to_thread(page_beside, first.base_url, "/version", OWN) is None
         assert second.requests == []
-
-    played(scene)
 
 
 @pytest.mark.parametrize(
@@ -294,31 +276,27 @@ def test_a_redirect_is_reported_and_not_followed() -> None:
         ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$"),
     ],
 )
-def test_the_target_of_a_redirect_is_shown_without_the_key(location: str, place: str) -> None:
-    async def scene(stub: Stub) -> None:
+async def test_the_target_of_a_redirect_is_shown_without_the_key(location: str, place: str) -> None:
+    async with serving(script(Reply(b"", status=307, headers={"location": location}))) as stub:
         with pytest.raises(EndpointRefused, match=place):
             await ask(stub.base_url, OWN)
 
-    played(scene, Reply(b"", status=307, headers={"location": location}))
 
-
-def test_no_cookie_is_kept() -> None:
-    async def scene(stub: Stub) -> None:
+async def test_no_cookie_is_kept() -> None:
+    said = chat()
+    async with serving(script(Reply(said.body, headers={"set-cookie": "a=1; Path=/"}))) as stub:
         endpoint = endpoint_at(stub.base_url, "m")
         for number in range(2):
             await endpoint.complete([], temperature=0, seed=number, max_tokens=9)
         await endpoint.aclose()
         assert ["cookie" in request.headers for request in stub.requests] == [False, False]
 
-    said = chat()
-    played(scene, Reply(said.body, headers={"set-cookie": "a=1; Path=/"}))
 
-
-def test_no_proxy_is_asked_for_what_it_could_reach_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_proxy_is_asked_for_what_it_could_reach_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "")
     leading(monkeypatch, outer=["127.0.0.1"])
 
-    async def scene(proxy: Stub) -> None:
+    async with serving(script(chat())) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
         monkeypatch.setenv("http_proxy", proxy.base_url.removesuffix("/v1"))
         with pytest.raises(EndpointRefused, match=r"leads to 127\.0\.0\.1"):
@@ -328,5 +306,3 @@ def test_no_proxy_is_asked_for_what_it_could_reach_unseen(monkeypatch: pytest.Mo
         named = Gate(is_shared=True, named=("outer.test",))
         assert (await ask("http://outer.test:80/v1", named)).text == "Output: 1"
         assert proxy.requests[0].path.startswith("http://outer.test")
-
-    played(scene)

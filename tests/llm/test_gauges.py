@@ -6,7 +6,7 @@ import pytest
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, Load, page_beside, read_load
 
-from .stub import Reply, as_json, script, serving
+from .stub import Reply, as_json, refusal, script, serving
 
 VLLM = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.
@@ -42,26 +42,13 @@ def test_a_metrics_page_is_read_by_the_names_of_each_server(page: str, load: Loa
     assert read_load(page) == load
 
 
-def test_a_page_beside_the_api_is_asked_without_a_key() -> None:
-    async def scene() -> None:
-        async with serving(script(Reply(b"0.32", headers=TEXT))) as stub:
-            assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate()) == "0.32"
-            assert stub.requests[0].path == "/version"
-            assert "authorization" not in stub.requests[0].headers
-
-    asyncio.run(scene())
-
-
-@pytest.mark.parametrize(
-    "reply", [None, Reply(b"", status=404), Reply(b"", status=302, headers={"location": "http://127.0.0.1:9/"})]
-)
-def test_a_page_that_is_not_there_is_none(reply: Reply | None) -> None:
-    async def scene() -> None:
+async def test_a_page_beside_the_api_is_asked_once_without_a_key() -> None:
+    elsewhere = Reply(b"", status=302, headers={"location": "http://127.0.0.1:9/"})
+    for reply, page in ((Reply(b"0.32", headers=TEXT), "0.32"), (None, None), (refusal(404), None), (elsewhere, None)):
         async with serving(script(reply)) as stub:
-            assert await asyncio.to_thread(page_beside, stub.base_url, "/metrics", Gate()) is None
-            assert len(stub.requests) == 1
-
-    asyncio.run(scene())
+            assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate()) == page
+            assert [request.path for request in stub.requests] == ["/version"]
+            assert "authorization" not in stub.requests[0].headers
 
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -115,13 +102,10 @@ def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pyte
     assert not asked.is_set()
 
 
-def test_the_load_goes_with_the_page() -> None:
-    async def scene() -> None:
-        async with serving(script(Reply(VLLM.encode(), headers=TEXT), as_json({}, 503))) as stub:
-            gauge = Gauge(stub.base_url, every_s=0)
-            await asyncio.to_thread(gauge._read)
-            assert gauge._load is not None
-            await asyncio.to_thread(gauge._read)
-            assert gauge._load is None
-
-    asyncio.run(scene())
+async def test_the_load_goes_with_the_page() -> None:
+    async with serving(script(Reply(VLLM.encode(), headers=TEXT), as_json({}, 503))) as stub:
+        gauge = Gauge(stub.base_url, every_s=0)
+        await asyncio.to_thread(gauge._read)
+        assert gauge._load is not None
+        await asyncio.to_thread(gauge._read)
+        assert gauge._load is None

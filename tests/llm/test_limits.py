@@ -1,4 +1,4 @@
-"""The window's laws on a virtual clock, and the semaphore in an event loop."""
+"""The throttle's laws on a virtual clock, and the semaphore in an event loop."""
 
 import asyncio
 import random
@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.llm.simulated import Latency, World
-from vpp.llm.limits import A_TURN, COHORT, LATELY_S, Cohort, Semaphore, Window
+from vpp.llm.limits import A_TURN, COHORT, LATELY_S, Call, Cohort, Semaphore, Throttle
 
 
 def steady(seconds: float) -> Latency:
@@ -21,7 +21,7 @@ def varied(seconds: float) -> Latency:
 
 
 def taken(ceiling: int, calls: int, **server: object) -> float:
-    world = World(Window(ceiling), **{"capacity": 64, "latency": steady(1.0), **server})  # type: ignore[arg-type]
+    world = World(ceiling, **{"capacity": 64, "latency": steady(1.0), **server})  # type: ignore[arg-type]
     world.ask(calls)
     return world.run()
 
@@ -37,60 +37,81 @@ def test_a_server_that_refuses_is_kept_busy(capacity: int) -> None:
 
 
 def test_after_a_stall_the_window_comes_back() -> None:
-    stalled = World(Window(512), capacity=10_000, latency=lambda now, busy: 500.0 if 20 < now < 60 else 1.0)
+    stalled = World(512, capacity=10_000, latency=lambda now, busy: 500.0 if 20 < now < 60 else 1.0)
     times = list(stalled.rounds(40, 400))
     assert min(stalled.limits) < 400
     assert times[-5:] == [1.0] * 5
 
 
-def test_refusals_of_one_round_trip_halve_the_window_once() -> None:
-    window = Window(512)
-    calls = [window.begin("learner", load, 0.0) for load in range(1, 513)]
+@pytest.fixture
+def clock() -> list[float]:
+    """The time of a throttle, in seconds; a test sets it."""
+    return [0.0]
+
+
+def throttle_at(clock: list[float], ceiling: int) -> Throttle:
+    return Throttle(ceiling, clock=lambda: clock[0])
+
+
+def begin(throttle: Throttle, load: int = 1) -> Call:
+    throttle.semaphore.inside = load
+    return throttle.begin("learner")
+
+
+def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) -> None:
+    throttle = throttle_at(clock, 512)
+    calls = [begin(throttle, load) for load in range(1, 513)]
+    clock[0] = 1.0
     for call in calls:
-        window.refused(call, 1.0)
-    assert window.limit == 256
-    window.refused(window.begin("learner", 1, 2.0), 2.1)
-    assert window.limit == 128
+        throttle.refused(call)
+    assert throttle.limit == 256
+    clock[0] = 2.0
+    throttle.refused(begin(throttle))
+    assert throttle.limit == 128
 
 
-def test_the_window_is_never_below_one() -> None:
-    window = Window(8)
-    for moment in range(20):
-        window.refused(window.begin("learner", 1, moment + 0.5), moment + 0.6)
-    assert window.limit == 1
+def test_the_window_is_never_below_one(clock: list[float]) -> None:
+    throttle = throttle_at(clock, 8)
+    for moment in range(1, 20):
+        clock[0] = moment
+        throttle.refused(begin(throttle))
+    assert throttle.limit == 1
 
 
-def test_guesses_have_room_while_half_is_free_and_nothing_was_refused_of_late() -> None:
-    window = Window(512)
-    assert window.has_room(256, 0.0)
-    assert not window.has_room(257, 0.0)
-    window.refused(window.begin("learner", 1, 1.0), 1.5)
-    assert not window.has_room(1, 1.5 + LATELY_S)
-    assert window.has_room(1, 1.6 + LATELY_S)
+def test_guesses_have_room_while_half_is_free_and_nothing_was_refused_of_late(clock: list[float]) -> None:
+    throttle = throttle_at(clock, 512)
+    for load, has_room in ((256, True), (257, False)):
+        throttle.semaphore.inside = load
+        assert throttle.has_room() == has_room
+    clock[0] = 1.5
+    throttle.refused(begin(throttle))
+    for later, has_room in ((0.0, False), (LATELY_S, False), (LATELY_S + 0.1, True)):
+        clock[0] = 1.5 + later
+        assert throttle.has_room() == has_room
 
 
 def test_answers_of_varied_length_leave_room_for_guesses() -> None:
-    world = World(Window(512), capacity=10_000, latency=varied(1.0))
+    world = World(512, capacity=10_000, latency=varied(1.0))
     list(world.rounds(1, COHORT))
-    assert world.window.has_room(0, world.now)
+    assert world.throttle.has_room()
 
 
 def test_one_slow_cohort_of_a_kind_that_is_asked_no_more_is_forgotten() -> None:
-    world = World(Window(512), capacity=10_000, latency=lambda now, busy: 1.0)
+    world = World(512, capacity=10_000, latency=lambda now, busy: 1.0)
     list(world.rounds(1, COHORT, "optimizer"))
     world.latency = steady(3.0)
     list(world.rounds(1, COHORT, "optimizer"))
-    assert not world.window.has_room(0, world.now)
+    assert not world.throttle.has_room()
     world.latency = steady(1.0)
     list(world.rounds(int(LATELY_S) + 1, COHORT, "learner"))
-    assert world.window.has_room(0, world.now)
+    assert world.throttle.has_room()
 
 
 def test_guesses_have_no_room_where_calls_wait_for_one_another() -> None:
-    world = World(Window(512), capacity=64, latency=steady(0.1))
+    world = World(512, capacity=64, latency=steady(0.1))
     list(world.rounds(1, 400))
-    assert world.window.limit == 512
-    assert not world.window.has_room(0, world.now)
+    assert world.throttle.limit == 512
+    assert not world.throttle.has_room()
 
 
 def test_a_cohorts_median_counts_the_calls_that_are_still_under_way_as_the_slowest() -> None:
@@ -111,76 +132,64 @@ async def through(semaphore: Semaphore, name: str, seen: list[str], leave: async
         await leave.wait()
 
 
-def test_waiting_callers_enter_in_order_and_as_the_semaphore_widens() -> None:
-    async def scene() -> None:
-        width, seen, leave = 1, [], asyncio.Event()
-        semaphore = Semaphore(lambda: width)
-        tasks = [asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abcd"]
-        await settle()
-        assert (seen, semaphore.inside, semaphore.load) == (["a"], 1, 4)
-        width = 3
-        leave.set()
-        await asyncio.gather(*tasks)
-        assert seen == ["a", "b", "c", "d"]
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_waiting_callers_enter_in_order_and_as_the_semaphore_widens() -> None:
+    width, seen, leave = 1, [], asyncio.Event()
+    semaphore = Semaphore(lambda: width)
+    tasks = [asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abcd"]
+    await settle()
+    assert (seen, semaphore.inside, semaphore.load) == (["a"], 1, 4)
+    width = 3
+    leave.set()
+    await asyncio.gather(*tasks)
+    assert seen == ["a", "b", "c", "d"]
+    assert semaphore.load == 0
 
 
-def test_a_cancelled_caller_takes_no_place() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        semaphore = Semaphore(lambda: 1)
-        first, second, third = (asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abc")
-        await settle()
-        second.cancel()
-        await settle()
-        assert semaphore.load == 2
-        leave.set()
-        first.cancel()
-        await settle()
-        third.cancel()
-        await settle()
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_a_cancelled_caller_takes_no_place() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    semaphore = Semaphore(lambda: 1)
+    first, second, third = (asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abc")
+    await settle()
+    second.cancel()
+    await settle()
+    assert semaphore.load == 2
+    leave.set()
+    first.cancel()
+    await settle()
+    third.cancel()
+    await settle()
+    assert semaphore.load == 0
 
 
-def test_a_held_semaphore_admits_nobody_until_it_is_released() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        leave.set()
-        semaphore = Semaphore(lambda: 2)
-        semaphore.hold(1000)
-        task = asyncio.create_task(through(semaphore, "a", seen, leave))
-        await settle()
-        assert seen == []
-        semaphore.hold(0)
-        assert not task.done()
-        semaphore.release()
-        semaphore.hold(0.001)
-        await task
-        assert seen == ["a"]
-
-    asyncio.run(scene())
+async def test_a_held_semaphore_admits_nobody_until_it_is_released() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    leave.set()
+    semaphore = Semaphore(lambda: 2)
+    semaphore.hold(1000)
+    task = asyncio.create_task(through(semaphore, "a", seen, leave))
+    await settle()
+    assert seen == []
+    semaphore.hold(0)
+    assert not task.done()
+    semaphore.release()
+    semaphore.hold(0.001)
+    await task
+    assert seen == ["a"]
 
 
-def test_a_crowd_enters_over_several_turns_of_the_loop() -> None:
-    async def scene() -> None:
-        seen: list[str] = []
-        leave = asyncio.Event()
-        semaphore = Semaphore(lambda: 3 * A_TURN)
-        tasks = [asyncio.create_task(through(semaphore, str(number), seen, leave)) for number in range(4 * A_TURN)]
-        entered = []
-        while semaphore.inside < 3 * A_TURN:
-            await asyncio.sleep(0)
-            entered.append(semaphore.inside)
-        assert {after - before for before, after in pairwise([0, *entered])} <= {0, A_TURN}
-        leave.set()
-        await asyncio.gather(*tasks)
-        assert seen == [str(number) for number in range(4 * A_TURN)]
-        assert semaphore.load == 0
-
-    asyncio.run(scene())
+async def test_a_crowd_enters_over_several_turns_of_the_loop() -> None:
+    seen: list[str] = []
+    leave = asyncio.Event()
+    semaphore = Semaphore(lambda: 3 * A_TURN)
+    tasks = [asyncio.create_task(through(semaphore, str(number), seen, leave)) for number in range(4 * A_TURN)]
+    entered = []
+    while semaphore.inside < 3 * A_TURN:
+        await asyncio.sleep(0)
+        entered.append(semaphore.inside)
+    assert {after - before for before, after in pairwise([0, *entered])} <= {0, A_TURN}
+    leave.set()
+    await asyncio.gather(*tasks)
+    assert seen == [str(number) for number in range(4 * A_TURN)]
+    assert semaphore.load == 0

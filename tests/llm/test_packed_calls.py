@@ -8,18 +8,18 @@ import pytest
 
 from vpp.errors import EndpointRefused
 from vpp.hypothesis import hypothesis_id
-from vpp.llm.counters import Counters
-from vpp.llm.learner import LlmLearner
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
-from .stub import Behaviour, Held, Reply, Request, Stub, chat, refusal, script
+from .asking import RULE, Noted, learner_of
+from .stub import Held, Reply, Request, chat, refusal, script
 from .tables import row, table
-from .test_roles import RULE, with_learner
 
 ROWS = tuple(row(at, str(at % 2), a=str(at), b="2") for at in range(8))
 TABLE = table("classification", ROWS, target="even", classes=("0", "1"))
+THREE: dict[str, Any] = {"dataset": TABLE, "points_per_call": 3}
+"""Options of a learner that asks about three rows of the table in one call."""
 
 
 def ids(request: dict[str, Any]) -> list[int]:
@@ -37,12 +37,8 @@ async def parity(request: Request) -> Reply:
     return chat(said(*values)) if len(values) > 1 else chat(f"Output: {values[0]}")
 
 
-def asked(behaviour: Behaviour, use: Any, *, rows_a_call: int = 3, **options: Any) -> None:
-    with_learner(behaviour, use, dataset=TABLE, points_per_call=rows_a_call, **options)
-
-
-def test_missing_rows_share_requests_in_the_order_of_the_call_without_repeats() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+async def test_missing_rows_share_requests_in_the_order_of_the_call_without_repeats() -> None:
+    async with learner_of(parity, **THREE) as (learner, stub, counters):
         learner.preload([(hypothesis_id(RULE), Prediction(row=4, value="1"))])
         wanted = [ROWS[at] for at in (5, 2, 4, 5, 0, 7, 1, 3)]
         predictions = await learner.predict(RULE, wanted)
@@ -53,34 +49,29 @@ def test_missing_rows_share_requests_in_the_order_of_the_call_without_repeats() 
         assert counters.snapshot().learner == 2
         assert {body["max_completion_tokens"] for body in stub.bodies} == {3 * 64}
 
-    asked(parity, use)
 
-
-def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+async def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None:
+    async with learner_of(parity, **THREE) as (learner, stub, _):
         await learner.predict(RULE, ROWS[:2])
         prompt = stub.bodies[0]["messages"][0]["content"]
         assert "<<<\n[1]\na: 0\nb: 2\n[2]\na: 1\nb: 2\n>>>" in prompt
         assert prompt.index(RULE) < prompt.index("[1]") < prompt.index("Output [1]:")
 
-    asked(parity, use)
 
-
-def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+async def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
+    async with learner_of(parity, **THREE) as (learner, stub, _):
         await learner.predict(RULE, ROWS[:1])
         prompts = LearnerPrompts(dataset=TABLE, template=shipped("learner", "paper"))
         assert stub.bodies[0]["messages"] == prompts.messages(RULE, ROWS[:1])
         assert "[1]" not in stub.bodies[0]["messages"][0]["content"]
         assert stub.bodies[0]["max_completion_tokens"] == 64
 
-    asked(parity, use)
 
+async def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
+    noted: list[Noted] = []
 
-def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
-    answered: list[tuple[int, int]] = []
-
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
+    async with learner_of(*replies, noted=noted, **THREE) as (learner, stub, counters):
         predictions = await learner.predict(RULE, ROWS[:3])
         assert [p.value for p in predictions] == ["0", "1", "1"]
         first, second, third = (body["messages"] for body in stub.bodies)
@@ -92,17 +83,14 @@ def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_fa
         ]
         assert third[-1]["content"].split("\n")[1:-1] == ["[3]: there is no 'Output [3]:' line"]
         assert [body["max_completion_tokens"] for body in stub.bodies] == [3 * 64, 2 * 64, 64]
-        assert sorted(answered) == [(0, 1), (1, 2), (2, 3)]
+        assert sorted((one.row, attempts) for _, one, attempts in noted) == [(0, 1), (1, 2), (2, 3)]
         assert (counters.snapshot().learner, counters.snapshot().unparsable) == (3, 2)
 
-    replies = (chat(said(0, "perhaps", "")), chat("Output [1]: 1\nOutput [2]: 1"), chat("Output [3]: 1"))
-    asked(script(*replies), use, on_answer=lambda hypothesis, p, attempts: answered.append((p.row, attempts)))
 
-
-def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:
+async def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:
     held = Held(parity)
 
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    async with learner_of(held, **THREE) as (learner, stub, _):
         first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
         second = asyncio.create_task(learner.predict(RULE, ROWS[2:5]))
         await held.arrived.get()
@@ -110,13 +98,11 @@ def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:
         assert [p.value for p in (*await first, *await second)] == ["0", "1", "0", "0", "1", "0"]
         assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4]]
 
-    asked(held, use)
 
-
-def test_a_request_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
+async def test_a_request_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
     held = Held(parity)
 
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    async with learner_of(held, **THREE) as (learner, stub, _):
         first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
         second = asyncio.create_task(learner.predict(RULE, ROWS[1:2]))
         await held.arrived.get()
@@ -128,13 +114,11 @@ def test_a_request_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
         assert [p.value for p in await learner.predict(RULE, ROWS[:3])] == ["0", "1", "0"]
         assert len(stub.requests) == 1
 
-    asked(held, use)
 
-
-def test_a_request_nobody_waits_for_ends_and_its_rows_can_be_asked_again() -> None:
+async def test_a_request_nobody_waits_for_ends_and_its_rows_can_be_asked_again() -> None:
     held = Held(parity)
 
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    async with learner_of(held, **THREE) as (learner, stub, counters):
         first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
         await held.arrived.get()
         first.cancel()
@@ -145,13 +129,11 @@ def test_a_request_nobody_waits_for_ends_and_its_rows_can_be_asked_again() -> No
         assert list(map(ids, stub.bodies)) == [[0, 1, 2], [1, 2]]
         assert counters.snapshot().learner == 1
 
-    asked(held, use)
 
-
-def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
+async def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
     held = Held(script(refusal(401)))
 
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    async with learner_of(held, **THREE) as (learner, _, _):
         asking = [asyncio.create_task(learner.predict(RULE, ROWS[at : at + 2])) for at in range(2)]
         await held.arrived.get()
         held.free.set()
@@ -161,11 +143,9 @@ def test_a_failure_reaches_all_who_wait_and_is_not_remembered() -> None:
         held.then = script(chat(said(0, 1, 0)))
         assert len(await learner.predict(RULE, ROWS[:3])) == 3
 
-    asked(held, use)
-
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tuple[int, ...]) -> None:
+async def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tuple[int, ...]) -> None:
     """The model's answer about a row depends on what else is in its request."""
 
     ended, turn = [], asyncio.Condition()
@@ -178,20 +158,16 @@ def test_predictions_do_not_depend_on_the_order_in_which_calls_finish(order: tup
             turn.notify_all()
         return chat(said(*(sum(shown) * at // 3 % 2 for at in shown)))
 
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+    values: list[tuple[Any, ...]] = []
+    async with learner_of(in_order, **THREE) as (learner, stub, _):
         several = await asyncio.gather(*(learner.predict(RULE, rows) for rows in (ROWS[:6], ROWS[3:8], ROWS)))
         values.append(tuple(p.value for p in several[-1]))
         assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
-
-    values: list[tuple[Any, ...]] = []
-    asked(in_order, use)
     expected = [str(sum(pack) * at // 3 % 2) for pack in ((0, 1, 2), (3, 4, 5), (6, 7)) for at in pack]
     assert values == [tuple(expected)]
 
 
-def test_the_learners_temperature_is_sent_with_the_runs_seed() -> None:
-    async def use(learner: LlmLearner, stub: Stub, counters: Counters) -> None:
+async def test_the_learners_temperature_is_sent_with_the_runs_seed() -> None:
+    async with learner_of(parity, temperature=0.4, **THREE) as (learner, stub, _):
         await learner.predict(RULE, ROWS[:4])
         assert {(body["temperature"], body["seed"]) for body in stub.bodies} == {(0.4, 9)}
-
-    asked(parity, use, temperature=0.4)

@@ -26,36 +26,38 @@ def values(text: str, numbers: range = range(1, 3)) -> list[str | None]:
     return [parsed.value for parsed in labels(text, numbers).values()]
 
 
+OTHER_FORMS = (
+    "Output {0}: {1}",
+    "Output({0}): {1}",
+    "Output #{0}: {1}",
+    "[{0}] Output: {1}",
+    "**[{0}] Output:** {1}",
+    "Output \\[{0}\\]: {1}",
+    "[{0}]\nExplanation: so\nOutput: {1}",
+    "**Input [{0}]:**\nOutput: {1}",
+)
+
+
 def test_every_form_of_an_answer_is_read_under_its_number() -> None:
-    for form in NUMBERED:
+    for form in (*NUMBERED, *OTHER_FORMS):
         text = "\n".join(form.format(number, label) for number, label in enumerate(SPECIES, 1))
         assert values(text, range(1, 4)) == list(SPECIES), form
 
 
-def test_other_ways_to_number_an_answer() -> None:
-    forms = (
-        "Output {0}: {1}",
-        "Output({0}): {1}",
-        "Output #{0}: {1}",
-        "[{0}] Output: {1}",
-        "**[{0}] Output:** {1}",
-        "Output \\[{0}\\]: {1}",
-        "[{0}]\nExplanation: so\nOutput: {1}",
-        "**Input [{0}]:**\nOutput: {1}",
-    )
-    for form in forms:
-        assert values(f"{form.format(1, 'Gentoo')}\n{form.format(2, 'Adelie')}") == ["Gentoo", "Adelie"], form
-
-
-def test_the_last_line_of_a_number_that_can_be_read_wins() -> None:
-    assert values("Output [1]: Adelie\nOutput [2]: Adelie\nOutput [1]: Gentoo\nOutput [1]: perhaps") == [
-        "Gentoo",
-        "Adelie",
-    ]
-
-
-def test_thoughts_are_no_answer() -> None:
-    assert values("<think>Output [1]: Adelie</think>\nOutput [2]: Gentoo") == [None, "Gentoo"]
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Output [1]: Adelie\nOutput [2]: Adelie\nOutput [1]: Gentoo\nOutput [1]: perhaps", ["Gentoo", "Adelie"]),
+        ("<think>Output [1]: Adelie</think>\nOutput [2]: Gentoo", [None, "Gentoo"]),
+        ("Output [1]:\nOutput [2]: Gentoo", [None, "Gentoo"]),
+        (
+            "Output [1]: Gentoo\nOutput [2]: Adelie<|im_end|>\n<|im_start|>user\nOutput [1]: Adelie",
+            ["Gentoo", "Adelie"],
+        ),
+    ],
+)
+def test_the_last_readable_line_of_a_number_wins_within_the_models_own_turn(text: str, read: list[str | None]) -> None:
+    assert values(text) == read
 
 
 @pytest.mark.parametrize("text", ["Output: Gentoo", "Gentoo", '{"output": "Gentoo"}', "Output [3]: Gentoo", ""])
@@ -69,20 +71,11 @@ def test_of_one_input_left_the_number_may_be_missing_but_not_wrong() -> None:
     assert values("Output [1]: Gentoo\nOutput: Adelie", range(2, 3)) == [None]
 
 
-def test_a_bare_heading_does_not_take_the_next_inputs_line() -> None:
-    assert values("Output [1]:\nOutput [2]: Gentoo") == [None, "Gentoo"]
-
-
 def test_each_answer_has_its_own_explanation_and_reason() -> None:
     read = labels("Explanation [1]: long bill\nOutput [1]: Gentoo\nExplanation: short bill\nOutput [2]: a duck")
     assert read[1] == Parsed(value="Gentoo", explanation="long bill")
     assert read[2].explanation == "short bill"
     assert read[2].reason == "'a duck' is none of the labels Adelie, Chinstrap, Gentoo"
-
-
-def test_an_answer_ends_with_the_turn_of_the_chat() -> None:
-    text = "Output [1]: Gentoo\nOutput [2]: Adelie<|im_end|>\n<|im_start|>user\nOutput [1]: Adelie"
-    assert values(text) == ["Gentoo", "Adelie"]
 
 
 def test_a_sentence_under_a_number_is_read_as_inferred() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.templates import Template, keep_inside_fence, shipped
+from vpp.llm.templates import LENGTH_LIMIT, Template, keep_inside_fence, shipped
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
@@ -27,11 +27,15 @@ def test_a_template_is_known_by_the_hash_of_its_text() -> None:
         (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs} (line 8):"),
         ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
         ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
+        ("", "lacks {answer_form}, {hypothesis}, {input}"),
+        ("{hypothesis} {input} {answer_form} {answer_form_json}", "asks for several forms of answer"),
+        (LEARNER + "x" * LENGTH_LIMIT, "at most: shorten it"),
     ],
 )
-def test_missing_and_unknown_slots_are_named(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
+def test_a_template_that_cannot_be_used_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refusal:
         Template(text, role="learner")
+    assert "\n" not in str(refusal.value)
 
 
 def test_doubled_braces_are_braces_and_odd_ones_are_themselves() -> None:

@@ -1,8 +1,6 @@
 """llama.cpp with SmolLM2-135M, which answers in sentences and follows no rule: grammars and schemas are enforced."""
 
-import asyncio
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +8,10 @@ import pytest
 from tests.llm.tables import LINE, PARITY, row, table
 from tests.processes import Desk
 from tests.servers.served import Served
-from tests.servers.whole import finished, votes
+from tests.servers.whole import asked, finished, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.carriers import honoured, try_carriers
-from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure
@@ -25,21 +22,6 @@ AWKWARD = ("C:\\x|y", 'say "yes"', "50 % [ß]")
 FEW_CALLS = ("--method", "vml", "--train-size", "4", "--batch-size", "2", "--test-size", "2")
 SHORT = ("--learner-max-tokens", "200", "--optimizer-max-tokens", "48")
 CARRIERS: tuple[Carrier, ...] = ("grammar", "json_schema")
-
-
-def asked(served: Served, call: Callable[[Endpoint], Any]) -> Any:
-    """The result of a call of an endpoint of its own."""
-
-    async def scene() -> Any:
-        endpoint = Endpoint(
-            Server(base_url=served.base_url, model=served.model), limits=Limits(max_attempts=1, timeout_s=120)
-        )
-        try:
-            return await call(endpoint)
-        finally:
-            await endpoint.aclose()
-
-    return asyncio.run(scene())
 
 
 def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "paper") -> str:

@@ -1,7 +1,9 @@
 """Whole runs and single answers against a server."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tests.processes import PENGUINS, TARGET, Desk, Outcome
 from tests.servers.served import Served
@@ -13,6 +15,7 @@ TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-s
 TINY_RUN += ("--learner-max-tokens", "64", "--optimizer-max-tokens", "128")
 """Two steps and, where no answer can be read, some 150 calls."""
 WITHIN_S = 600.0
+T = TypeVar("T")
 
 
 def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
@@ -37,17 +40,22 @@ def votes(view: RunView) -> list[Value | None]:
     return [vote for _, evaluated in view.evaluations for row in evaluated.predictions for vote in row]
 
 
-def ask(served: Served, text: str, *, seed: int = 0, temperature: float = 0.0, max_tokens: int = 64) -> Completion:
-    """One answer, from a client of its own; a failed attempt is not repeated."""
+def asked(served: Served, call: Callable[[Endpoint], Awaitable[T]]) -> T:
+    """Result of a call of an endpoint of its own; a failed attempt is not repeated."""
 
-    async def answered() -> Completion:
-        endpoint = Endpoint(
-            Server(base_url=served.base_url, model=served.model), limits=Limits(max_attempts=1, timeout_s=120)
-        )
+    async def scene() -> T:
+        server = Server(base_url=served.base_url, model=served.model)
+        endpoint = Endpoint(server, limits=Limits(max_attempts=1, timeout_s=120))
         try:
-            message = {"role": "user", "content": text}
-            return await endpoint.complete([message], temperature=temperature, seed=seed, max_tokens=max_tokens)
+            return await call(endpoint)
         finally:
             await endpoint.aclose()
 
-    return asyncio.run(answered())
+    return asyncio.run(scene())
+
+
+def ask(served: Served, text: str, *, seed: int = 0, temperature: float = 0.0, max_tokens: int = 64) -> Completion:
+    """One answer."""
+    message = {"role": "user", "content": text}
+    options: Any = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
+    return asked(served, lambda endpoint: endpoint.complete([message], **options))

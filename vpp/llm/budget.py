@@ -205,11 +205,8 @@ class Budget:
 
     def fits(self, calls: int) -> bool:
         """Return whether this many more calls certainly stay within the caps; False with an allowance."""
-        if self._allowance is not None or (self._cap.cost and not self._dearest):
-            return False
-        is_within = not self._cap.calls or self._counters.sent + calls <= self._cap.calls
-        cost = self._counters.cost + (self._in_flight + calls) * self._dearest
-        return is_within and (not self._cap.cost or cost <= self._cap.cost)
+        is_priced = bool(self._dearest) or not self._cap.cost
+        return self._allowance is None and is_priced and self._is_within_cap(calls)
 
     def close(self) -> None:
         """Give back calls that were granted and not sent."""
@@ -228,14 +225,14 @@ class Budget:
         if self._waiting and (not self._in_flight or self._is_within_cap()):
             self._wake()
 
-    def _is_within_cap(self) -> bool:
-        if self._cap.calls and self._counters.sent >= self._cap.calls:
+    def _is_within_cap(self, calls: int = 1) -> bool:
+        """Return whether this many more calls stay within the caps."""
+        if self._cap.calls and self._counters.sent + calls > self._cap.calls:
             return False
-        if not self._cap.cost:
-            return True
-        if not self._dearest:
+        if self._cap.cost and not self._dearest:
             return not self._in_flight and self._counters.cost < self._cap.cost
-        return self._counters.cost + (self._in_flight + 1) * self._dearest <= self._cap.cost
+        cost = self._counters.cost + (self._in_flight + calls) * self._dearest
+        return not self._cap.cost or cost <= self._cap.cost
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()

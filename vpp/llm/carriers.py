@@ -36,20 +36,6 @@ async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
     return tuple(tested)
 
 
-class Carriers:
-    """The fields that one server honours, tested when they are first needed."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._tested: tuple[CarrierTest, ...] | None = None
-
-    async def tested(self) -> tuple[CarrierTest, ...]:
-        """Return the results of `try_carriers`."""
-        if self._tested is None:
-            self._tested = await try_carriers(self._endpoint)
-        return self._tested
-
-
 def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
     """Return the carrier that the server honours; None if it honours none."""
     return next((test.carrier for test in tested if test.outcome == "honoured"), None)

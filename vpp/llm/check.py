@@ -6,7 +6,7 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -14,10 +14,10 @@ from typing import Any
 
 from vpp.cancellation import cancel
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm.carriers import Carriers, honoured
+from vpp.llm.carriers import honoured, try_carriers
 from vpp.llm.conversation import question
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
-from vpp.llm.findings import Finding, Mark, Trial, learner_finding, optimizer_finding, quoted
+from vpp.llm.findings import Finding, Mark, Role, Trial, learner_finding, optimizer_finding, quoted
 from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.structure import FIELDS
 
@@ -50,12 +50,14 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         words = f"cannot be listed: {listed.why_not}"
         yield Finding(name="models", mark="note", words=words, values={"models": []})
     untried = []
+    done: dict[str, Finding] = {}
     one_s: float = answered.values["latency_s"]
-    for name, part in _parts(endpoint, trial, one_s):
+    for name, part in _parts(endpoint, trial, one_s, done):
         outcome = await _in_time(part, ends_at, one_s)
         if outcome is None:
             untried.append(name)
         else:
+            done[name] = outcome
             yield outcome
     yield _dropped(endpoint)
     for page in await _pages(endpoint):
@@ -65,19 +67,27 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         yield Finding(name="not tried", mark="note", words=words, values={"untried": untried})
 
 
-def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
+def _parts(
+    endpoint: Endpoint, trial: Trial, one_s: float, done: Mapping[str, Finding]
+) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
     """Return the parts of the check, the most important first. one_s: seconds of one answer, alone.
 
-    Structured output comes first: it decides the form of the learner's prompt.
+    Structured output comes first: its finding, in `done`, decides the form of the learner's prompt.
     """
     calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
-    carriers = Carriers(endpoint)
-    prompts = {
-        "learner": partial(learner_finding, endpoint, trial, carriers),
+
+    async def learner() -> Finding:
+        structured = done.get("structured output")
+        return await learner_finding(
+            endpoint, trial, carrier=structured.values.get("carrier", "") if structured else ""
+        )
+
+    prompts: dict[Role, Callable[[], Awaitable[Finding]]] = {
+        "learner": learner,
         "optimizer": partial(optimizer_finding, endpoint, trial),
     }
     return [
-        ("structured output", partial(_structured, carriers)),
+        ("structured output", partial(_structured, endpoint)),
         *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("throughput", partial(_burst, endpoint, calls, burst_s)),
         ("seed", partial(_seed, endpoint)),
@@ -183,11 +193,11 @@ async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
     return Finding(name="answers", mark="works", words=words, values={"latency_s": round(latency_s, 4)})
 
 
-async def _structured(carriers: Carriers) -> Finding:
+async def _structured(endpoint: Endpoint) -> Finding:
     """Test whether the server enforces a choice that the prompt does not mention, and through which field."""
     name = "structured output"
     try:
-        tested = await carriers.tested()
+        tested = await try_carriers(endpoint)
     except EndpointError as error:
         return Finding(name=name, mark="note", words=f"refused: {error}", values={"structured": "refused"})
     if carrier := honoured(tested):

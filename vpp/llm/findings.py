@@ -1,6 +1,5 @@
 """Findings of a check: their record, and those about the prompts, which are asked over a tiny made-up table."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError
-from vpp.llm.carriers import Carriers, honoured
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
@@ -20,7 +18,7 @@ from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, printable
-from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
+from vpp.llm.structure import structured_answers
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
@@ -90,11 +88,11 @@ def _templates(endpoint: Endpoint) -> str:
     return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
 
 
-async def learner_finding(endpoint: Endpoint, trial: Trial, carriers: Carriers) -> Finding:
-    """Ask about one row, as a run does."""
+async def learner_finding(endpoint: Endpoint, trial: Trial, *, carrier: str) -> Finding:
+    """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
     attempts: list[int] = []
     dataset, name = toy(), "learner prompt"
-    structured = await _structured_answers(trial, carriers)
+    structured = structured_answers(trial.structured, carrier)
     learner = LlmLearner(
         endpoint,
         LearnerPrompts(dataset=dataset, template=shipped("learner", _templates(endpoint)), structured=structured),
@@ -113,15 +111,6 @@ async def learner_finding(endpoint: Endpoint, trial: Trial, carriers: Carriers) 
     quote = quoted(prediction.explanation or str(prediction.value))
     words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
     return Finding(name=name, mark="works", words=words, values={"parsed": True, "answers": attempts[0]})
-
-
-async def _structured_answers(trial: Trial, carriers: Carriers) -> StructuredAnswers:
-    """Return how a run would structure the learner's answers."""
-    if trial.structured == "off":
-        return FREE_TEXT
-    with suppress(EndpointError):
-        return structured_answers(trial.structured, honoured(await carriers.tested()) or "")
-    return structured_answers(trial.structured, "")
 
 
 async def optimizer_finding(endpoint: Endpoint, trial: Trial) -> Finding:

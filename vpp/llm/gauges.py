@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
@@ -105,7 +104,7 @@ def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
         with closing(
             (http.client.HTTPSConnection if is_tls else http.client.HTTPConnection)(host, parts.port)
         ) as asked:
-            connection = _connected(host, asked.port, gate.socket_factory(base_url))
+            connection = _connected(base_url, host, asked.port, gate)
             asked.sock = (
                 ssl.create_default_context().wrap_socket(connection, server_hostname=host) if is_tls else connection
             )
@@ -129,21 +128,13 @@ def _shut_in_time(connection: socket.socket) -> None:
     timer.start()
 
 
-def _connected(host: str, port: int, make: Callable[[Any], socket.socket]) -> socket.socket:
-    """Connect to the first of a name's addresses that accepts. Raises OSError."""
-    failure = OSError(f"{host} has no address")
-    for address_info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        connection: socket.socket | None = None
-        try:
-            connection = make(address_info)
-            connection.settimeout(TIMEOUT_S)
-            connection.connect(address_info[4])
-            return connection
-        except OSError as error:
-            failure = error
-            if connection is not None:
-                connection.close()
-    raise failure
+def _connected(base_url: str, host: str, port: int, gate: Gate) -> socket.socket:
+    """Connect to the first of a name's addresses that the gate allows and that accepts. Raises OSError."""
+    for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        if not gate.refusal(base_url, str(address[0])):
+            with suppress(OSError):
+                return socket.create_connection((str(address[0]), port), TIMEOUT_S)
+    raise OSError(f"{host} has no address that accepts")
 
 
 class Gauge:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vpp.data.kinds import is_number
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, are_alike, phrase, words
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, are_alike, phrase, spelt, words
 
 PHRASE_LIMIT = 3
 """Maximum words of a column's name, a value or a label in an example; longer ones are sentences."""
@@ -93,7 +93,7 @@ class ExampleWords:
         yield rf"(?:[*+^×·]|\b(?:times|plus|minus)[ ])[ ]?{column}(?![ ]?\()"
         yield rf"{column}[ ]?(?:[*+^×·]|\b(?:times|plus|minus)\b)"
         if self.table.text_columns:
-            shown = "|".join(sorted(map(_spelt, self.values), key=len, reverse=True)) or r"(?!)"
+            shown = "|".join(sorted(map(spelt, self.values), key=len, reverse=True)) or r"(?!)"
             yield rf"{_LEAD}{column}{_COMPARED}[^,.;\n]{{0,20}}?[ ]{_OPENING}(?:[-+]?\d|(?:{shown})\b)"
         else:
             yield rf"{_LEAD}(?:(?:the|a)[ ])?{_VALUE_OF}{column}{_COMPARED}"
@@ -114,7 +114,7 @@ class ExampleWords:
     def _categorical(self) -> str:
         """Pattern of the name of a category column of the table."""
         names = {" ".join(words(name)) for name in self.table.category_columns}
-        return _bounded("|".join(_spelt(name) for name in sorted(names, key=len, reverse=True) if name) or r"(?!)")
+        return _bounded("|".join(spelt(name) for name in sorted(names, key=len, reverse=True) if name) or r"(?!)")
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
@@ -152,17 +152,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _spelt(text: str) -> str:
-    return r"[\W_]{1,3}".join(map(re.escape, text.split()))
-
-
 def _bounded(pattern: str) -> str:
     return rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
 
 
 def _one_of(texts: Iterable[str]) -> str:
-    spelt = "|".join(map(_spelt, sorted(texts, key=len, reverse=True)))
-    return rf"(?<![^\W_])(?P<leak>{spelt or '(?!)'})(?![^\W_])"
+    longest_first = "|".join(map(spelt, sorted(texts, key=len, reverse=True)))
+    return rf"(?<![^\W_])(?P<leak>{longest_first or '(?!)'})(?![^\W_])"
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -93,48 +93,7 @@ class Call:
     cohort: Cohort
     began: float
     load: int
-
-
-class Window:
-    """The adaptive limit. Times are seconds of any one clock; `load` counts the calls in flight, this one included."""
-
-    def __init__(self, ceiling: int) -> None:
-        self.ceiling = ceiling
-        self._limit = float(ceiling)
-        self._cut_at = self._refused_at = -math.inf
-        self._kinds: dict[Hashable, Kind] = {}
-
-    @property
-    def limit(self) -> int:
-        """Most calls in flight, at least 1."""
-        return int(self._limit)
-
-    def is_refused(self, now: float) -> bool:
-        """Return whether the server had no room for a call within the last 30 s."""
-        return now - self._refused_at <= LATELY_S
-
-    def has_room(self, load: int, now: float) -> bool:
-        """Return whether guesses would delay nobody: the window is half empty, and the server was not full for 30 s."""
-        is_pressed = any(kind.is_pressed(now) for kind in self._kinds.values())
-        return 2 * load <= self._limit and not self.is_refused(now) and not is_pressed
-
-    def begin(self, kind: Hashable, load: int, now: float) -> Call:
-        """Record that a call is sent. Calls of one kind take about as long as one another."""
-        known = self._kinds.setdefault(kind, Kind())
-        return Call(known, known.begin(), now, load)
-
-    def answered(self, call: Call, now: float) -> None:
-        """Record that a call got its answer."""
-        call.kind.answered(call.cohort, now - call.began, now)
-        if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
-
-    def refused(self, call: Call, now: float) -> None:
-        """Record that the server had no room for a call."""
-        self._refused_at = now
-        if call.began > self._cut_at:  # at most one halving a round trip
-            self._limit = max(1.0, self._limit / 2)
-            self._cut_at = now
+    """Calls in flight when it began, itself included."""
 
 
 class Semaphore:
@@ -225,28 +184,28 @@ class Semaphore:
 class Throttle:
     """Limits the calls in flight at one server: a semaphore as wide as an adaptive window."""
 
-    def __init__(self, wanted: int) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files."""
+    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
         self._wanted = wanted
-        self._window = Window(affordable(wanted))
-        self.semaphore = Semaphore(lambda: self._window.limit)
-
-    @property
-    def ceiling(self) -> int:
+        self._clock = clock
+        self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
-        return self._window.ceiling
+        self.semaphore = Semaphore(lambda: self.limit)
+        self._limit = float(self.ceiling)
+        self._cut_at = self._refused_at = -math.inf
+        self._kinds: dict[Hashable, Kind] = {}
 
     @property
     def limit(self) -> int:
-        """Most calls in flight now."""
-        return self._window.limit
+        """Most calls in flight now, at least 1."""
+        return int(self._limit)
 
     @property
     def narrowed_by(self) -> Narrowing:
         """Reason why the limit is below the wanted one; empty if it is not."""
-        if self._window.limit < self._window.ceiling:
-            return "full" if self._window.is_refused(time.monotonic()) else "pace"
-        return "files" if self._window.ceiling < self._wanted else ""
+        if self.limit < self.ceiling:
+            return "full" if self._is_refused() else "pace"
+        return "files" if self.ceiling < self._wanted else ""
 
     @property
     def held_until(self) -> float:
@@ -254,21 +213,33 @@ class Throttle:
         return self.semaphore.held_until
 
     def has_room(self) -> bool:
-        """Return whether guesses would probably delay nobody."""
-        return self._window.has_room(self.semaphore.load, time.monotonic())
+        """Return whether guesses would delay nobody: the window is half empty, and the server was not full for 30 s."""
+        is_pressed = any(kind.is_pressed(self._clock()) for kind in self._kinds.values())
+        return 2 * self.semaphore.load <= self._limit and not self._is_refused() and not is_pressed
+
+    def _is_refused(self) -> bool:
+        """Return whether the server had no room for a call within the last 30 s."""
+        return self._clock() - self._refused_at <= LATELY_S
 
     def begin(self, kind: Hashable) -> Call:
-        """Record that a call inside the semaphore is sent."""
-        return self._window.begin(kind, self.semaphore.inside, time.monotonic())
+        """Record that a call inside the semaphore is sent. Calls of one kind take about as long as one another."""
+        known = self._kinds.setdefault(kind, Kind())
+        return Call(known, known.begin(), self._clock(), self.semaphore.inside)
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
-        self._window.answered(call, time.monotonic())
+        now = self._clock()
+        call.kind.answered(call.cohort, now - call.began, now)
+        if call.began > self._cut_at and 2 * call.load >= self._limit:
+            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
         self.semaphore.release()
 
-    def refused(self, call: Call, *, hold_s: float) -> None:
+    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
-        self._window.refused(call, time.monotonic())
+        now = self._refused_at = self._clock()
+        if call.began > self._cut_at:  # at most one halving a round trip
+            self._limit = max(1.0, self._limit / 2)
+            self._cut_at = now
         if hold_s:
             self.semaphore.hold(hold_s)
 

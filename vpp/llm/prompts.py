@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
@@ -155,18 +155,17 @@ class OptimizerPrompts:
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)
         slots = self.refining.slots
-        inputs, targets = _inputs_targets(tuple(rows), self._units) if slots & {"inputs", "targets"} else ("", "")
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
-            inputs=inputs,
-            rows=_by_output(turned, self._units) if "rows" in slots else "",
-            values=_by_column(turned, self._units) if "values" in slots else "",
+            inputs=render_inputs(rows, self._units) if "inputs" in slots else "",
+            rows=render_rows(turned, self._units) if "rows" in slots else "",
+            values=render_values(turned, self._units) if "values" in slots else "",
             predictions=render_predictions(predictions),
-            mistakes=render_mistakes(turned, predictions, dict(self._units)) if is_listed else NO_RULE,
-            targets=targets,
+            mistakes=render_mistakes(turned, predictions, self._units) if is_listed else NO_RULE,
+            targets=render_targets(rows) if "targets" in slots else "",
             task=self._task,
             outputs=self._outputs,
             answer_form=optimizer_form(self.refining.style),
@@ -192,8 +191,8 @@ class OptimizerPrompts:
         )
 
     @cached_property
-    def _units(self) -> tuple[tuple[str, str], ...]:
-        return tuple(units(self.dataset).items())
+    def _units(self) -> dict[str, str]:
+        return units(self.dataset)
 
     @cached_property
     def _task(self) -> str:
@@ -202,21 +201,3 @@ class OptimizerPrompts:
     @cached_property
     def _outputs(self) -> str:
         return outputs_of(self.dataset)
-
-
-# All particles of a step are shown the same batch, so each of these is rendered once a batch.
-
-
-@lru_cache(maxsize=16)
-def _inputs_targets(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    return render_inputs(rows, dict(units)), render_targets(rows)
-
-
-@lru_cache(maxsize=16)
-def _by_output(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> str:
-    return render_rows(rows, dict(units))
-
-
-@lru_cache(maxsize=16)
-def _by_column(rows: tuple[Row, ...], units: tuple[tuple[str, str], ...]) -> str:
-    return render_values(rows, dict(units))

@@ -52,6 +52,11 @@ def phrase(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
+def spelt(text: str) -> str:
+    """Return a pattern of the text's words, with any separators between them."""
+    return r"[\W_]{1,3}".join(map(re.escape, words(text)))
+
+
 def are_alike(one: str, other: str) -> bool:
     """Return whether they may be forms of one word: admit and admitted, pos and positive."""
     short, long = sorted((one, other), key=len)

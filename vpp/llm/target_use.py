@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from vpp.data.answers import shown_label
 from vpp.llm.asserted import is_truth_word
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, spelt, words
 
 LISTED = 100
 """Maximum names, categories or labels in a pattern."""
@@ -41,7 +41,7 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
     is_of_input = any(set(target) <= set(words(name)) for name in table.dataset.inputs)
     patterns = list(_labels_of_categories(table))
     if target and not is_of_input and not set(target) <= FUNCTION_WORDS:
-        name = rf"{_MARK}(?<![^\W_]){_spelt(table.dataset.target)}(?![^\W_])"
+        name = rf"{_MARK}(?<![^\W_]){spelt(table.dataset.target)}(?![^\W_])"
         patterns += (*_readings(name), *_conditions(name, table))
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
@@ -56,20 +56,15 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
     asked = [label for label in labels if re.search(r"[^\W\d_]", label) and not _DESCRIBING.issuperset(words(label))]
     if not asked or not table.category_columns or any(map(table.has_category, labels)):
         return
-    thing = rf"(?:{_any_of(map(_spelt, table.category_columns))}|{_any_of(map(_spelt, table.categories))})"
+    thing = rf"(?:{_any_of(map(spelt, table.category_columns))}|{_any_of(map(spelt, table.categories))})"
     things = rf"(?:(?:the|an?|any|other|all|every|each|both)[ ]){{0,2}}{thing}(?:[ ](?:(?:and|or|a)\b|{thing})){{0,8}}+"
     verb = r"(?:is|are|was|were|being|=)[ ](?:(?:not|both|all|also|only|always|never)[ ])?"
-    label = rf"{_MARK}{_any_of(map(_spelt, asked))}{_MARK}"
+    label = rf"{_MARK}{_any_of(map(spelt, asked))}{_MARK}"
     when, further = r"\b(?:if|when|whenever|unless)[ ]", rf"{_NO_ANSWER_YET}[ ](?:and|or)[ ]"
     or_label = rf"(?:{_MARK}{thing}{_MARK}[ ]or[ ]){{0,3}}+{label}(?:{_END}|[ ](?:and|or)\b)"
     yield rf"{when}(?:{further})?{_MARK}{things}{_MARK}[ ]{verb}{or_label}"
     if not table.text_columns:
         yield rf"{when}{further}{label}(?:[ ](?:is|are|was|were)\b|{_THEN})"
-
-
-def _spelt(text: str) -> str:
-    """Return a pattern of the text's words, with any separators between them."""
-    return r"[\W_]{1,3}".join(map(re.escape, words(text)))
 
 
 def _any_of(patterns: Iterable[str]) -> str:

@@ -107,9 +107,19 @@ class Template:
                 pieces[-1] += values[slot]
         return tuple(pieces)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return a sentence for each thing that works, but costs more or fails more often than needed."""
-        return tuple(_warnings(self))
+    def warnings(self) -> Iterator[str]:
+        """Yield a sentence for each thing that works, but costs more or fails more often than needed."""
+        braces = [brace for brace in _BRACES.finditer(self.text) if brace[1]]
+        last = {brace[1]: brace.start() for brace in braces}
+        first = {brace[1]: brace.start() for brace in reversed(braces)}
+        theta = "rule" if "rule" in last else "hypothesis"
+        if self.role == "learner" and first["input"] < last[theta]:
+            yield (
+                f"The learner template puts {{input}} (line {_line(self.text, first['input'])}) before {{{theta}}}: "
+                "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
+            )
+        if "\x00" in self.text or "\ufffd" in self.text:
+            yield f"The {self.role} template holds characters that are no text: was it saved as UTF-8?"
 
 
 def keep_inside_fence(value: str) -> str:
@@ -180,19 +190,6 @@ def _slots(names: Iterable[str]) -> str:
 
 def _line(text: str, place: int) -> int:
     return 1 + text.count("\n", 0, place)
-
-
-def _warnings(template: Template) -> Iterable[str]:
-    places = {brace[1]: brace.start() for brace in _BRACES.finditer(template.text) if brace[1]}
-    first = {brace[1]: brace.start() for brace in reversed([*_BRACES.finditer(template.text)]) if brace[1]}
-    theta = "rule" if "rule" in places else "hypothesis"
-    if template.role == "learner" and first["input"] < places[theta]:
-        yield (
-            f"The learner template puts {{input}} (line {_line(template.text, first['input'])}) before {{{theta}}}: "
-            "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
-        )
-    if not template.text.isprintable() and any(c in template.text for c in "\x00\ufffd"):
-        yield f"The {template.role} template holds characters that are no text: was it saved as UTF-8?"
 
 
 # --- templates that come with the package ---------------------------------------------------------------------------
