@@ -223,10 +223,10 @@ def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
-    name = "```\n# owned"
-    report = report_markdown(run(tmp_path, command=("run", "d.csv", "--name", name, "--demo")))
+    config = Config(particles=2, prior="```\n# owned")
+    report = report_markdown(run(tmp_path, config=config))
     fences = [token for token in tokens(report, RENDERERS["commonmark"]) if token.type == "fence"]
-    assert [fence.content for fence in fences] == [f"python -m vpp run d.csv --name '{name}' --demo\n"]
+    assert [fence.content.partition("--particles")[2] for fence in fences] == ["=2 '--prior=```\n# owned' --demo\n"]
 
 
 def test_no_key_or_password_is_shown(tmp_path: Path) -> None:
