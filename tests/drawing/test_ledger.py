@@ -5,7 +5,6 @@ from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.data.dataset import Row
 from vpp.drawing.ledger import (
-    arithmetic,
     counts_words,
     finding,
     reason_counts,
@@ -36,7 +35,7 @@ def test_a_rejected_text_is_shown_with_its_times_its_rows_and_its_arithmetic(tmp
         "proposed three times, rejected three times",
         "1 of 2 rows contradicts it; the text that stayed is right there.",
         '<td>2</td><td title="a 2">a 2</td><td><b>no</b></td><td>yes</td>',
-        "Log-likelihood −2.50, against −0.25 of the text that stayed.",
+        "Log-likelihood −2.50, against −0.25 of the text it would replace.",
         "log α = −2.25 is below log u = −0.69.",
         "in all at step 1 and step 0",
     ):
@@ -82,22 +81,6 @@ def test_a_text_that_stands_all_the_same_says_where(tmp_path: Path) -> None:
 def test_a_text_that_came_up_once_needs_no_count() -> None:
     once = RuledOut(reason="rejected", text="a", occasions=(Occasion(step=0, particles=(0,)),))
     assert finding(once, {}).history == ("step 0, particle 0",)
-
-
-def test_a_tempered_decision_names_its_exponent() -> None:
-    occasion = Occasion(
-        step=0,
-        particles=(0,),
-        log_likelihood=-1.0,
-        log_likelihood_proposal=-5.0,
-        log_alpha=-1.0,
-        u=0.0,
-        exponent=0.25,
-    )
-    assert list(arithmetic(occasion)) == [
-        "Log-likelihood −5.00, against −1.00 of the text that stayed, times φ = 0.25.",
-        "log α = −1.00 is below log u = −∞.",
-    ]
 
 
 def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:

@@ -98,7 +98,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     )
     assert "Chosen after seeing the test rows" in report
     assert "| Weights used | train | The last texts, scored on the 1 training row" in report
-    assert "| ESS of these weights | 1.60 of 2 | About two hypotheses carry the posterior. |" in report
+    assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two hypotheses carry the posterior. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report
     assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
@@ -124,12 +124,12 @@ def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
     assert (
-        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text that stayed. log α = −4.00 is "
+        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text it would replace. log α = −4.00 is "
         "below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
     )
     assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
-    verdict = "Too few proposals for a verdict. 1 unparsable."
-    assert f"0{NBSP}% accepted: none of one proposal. {verdict}" in report
+    verdict = "Too few proposals for a verdict. 0 unchanged, 1 unreadable."
+    assert f"0 % accepted: none of one proposal. {verdict}" in report
 
 
 def test_uncertain_points_come_with_their_camps(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ ESS_SENTENCES = {
 def test_ess_is_explained_and_announces_resampling() -> None:
     for (ess, size, threshold), sentence in ESS_SENTENCES.items():
         assert verdicts.ess_sentence(ess, size, threshold) == sentence
-    assert verdicts.voices_sentence(5.8, 10) == "About six hypotheses carry the posterior."
 
 
 def test_acceptance_says_how_many_of_how_many() -> None:
@@ -44,12 +43,6 @@ def test_acceptance_says_how_many_of_how_many() -> None:
         (0, 0): "No proposal has been judged yet.",
     }
     assert {case: verdicts.acceptance_sentence(*case) for case in cases} == cases
-
-
-def test_a_method_without_an_accept_step_says_so() -> None:
-    assert verdicts.taken_sentence(8) == "No accept/reject step: all eight changes were kept."
-    assert verdicts.taken_sentence(1) == "No accept/reject step: the one change was kept."
-    assert verdicts.taken_sentence(0) == "No accept/reject step: no change has been made yet."
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,16 @@ from typing import Any, Protocol
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.deck import PROMPT, Fold, Hits, Marks, without_seed
+from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.inspection.ruled_out import decision
 from vpp.inspection.slots import batch_places, heirs, kept_as, rewritten_as, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.words import after_rows, number, particles
+from vpp.wording.words import number, particles
 
 MOST_ROWS = 6
 """Contradicting rows that are named."""
@@ -265,26 +267,9 @@ class Folds:
             *(words for _, words in _afresh(proposed)),
             *self._shown(at, proposed),
             *self._contradicting(at, slot),
-            *self._arithmetic(proposed, at.proposals_scored.get(slot)),
+            *arithmetic(decision(proposed, at)),
             *_reason(proposed),
         )
-
-    def _arithmetic(self, proposed: Proposed, scored: Scored | None) -> tuple[str, ...]:
-        """Eq. 9 in numbers, with the exponent of a tempered target."""
-        if proposed.u is None or proposed.log_likelihood is None:
-            return ()
-        weighed = self.run.view.steps[proposed.step].reweighted
-        tempered_by = weighed.beta if self.run.config.is_telescoping and weighed else 1.0
-        tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
-        before = f"against {_signed(proposed.log_likelihood)} before{tempered}"
-        if proposed.unanswered and scored:
-            rows, bound = after_rows(len(scored.rows), proposed.unanswered), _signed(proposed.log_likelihood_bound)
-            reach = f"log-likelihood could reach at most {bound}"
-            return (f"rejected after {rows}: {reach}, {before}, u = {proposed.u:.3f}",)
-        if proposed.log_alpha is None:
-            return ()
-        own, log_alpha = _signed(proposed.log_likelihood_proposal), _signed(proposed.log_alpha)
-        return (f"log-likelihood {own} {before}: log α = {log_alpha}, u = {proposed.u:.3f}",)
 
     def _contradicting(self, at: StepView, slot: int) -> tuple[str, ...]:
         scored = at.proposals_scored.get(slot)
@@ -297,10 +282,6 @@ class Folds:
         named = ", ".join([*map(str, wrong[:MOST_ROWS]), *(["…"] if len(wrong) > MOST_ROWS else [])])
         verb = "contradicts" if len(wrong) == 1 else "contradict"
         return (f"{len(wrong)} of {len(hits)} {scored_rows(self.run.config)} {verb} it (rows {named})",)
-
-
-def _signed(value: float | None) -> str:
-    return "−∞" if value is None or value == float("-inf") else _minus(f"{value:.2f}")
 
 
 def _reason(proposed: Proposed) -> tuple[str, ...]:

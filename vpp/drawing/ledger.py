@@ -188,16 +188,19 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         yield f"Weight {weight_text(occasion.weight)} before the particles were redrawn, no copy after."
         yield f"Log-likelihood {own}, against {other} of the heaviest."
         return
-    proposal, log_u = log_text(occasion.log_likelihood_proposal), log_text(_log(occasion.u))
+    if occasion.u is None:
+        return
+    proposal, log_u = log_text(occasion.log_likelihood_proposal), _log(occasion.u)
     tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
-    against = f"against {own} of the text that stayed{tempered}."
+    against = f"against {own} of the text it would replace{tempered}."
     if occasion.log_alpha is not None:
         yield f"Log-likelihood {proposal}, {against}"
-        yield f"log α = {fixed(occasion.log_alpha)} is below log u = {log_u}."
+        compared = "is below" if occasion.log_alpha < log_u else "is not below"
+        yield f"log α = {fixed(occasion.log_alpha)} {compared} log u = {fixed(log_u)}."
     elif occasion.log_alpha_bound is not None:
         rows = after_rows(occasion.n_answered, occasion.unanswered)
         yield f"Rejected after {rows}: log-likelihood at most {log_text(occasion.log_likelihood_bound)}, {against}"
-        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {log_u}."
+        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(log_u)}."
 
 
 def log_text(value: float | None) -> str:
@@ -205,8 +208,8 @@ def log_text(value: float | None) -> str:
     return "not recorded" if value is None else fixed(value)
 
 
-def _log(u: float | None) -> float:
-    return math.nan if u is None else math.log(u) if u > 0 else -math.inf
+def _log(u: float) -> float:
+    return math.log(u) if u > 0 else -math.inf
 
 
 def answer_text(value: Value | None) -> str:

@@ -175,19 +175,18 @@ GLOSSARY: tuple[Entry, ...] = (
         "balanced accuracy",
         "Mean per-class recall: the share of each label’s rows that is right, averaged over labels, so that a rare "
         "label counts as much as a common one.",
-        also=("Balanced accuracy", "Test balanced accuracy"),
+        also=("Balanced accuracy",),
     ),
     Entry(
         "mean absolute error",
         "How far the prediction is off, averaged over rows, in the target’s unit. Large misses weigh less than in the "
         "mean squared error.",
-        also=("Mean absolute error", "MAE", "Test mean absolute error"),
+        also=("Mean absolute error", "MAE"),
     ),
     Entry(
         "R²",
         "1 minus the ratio of the squared errors to those of always answering the rows’ own mean. 1 is best, 0 is no "
         "better than that mean.",
-        also=("Test R²",),
     ),
     Entry(
         "95 % interval",
