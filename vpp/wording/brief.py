@@ -243,7 +243,7 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
 
 
 def ideas_metric(ideas: Ideas) -> Metric:
-    """Return how many texts and ideas there are, and how ideas were told apart."""
+    """Return how many texts and ideas there are, and what ideas were compared on."""
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
     return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
 
