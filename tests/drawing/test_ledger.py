@@ -40,6 +40,9 @@ def test_a_rejected_text_is_shown_with_its_times_its_rows_and_its_arithmetic(tmp
         "in all at step 1 and step 0",
     ):
         assert words in written
+    written = article(ruled_out_html(entries(tmp_path / "b"), seed_text=SEED), inspected.SEVEN)
+    assert "2 of 2 rows contradict it; the text that stayed is right on 1 of them." in written
+    assert "rejected once" not in written
 
 
 def test_a_text_resampled_away_is_shown_with_its_weight_and_the_heaviest(tmp_path: Path) -> None:
@@ -47,12 +50,6 @@ def test_a_text_resampled_away_is_shown_with_its_weight_and_the_heaviest(tmp_pat
     assert "2 of 4 rows contradict it; the heaviest is right there." in written
     assert "Weight 0.100 before the particles were redrawn, no copy after." in written
     assert "Log-likelihood −5.00, against −0.50 of the heaviest." in written
-
-
-def test_rows_that_both_texts_miss_are_kept_apart(tmp_path: Path) -> None:
-    written = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.SEVEN)
-    assert "2 of 2 rows contradict it; the text that stayed is right on 1 of them." in written
-    assert "rejected once" not in written
 
 
 def test_an_unreadable_answer_is_shown_as_it_was_with_the_reason(tmp_path: Path) -> None:

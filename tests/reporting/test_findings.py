@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests import inspected
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, started
 from vpp.reporting.markdown import report, report_markdown
@@ -19,12 +17,8 @@ def section(reader: RunReader, title: str) -> str:
     return found.markdown.replace(NBSP, " ")
 
 
-def test_near_agreement_is_shown_with_its_groups(tmp_path: Path) -> None:
-    written = section(inspected.labels(tmp_path), "Agreement between hypotheses")
-    # EVEN and BIG agree on test rows 4, 5, 6, 9 and all four training rows; each agrees with ODD on six.
-    assert "Four particles hold three ideas; at 95 % agreement three different explanations remain." in written
-    assert "Ideas 1 and 2 agree most, on 8 of 10 rows" in written
-    assert "| 0.600 | 1 | 2 | one idea |" in written
+def test_groups_of_ideas_that_agree_are_a_table(tmp_path: Path) -> None:
+    assert "| 0.600 | 1 | 2 | one idea |" in section(inspected.labels(tmp_path), "Agreement between hypotheses")
 
 
 def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: Path) -> None:
@@ -70,20 +64,15 @@ def test_simple_models_stand_beside_the_posterior_where_asked_for(tmp_path: Path
     assert "linear model |" not in report_markdown(reader, simple_models=False)
 
 
-@pytest.mark.parametrize("n", [MOST_TEXTS, MOST_TEXTS + 5])
-def test_a_long_list_of_rejected_texts_is_cut_and_says_so(tmp_path: Path, n: int) -> None:
-    config = Config(method="mh", particles=n)
-    texts = [f"held {k}" for k in range(n)]
-    events = [
-        started(config, YES_NO),
-        *drawn(*texts),
-        *(proposed(0, k, text, f"refused {k}") for k, text in enumerate(texts)),
-        finished(0, texts),
-    ]
+def test_a_long_list_of_rejected_texts_is_cut_and_says_so(tmp_path: Path) -> None:
+    n = MOST_TEXTS + 5
+    config, texts = Config(method="mh", particles=n), [f"held {k}" for k in range(n)]
+    rejected = [proposed(0, k, text, f"refused {k}") for k, text in enumerate(texts)]
+    events = [started(config, YES_NO), *drawn(*texts), *rejected, finished(0, texts)]
     written = section(run(tmp_path, *events, config=config), "What the data ruled out")
     assert f"### Rejected: {n} texts, {n} times in all" in written
     assert written.count("> refused") == MOST_TEXTS
-    assert ("And 5 more: posterior.json has all." in written) == (n > MOST_TEXTS)
+    assert "And 5 more: posterior.json has all." in written
 
 
 def test_the_terms_are_those_of_the_method(tmp_path: Path) -> None:

@@ -75,10 +75,13 @@ def test_a_share_comes_with_what_it_means() -> None:
 
 
 def test_uncertain_points_are_counted_in_words() -> None:
-    assert words.uncertain_sentence(3, 60) == "The particles disagree on three of 60 test points."
-    assert words.uncertain_sentence(0, 60) == "The particles agree on all 60 test points."
-    assert words.uncertain_sentence(4, 4) == "The particles disagree on all four test points."
-    assert words.uncertain_sentence(0, 0) == "No test points have been evaluated yet."
+    cases = {
+        (3, 60): "The particles disagree on three of 60 test points.",
+        (0, 60): "The particles agree on all 60 test points.",
+        (4, 4): "The particles disagree on all four test points.",
+        (0, 0): "No test points have been evaluated yet.",
+    }
+    assert {case: words.uncertain_sentence(*case) for case in cases} == cases
 
 
 WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
