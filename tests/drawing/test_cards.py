@@ -161,23 +161,13 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
     assert view.steps[step].shrunk is not None
     for new, old in enumerate(view.steps[step].shrunk.ancestors):
         assert new == old or f"kept as particle {new}" in said
-    assert len(all_cards(reader)[step + 1]) == 2
-
-
-def test_a_text_is_compared_with_its_parent_though_a_shrinking_k_gave_it_another_number(tmp_path: Path) -> None:
-    config = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
-    reader = sampled(tmp_path, config, answer=agreeing)
-    view = reader.refresh().view
-    step = next(step for step, at in view.steps.items() if at.shrunk)
-    shrunk = view.steps[step].shrunk
-    assert shrunk is not None
-    for card in all_cards(reader)[step + 1]:
-        proposed = view.steps[step].proposed[shrunk.ancestors[card.slot]]
+    after = all_cards(reader)[step + 1]
+    assert len(after) == 2
+    for card in after if method == "smc" else ():
+        proposed = view.steps[step].proposed[view.steps[step].shrunk.ancestors[card.slot]]
         if proposed.accepted:
-            assert proposed.text is not None
-            assert proposed.text.endswith(card.sentence)
-            assert card.parent is not None
-            assert view.texts[proposed.parent].endswith(card.parent)
+            assert (proposed.text or "").endswith(card.sentence)
+            assert view.texts[proposed.parent].endswith(card.parent or "no parent")
 
 
 def test_cards_of_the_end_show_the_rows_of_the_last_batch_or_that_the_text_was_not_scored(tmp_path: Path) -> None:

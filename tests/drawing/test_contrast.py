@@ -94,17 +94,6 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
 
 
-def test_the_counts_of_a_vote_say_what_they_count(labels: RunReader) -> None:
-    test, found = on_test(labels)
-    strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG)
-    shown = {metric.name: (metric.value, metric.scale) for metric in strip}
-    assert shown["Uncertain points"] == ("3", "of 6")
-    assert shown["Weakly backed"] == ("4", "of 6")
-    # Entropies of .7/.3, .6/.4 and .9/.1: .8813, .9710 and .4690, over six rows.
-    assert shown["Mean vote entropy"] == ("0.39", "bits")
-    assert shown["Abstained"] == ("1", "of 24")
-
-
 def test_a_live_page_says_of_which_step_the_answers_are() -> None:
     test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
     every = dissent.asked_words(test, view_of(), Config(evaluate_every=2), live=True)

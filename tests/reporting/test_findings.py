@@ -35,13 +35,12 @@ def test_whether_uncertainty_means_error_is_shown_with_its_numbers(tmp_path: Pat
     # Only row 9 is wrong, one of the three on which they differ.
     assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in written
     assert "6 test rows are too few for a verdict" in written
-    # Rows by weight behind the vote: 1, 1, 0.9 twice with mean loss 1/2, 0.7, 0.6: risks 0, 0, 1/6, 1/4, 1/5, 1/6.
-    assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in written
-    # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
-    assert "| Brier score | 0.353 of 2 |" in written
     # Worked out in tests/inspection/test_points.py.
     assert "| Area under the risk curve | 0.131 |" in written
+    assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in written
     assert "| Calibration error, 10 bins | 0.267 of 1 |" in written
+    # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
+    assert "| Brier score | 0.353 of 2 |" in written
     assert "| Log score | 0.762 bits |" in written
 
 

@@ -35,19 +35,8 @@ def test_balanced_accuracy_is_shown_if_it_is_five_points_away() -> None:
     assert {case: metric_text("accuracy", *case).replace("\u00a0", " ") for case in cases} == cases
 
 
-def test_only_those_that_read_alike_say_their_seed() -> None:
-    rows = [
-        Listed(id=str(seed), name=name, mark="acc", note="SMC · finished", seed=seed)
-        for seed, name in enumerate(("Iris", "Iris", "Penguins"))
-    ]
-    assert [row.note.removeprefix("SMC · finished") for row in distinguished(rows)] == [" · seed 0", " · seed 1", ""]
-
-
-def test_those_of_one_seed_too_say_the_end_of_their_id() -> None:
-    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1))
-    rows = [Listed(id=run, name="Iris", mark="acc", note="SMC · 14:32", seed=seed) for run, seed in made]
-    assert [row.note.removeprefix("SMC · 14:32") for row in distinguished(rows)] == [
-        " · seed 0 · 7f3a",
-        " · seed 0 · 90bc",
-        " · seed 1",
-    ]
+def test_runs_that_read_alike_say_their_seed_and_if_that_is_one_too_the_end_of_their_id() -> None:
+    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1), ("penguins-smc-1", 0))
+    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC", seed=seed) for run, seed in made]
+    notes = [row.note.removeprefix("SMC") for row in distinguished(rows)]
+    assert notes == [" · seed 0 · 7f3a", " · seed 0 · 90bc", " · seed 1", ""]
