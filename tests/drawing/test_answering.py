@@ -170,14 +170,14 @@ def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
 
 
-def test_labels_that_nobody_gave_are_labels_all_the_same() -> None:
+def test_a_vote_of_abstentions_is_still_a_vote_of_labels() -> None:
     vote = one(None, None, weights=(0.5, 0.5))
     shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1)}
     assert shown["Mean vote entropy"] == ("–", "")
     assert 'class="vote"' not in vote_html(vote, is_weighted=True)
 
 
-def test_an_answer_of_particles_that_are_gone_says_so() -> None:
+def test_an_answer_of_an_earlier_population_says_so() -> None:
     ended, going_on = view_of(*label_events()), view_of(*label_events()[:-1])
     cases = (
         (ended, 1, LABEL_WEIGHTS, "it took 2 s."),

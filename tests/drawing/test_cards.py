@@ -47,7 +47,7 @@ def test_every_particle_of_every_step_has_a_card(name: str, task: str) -> None:
     assert sorted(card.slot for card in maker(reader).final()) == list(range(view.size))
 
 
-def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(tmp_path: Path) -> None:
+def test_a_change_of_weight_or_place_has_a_shape_and_a_word(tmp_path: Path) -> None:
     """Weights of step 0: 3/8, 1/8, 3/8, 1/8; of step 1: 0.7, then 0.1 each."""
     cards = maker(labels(tmp_path)).at(1)
     assert {card.slot: card.moved for card in cards} == {
@@ -72,7 +72,7 @@ def test_each_judged_proposal_shows_its_arithmetic(name: str) -> None:
     assert any("times φ = " in note for note in notes) == VARIANTS[name].is_telescoping
 
 
-def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_text() -> None:
+def test_a_rejected_proposal_is_a_fold_of_the_particle_that_keeps_its_text() -> None:
     reader = sampled_run("smc filtered")
     view = reader.refresh().view
     rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
@@ -99,7 +99,7 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 
-def test_what_is_not_rewritten_says_why() -> None:
+def test_cards_of_texts_that_were_not_rewritten_say_why() -> None:
     reader = sampled_run("smc duplicates")
     view = reader.refresh().view
     quiet = [step for step in range(5) if not view.steps[step].proposed]
@@ -110,7 +110,7 @@ def test_what_is_not_rewritten_says_why() -> None:
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rejected(name: str) -> None:
+def test_fresh_draws_from_the_prior_are_named_whether_accepted_or_rejected(name: str) -> None:
     reader = sampled_run(name)
     fresh = [p for p in reader.refresh().view.proposals if p.origin == "prior" and p.why == "likelihood"]
     assert {p.accepted for p in fresh} == {True, False}
@@ -127,7 +127,7 @@ def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rej
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(name: str) -> None:
+def test_a_fresh_draw_is_not_compared_with_the_text_it_replaced(name: str) -> None:
     cards = [card for cards in all_cards(sampled_run(name)).values() for card in cards]
     fresh = [card for card in cards if "drawn afresh from the prior, without" in " ".join(w for _, w in card.marks)]
     assert fresh

@@ -101,7 +101,7 @@ def test_a_live_page_says_of_which_step_the_answers_are() -> None:
     assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
 
 
-def test_agreement_on_errors_is_said_plainly() -> None:
+def test_unanimous_errors_are_counted_as_errors() -> None:
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
     found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
     assert trust.vote_saying(found) == "Where all agree, 36 of 60 are right."

@@ -67,7 +67,7 @@ def test_reasons_are_counted_apart(tmp_path: Path) -> None:
     assert ruled_out_sentence((), Config(method="vml")) == ""
 
 
-def test_a_text_that_stands_all_the_same_says_where(tmp_path: Path) -> None:
+def test_a_ruled_out_text_that_is_still_held_says_by_whom(tmp_path: Path) -> None:
     found = entries(tmp_path)[0]
     held = ruled_out_html([replace(found, held_by=(1, 3))], seed_text=SEED)
     assert "The same words are held by particles 1 and 3 now." in held
@@ -87,7 +87,7 @@ def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:
     assert relevant_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
 
 
-def test_a_text_that_the_lot_left_out_while_its_idea_lives_on_is_not_ruled_out(tmp_path: Path) -> None:
+def test_a_text_not_drawn_though_its_idea_was_is_not_ruled_out(tmp_path: Path) -> None:
     """NONE was resampled away; LUCK, rejected, was judged by rows whoever answers alike."""
     found, alike = entries(tmp_path), {hypothesis_id(inspected.NONE): 2, hypothesis_id(inspected.LUCK): 1}
     gone, lived_on = parted(found, alike)

@@ -317,7 +317,7 @@ def test_rows_that_took_no_part_are_shown(tmp_path: Path) -> None:
     assert "4 of 191 rows train, 3 test; 184 are not used." in report
 
 
-def test_hypotheses_that_answer_alike_are_said_to(tmp_path: Path) -> None:
+def test_hypotheses_with_equal_answers_are_one_idea_in_the_report(tmp_path: Path) -> None:
     """Without weights, of numbers: in the headline, above the ideas, and where the particles disagree."""
     alike = dataset([0.1, 0.2, 0.7, 0.4], [0.1, 0.3])
     config = Config(method="always-accept", particles=2)

@@ -194,7 +194,7 @@ def test_a_table_that_no_task_command_writes_is_left_to_the_reader(note: str) ->
     assert command.script == command.line
 
 
-def test_what_a_person_said_of_the_file_is_said_again() -> None:
+def test_the_options_for_reading_the_file_are_repeated() -> None:
     read_as = ReadAs(encoding="cp1252", delimiter=";", header=False, skip_lines=2, decimal=",")
     table = Table.read(b"\n\n" + b"".join(b"%d;%d,5\n" % (i, i % 7) for i in range(40)), name="t.csv", read_as=read_as)
     record = json.loads(json.dumps(dataset_spec(build_dataset(table, target="column_2"))))

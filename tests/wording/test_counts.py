@@ -15,7 +15,7 @@ from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
 
-def told(reader: RunReader) -> dict[str, Metric]:
+def figures(reader: RunReader) -> dict[str, Metric]:
     return {each.name: each for each in result_metrics(reader.refresh(), reader.dataset())}
 
 
@@ -26,7 +26,7 @@ def test_an_estimate_has_its_error_where_rows_tell_one() -> None:
     assert number_text(Estimate(value=2.5e-10)) == "2.5e−10"
 
 
-def test_what_stands_beside_the_metric() -> None:
+def test_other_scores_beside_the_metric() -> None:
     labels: Dataset = dataset(["a", "b"], ["a", "a", "b"])
     assert other_scores_text(score(["a", "a", "a"], labels.test, labels)) == f"balanced 50.0{NBSP}%"
     numbers = dataset([0.0, 4.0], [0.0, 2.0, 4.0])
@@ -35,16 +35,16 @@ def test_what_stands_beside_the_metric() -> None:
 
 def test_the_report_tells_balanced_accuracy_beside_accuracy(tmp_path: Path) -> None:
     """Right on 3 of 3 and 2 of 3."""
-    found = told(inspected.labels(tmp_path))
-    assert found["Balanced accuracy"].value == f"83.3{NBSP}%"
-    assert found["Balanced accuracy"].words.endswith("over the 2 labels here, ± 16.7 points (one standard error).")
+    by_name = figures(inspected.labels(tmp_path))
+    assert by_name["Balanced accuracy"].value == f"83.3{NBSP}%"
+    assert by_name["Balanced accuracy"].words.endswith("over the 2 labels here, ± 16.7 points (one standard error).")
 
 
 def test_the_report_tells_mean_absolute_error_and_r2_beside_the_squared(tmp_path: Path) -> None:
-    found = told(inspected.numbers(tmp_path))
-    assert found["Mean absolute error"].value == "0.2917"
-    assert found["R²"].value == "0.921"
-    assert found["Test mean squared error, weighted mean"].words.startswith("± 0.11, one standard error. Root mean")
+    by_name = figures(inspected.numbers(tmp_path))
+    assert by_name["Mean absolute error"].value == "0.2917"
+    assert by_name["R²"].value == "0.921"
+    assert by_name["Test mean squared error, weighted mean"].words.startswith("± 0.11, one standard error. Root mean")
 
 
 def test_the_command_line_ends_with_the_other_figures(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_every_method_names_what_it_does() -> None:
         assert happenings(sampled_run(name))[step].startswith(words), name
 
 
-def test_a_k_that_grows_or_falls_is_told_where_it_does(tmp_path: Path) -> None:
+def test_a_k_that_grows_or_falls_is_named_at_its_step(tmp_path: Path) -> None:
     growing = sampled_run("growing mh", "regression")
     grown = {step for step, at in growing.refresh().view.steps.items() if at.joined}
     assert {step for step, words in happenings(growing).items() if "K grew from " in words} == grown
@@ -163,6 +163,6 @@ def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_named() ->
     assert said(config, *over, step=-1) == "2 hypotheses taken over from the earlier run."
 
 
-def test_before_anything_is_known_nothing_is_said() -> None:
+def test_a_run_without_events_has_no_description() -> None:
     assert said(LABEL_CONFIG, step=-1) == ""
     assert happened(view_of(*label_events()[:1]), None, LABEL_CONFIG) == ""

@@ -49,7 +49,7 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
-def test_an_option_that_means_nothing_is_as_by_default_and_is_said_to_belong_elsewhere() -> None:
+def test_an_option_without_effect_has_its_default_and_names_its_condition() -> None:
     values = {"method": "vml", "particles_max": 20, "mh_rows": "train", "seed": 4}
     assert config_of(values, Config()) == Config(method="vml", seed=4)
     assert "For mh: Compare on." in idle_words(decided(values, Config()))
@@ -110,7 +110,7 @@ def test_options_that_were_given_and_change_nothing_are_named() -> None:
         assert unused_words(given, config, "regression") == words, given
 
 
-def test_every_bare_word_of_a_choice_has_its_meaning() -> None:
+def test_every_value_of_a_choice_has_its_meaning() -> None:
     for name in (name for names in groups().values() for name in names):
         for value in choices(name):
             assert value_words(name, value).startswith(f"{value}: "), (name, value)

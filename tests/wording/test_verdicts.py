@@ -104,7 +104,7 @@ def test_few_rows_are_too_few() -> None:
     assert too_few_words(6, at=Thresholds(few_rows=6)) == ""
 
 
-def test_an_entropy_is_told_as_the_vote_between_two_that_is_as_divided() -> None:
+def test_an_entropy_is_compared_with_a_vote_between_two() -> None:
     bits = -0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)
     assert entropy_verdict(bits) == "As divided, on average, as a vote of 0.750 to 0.250."
     assert entropy_verdict(0) == "Unanimous: no row is divided."
@@ -128,7 +128,7 @@ def test_a_spread_is_held_against_a_typical_miss() -> None:
     assert spread_verdict(0, 0) == "No spread and no miss: they agree, and they are right."
 
 
-def test_agreement_of_numbers_that_are_wrong_is_told_with_its_cure() -> None:
+def test_agreement_of_wrong_numbers_comes_with_advice() -> None:
     cure = "A larger τ than 0.8 would let more hypotheses count (--tau; under More options)."
     assert spread_verdict(0.9, 4, 0.8).endswith(f"noise. {cure}")
     assert spread_verdict(1, 4, 0.8).endswith("noise.")

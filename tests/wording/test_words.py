@@ -97,7 +97,7 @@ WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
 ]
 
 
-def test_weights_are_told_by_the_leading_idea() -> None:
+def test_the_sentence_on_weights_names_the_leading_idea() -> None:
     for weights, sentence in WEIGHTS_SENTENCES:
         assert words.weights_sentence(weights).replace(NBSP, " ") == sentence
 
@@ -109,7 +109,7 @@ def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
-def test_what_is_neither_all_nor_nothing_never_reads_so(fraction: float) -> None:
+def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
     assert words.percent(fraction).split(NBSP)[0] not in ("0", "100", "0.0", "100.0")
     assert words.weight_text(fraction) not in ("0.000", "1.000")
 

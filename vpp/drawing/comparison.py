@@ -18,6 +18,7 @@ from vpp.inspection.scores import Score
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, sizes_text, steps_text
+from vpp.wording.listing import SHORT
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
@@ -36,7 +37,6 @@ from vpp.wording.words import (
 
 CODES = ascii_uppercase
 """Letters of runs, by place; as many runs can be compared."""
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "always accept", "vml": "VML", "vml5": "5 × VML"}
 MODEL_NAMES: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "tree of depth 2"}
 SIGN_TEST = (
     "Sign test: among the rows on which the two do not do equally well, how often an even coin would split them at "
