@@ -179,7 +179,7 @@ def test_numbers_have_a_true_minus_sign() -> None:
     assert words.number(-math.inf) == "−∞"
     assert words.number(math.nan) == "undefined"
     assert words.fixed(-1.005, 1) == "−1.0"
-    assert words.fixed(-0.001) == "0.00"
+    assert (words.fixed(-0.001), words.fixed(-math.inf)) == ("0.00", "−∞")
     assert words.integer(-1964) == "−1,964"
     assert words.value_text(-3.0) == "−3"
 

@@ -101,7 +101,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     head = (*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
-        ("The posterior", posterior(snapshot, dataset, ideas)),
+        ("The posterior", posterior(snapshot, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
