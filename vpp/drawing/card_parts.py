@@ -263,13 +263,14 @@ class Folds:
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
         """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
         proposed = at.proposed[slot]
-        return (
+        notes = (
             *(words for _, words in _afresh(proposed)),
             *self._shown(at, proposed),
             *self._contradicting(at, slot),
-            *arithmetic(decision(proposed, at)),
+            " ".join(arithmetic(decision(proposed, at))),
             *_reason(proposed),
         )
+        return tuple(filter(None, notes))
 
     def _contradicting(self, at: StepView, slot: int) -> tuple[str, ...]:
         scored = at.proposals_scored.get(slot)

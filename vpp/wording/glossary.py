@@ -296,13 +296,5 @@ GLOSSARY: tuple[Entry, ...] = (
 """Ordered from sampling to prediction."""
 
 
-def _labels() -> dict[str, Entry]:
-    labels = [(label, entry) for entry in GLOSSARY for label in (entry.name, *entry.also)]
-    by_label = dict(labels)
-    if len(by_label) != len(labels):
-        raise ValueError("two terms have one label")
-    return by_label
-
-
-BY_LABEL = _labels()
+BY_LABEL = {label: entry for entry in GLOSSARY for label in (entry.name, *entry.also)}
 """Each term by its name and its labels."""
