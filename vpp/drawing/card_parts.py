@@ -66,57 +66,55 @@ class History:
 # Badges
 
 
-@dataclass(frozen=True, slots=True)
-class Badges:
-    """Badges on how a text came to be, and what became of it."""
+def origin_marks(run: History, step: int, slot: int) -> Marks:
+    """Badges on the origin of the text at `step`."""
+    at = run.view.steps.get(step)
+    if step == INITIAL_STEP:
+        return (("", "first hypothesis"),)
+    if at and slot in at.joined:
+        return (("", f"joined at step {step}"),)
+    proposed = run.proposal(step, slot)
+    if proposed is None:
+        return (("same", f"not rewritten at step {step}: only copies are"),)
+    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {step}"),)
 
-    run: History
 
-    def origin(self, step: int, slot: int) -> Marks:
-        """Badges on the origin of the text at `step`."""
-        at = self.run.view.steps.get(step)
-        if step == INITIAL_STEP:
-            return (("", "first hypothesis"),)
-        if at and slot in at.joined:
-            return (("", f"joined at step {step}"),)
-        proposed = self.run.proposal(step, slot)
-        if proposed is None:
-            return (("same", f"not rewritten at step {step}: only copies are"),)
-        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {step}"),)
+def _outcome(run: History, proposed: Proposed) -> str:
+    if proposed.why == "unchanged":
+        return "kept word for word"
+    if proposed.why == "unparsable":
+        return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
+    if not proposed.accepted:
+        return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
+    return f"{_manner(run, proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
 
-    def _outcome(self, proposed: Proposed) -> str:
-        if proposed.why == "unchanged":
-            return "kept word for word"
-        if proposed.why == "unparsable":
-            return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
-        if not proposed.accepted:
-            return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
-        return f"{self._manner(proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
 
-    def _manner(self, proposed: Proposed) -> str:
-        if is_fresh(proposed):
-            return AFRESH
-        manner = ""
-        if self.run.config.is_weighted:
-            manner = " boldly" if proposed.temperature > self.run.config.cautious_temperature else " cautiously"
-        return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+def _manner(run: History, proposed: Proposed) -> str:
+    if is_fresh(proposed):
+        return AFRESH
+    manner = ""
+    if run.config.is_weighted:
+        manner = " boldly" if proposed.temperature > run.config.cautious_temperature else " cautiously"
+    return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
 
-    def fate(self, at: StepView, slot: int) -> Marks:
-        """Effect of resampling and of the end of the step on the text."""
-        copies = heirs(at, slot)
-        if not copies:
-            return (("gone", f"resampled away at step {at.step}"),)
-        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
-        kept = at.finished and self.run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
-        still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
-        return (*spread, *still, *shrunk(at, copies))
 
-    def decision(self, at: StepView, slot: int) -> Marks:
-        """The decision on the slot's proposal."""
-        proposed = at.proposed.get(slot)
-        if proposed is None:
-            return (("same", "waiting for its proposal"),)
-        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {at.step}"),)
+def fate_marks(run: History, at: StepView, slot: int) -> Marks:
+    """Effect of resampling and of the end of the step on the text."""
+    copies = heirs(at, slot)
+    if not copies:
+        return (("gone", f"resampled away at step {at.step}"),)
+    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
+    kept = at.finished and run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
+    still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
+    return (*spread, *still, *shrunk(at, copies))
+
+
+def decision_marks(run: History, at: StepView, slot: int) -> Marks:
+    """The decision on the slot's proposal."""
+    proposed = at.proposed.get(slot)
+    if proposed is None:
+        return (("same", "waiting for its proposal"),)
+    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {at.step}"),)
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
@@ -154,43 +152,39 @@ def _unused(proposed: Proposed) -> str:
 # Scores
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Scores of a text on the rows that it answered."""
+def hits_of(run: History, scored: Scored) -> Hits:
+    """Right or wrong on each row scored."""
+    answers = zip(scored.rows, scored.predictions, strict=True)
+    return tuple([None if value is None else value == run.targets[row] for row, value in answers])
 
-    run: History
 
-    def hits(self, scored: Scored) -> Hits:
-        """Right or wrong on each row scored."""
-        answers = zip(scored.rows, scored.predictions, strict=True)
-        return tuple([None if value is None else value == self.run.targets[row] for row, value in answers])
+def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
+    """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
+    places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
+    is_more = len(scored.rows) > len(places)
+    log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
+    if run.dataset.task == "regression":
+        off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
+        every = _error(run, scored, range(len(scored.rows)))
+        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {_where(run, scored)}",) if is_more else ()
+        return (), (*off, *of_all, log_lik)
+    all_hits = hits_of(run, scored)
+    hits = tuple(all_hits[i] for i in places)
+    right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
+    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {_where(run, scored)}",) if is_more else ()
+    return hits, (*right, *of_all, log_lik)
 
-    def facts(self, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
-        """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
-        run = self.run
-        places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-        is_more = len(scored.rows) > len(places)
-        log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
-        if run.dataset.task == "regression":
-            off = (f"off by {number(self._error(scored, places), 3)} on the batch",) if places else ()
-            every = self._error(scored, range(len(scored.rows)))
-            of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {self._where(scored)}",) if is_more else ()
-            return (), (*off, *of_all, log_lik)
-        all_hits = self.hits(scored)
-        hits = tuple(all_hits[i] for i in places)
-        right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
-        of_all = (f"{all_hits.count(True)} of {len(all_hits)} {self._where(scored)}",) if is_more else ()
-        return hits, (*right, *of_all, log_lik)
 
-    def _where(self, scored: Scored) -> str:
-        is_final = scored.role == "final" and self.run.config.final_weights == "train"
-        return "training rows" if is_final else scored_rows(self.run.config)
+def _where(run: History, scored: Scored) -> str:
+    is_final = scored.role == "final" and run.config.final_weights == "train"
+    return "training rows" if is_final else scored_rows(run.config)
 
-    def _error(self, scored: Scored, places: Sequence[int]) -> float:
-        """Root mean squared error on some of the rows scored."""
-        targets = [self.run.targets[scored.rows[i]] for i in places]
-        answers = [scored.predictions[i] for i in places]
-        return math.sqrt(mean_squared_error(answers, targets, abstention_error=self.run.dataset.target_range))
+
+def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
+    """Root mean squared error on some of the rows scored."""
+    targets = [run.targets[scored.rows[i]] for i in places]
+    answers = [scored.predictions[i] for i in places]
+    return math.sqrt(mean_squared_error(answers, targets, abstention_error=run.dataset.target_range))
 
 
 def _minus(digits: str) -> str:
@@ -276,7 +270,7 @@ class Folds:
         scored = at.proposals_scored.get(slot)
         if scored is None or self.run.dataset.task == "regression":
             return ()
-        hits = dict(zip(scored.rows, Scores(self.run).hits(scored), strict=True))
+        hits = dict(zip(scored.rows, hits_of(self.run, scored), strict=True))
         wrong = [row for row, hit in hits.items() if not hit]
         if not wrong:
             return (f"no row of {len(hits)} contradicts it",)
