@@ -24,7 +24,7 @@ def happenings(reader: RunReader) -> dict[int | None, str]:
     return {step: happened(view, step, config) for step in (*view.steps, None)}
 
 
-def said(config: Config, *events: Event, step: int | None = 0) -> str:
+def described(config: Config, *events: Event, step: int | None = 0) -> str:
     """Of a run of two steps on four training rows."""
     return happened(view_of(started(config, DATA), *events), step, config)
 
@@ -52,18 +52,18 @@ def test_without_an_accept_step_changes_are_rewritings_and_an_error_is_no_vote(t
 def test_resampling_names_few_particles_and_counts_many() -> None:
     config = Config(particles=6, epochs=1)
     weighed = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, 0, 0, 0, 1, 1, 1)]
-    assert said(config, *drawn(*[A] * 6), *weighed) == (
+    assert described(config, *drawn(*[A] * 6), *weighed) == (
         "Step 0: ESS 2.0 of 6, below 3, so the population was resampled: particle 0 now has three copies, "
         "particle 1 now has three copies, and particles 2, 3, 4 and 5 ended."
     )
     all_but_one = [reweighted(0, (1, 0, 0, 0, 0, 0)), resampled(0, *[0] * 6)]
-    assert said(config, *drawn(*[A] * 6), *all_but_one).endswith(
+    assert described(config, *drawn(*[A] * 6), *all_but_one).endswith(
         "particle 0 now has six copies, and five others ended."
     )
     each_once = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, *range(6))]
-    assert said(config, *drawn(*[A] * 6), *each_once).endswith("resampled: each particle was kept once.")
+    assert described(config, *drawn(*[A] * 6), *each_once).endswith("resampled: each particle was kept once.")
     pairs = [reweighted(0, (0.2,) * 5 + (0.0,) * 5), resampled(0, *sorted([*range(5)] * 2))]
-    assert said(Config(particles=10, ess_threshold=0.9), *drawn(*[A] * 10), *pairs).endswith(
+    assert described(Config(particles=10, ess_threshold=0.9), *drawn(*[A] * 10), *pairs).endswith(
         "five particles now have copies, and five others ended."
     )
 
@@ -72,8 +72,8 @@ def test_a_step_that_goes_on_counts_the_proposals_still_to_come() -> None:
     config = Config(method="mh", particles=3)
     begun = [scored(0, slot, text, {0: "yes"}) for slot, text in enumerate((A, B, C))]
     two = [proposed(0, 0, A, B, accepted=True), proposed(0, 1, B, C)]
-    assert said(config, *drawn(A, B, C), *begun) == "Step 0: scoring."
-    assert said(config, *drawn(A, B, C), *begun, *two) == (
+    assert described(config, *drawn(A, B, C), *begun) == "Step 0: scoring."
+    assert described(config, *drawn(A, B, C), *begun, *two) == (
         "Step 0: 1 of 3 proposals accepted, 1 rejected, 1 still to come."
     )
 
@@ -96,8 +96,8 @@ def test_proposals_are_counted_by_their_result(became: str) -> None:
             why, text = ("unchanged", A) if what == "u" else ("unparsable", None)
             made.append(proposed(0, slot, A, text, why=why, accepted=what == "u", log_alpha=None, u=None))
     made.append(finished(0, tuple([A] * len(became))))
-    said_of = said(Config(method="mh", particles=len(became)), *drawn(*[A] * len(became)), *made)
-    assert said_of == f"Step 0: {RESULTS[became]}."
+    words = described(Config(method="mh", particles=len(became)), *drawn(*[A] * len(became)), *made)
+    assert words == f"Step 0: {RESULTS[became]}."
 
 
 BY_METHOD = (
@@ -146,23 +146,23 @@ def test_balanced_accuracy_stands_beside_accuracy_if_it_differs(tmp_path: Path) 
 
 def test_a_run_that_ended_early_says_where_and_that_no_test_row_was_asked() -> None:
     config = Config(method="always-accept", particles=2)
-    happenings = said(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
+    happenings = described(config, *drawn(A, B), finished(0, (A, B)), RunFinished(outcome="stopped"), step=None)
     assert happenings == "The run ended after 1 of 2 steps. The test rows were not evaluated."
-    before_any = said(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
+    before_any = described(config, *drawn(A, B), RunFinished(outcome="stopped"), step=None)
     assert before_any.startswith("The run ended after 0 of 2 steps.")
 
 
 def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_named() -> None:
     config = Config(particles=2)
     unread = [replace(event, reason="no rule") for event in drawn(A, A)[:2]]
-    assert said(config, *unread, step=-1) == (
+    assert described(config, *unread, step=-1) == (
         "The optimizer wrote 2 hypotheses from the first batch: 1 different text. "
         "2 of the answers gave no usable rule: the seed sentence stays there."
     )
     over = [replace(event, origin="continued", raw="") for event in drawn(A, B)[:2]]
-    assert said(config, *over, step=-1) == "2 hypotheses taken over from the earlier run."
+    assert described(config, *over, step=-1) == "2 hypotheses taken over from the earlier run."
 
 
 def test_a_run_without_events_has_no_description() -> None:
-    assert said(LABEL_CONFIG, step=-1) == ""
+    assert described(LABEL_CONFIG, step=-1) == ""
     assert happened(view_of(*label_events()[:1]), None, LABEL_CONFIG) == ""
