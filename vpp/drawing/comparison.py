@@ -81,7 +81,7 @@ def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds 
     reference = CODES[comparison.reference]
     base = comparison.standings[comparison.reference]
     if base is None:
-        return f"The test rows of {reference} have not been asked yet: there is nothing to set others against."
+        return f"The test rows of {reference} are not evaluated yet, so the runs cannot be compared."
     others = [place for place in comparison.comparable if place != comparison.reference]
     if not others:
         return f"{_reached(reference, base)}{_beside_simple(simple)}."
@@ -108,7 +108,7 @@ def _reached(who: str, own: Standing) -> str:
 
 
 def _briefly(who: str, own: Standing) -> str:
-    return f"{who}, which it is set against, {_count(own.score)}"
+    return f"{who}, the reference, {_count(own.score)}"
 
 
 def _count(score: Score) -> str:
@@ -223,7 +223,7 @@ def _model_lines(comparison: Comparison, base: Standing, simple: Baselines | Non
 def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     difference = line.difference
     if difference is None:
-        ending = '<td class="r cap" colspan="3">the others are set against it</td>'
+        ending = '<td class="r cap" colspan="3">the reference</td>'
     else:
         ending = (
             f'<td class="r">{text(change_text(difference, is_label=is_label))}</td>'
