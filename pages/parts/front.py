@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts import blocks, opening, person
-from vpp.drawing.first_look import picture
 from vpp.runs.store import EXAMPLES, REAL_EXAMPLE
 from vpp.wording import markup
 
@@ -55,7 +54,7 @@ def introduce() -> None:
         if st.button("Look at a finished run of a real language model", key="new.look_real"):
             opening.open_example(REAL_EXAMPLE)
         blocks.captions(TITANIC)
-    beside.html(markup.block(picture()))
+    beside.html(markup.block((opening.ASSETS / "first_look.html").read_text(encoding="utf-8")))
 
 
 def is_begun() -> bool:

@@ -54,7 +54,7 @@ def test_without_a_run_the_page_says_what_to_do(app: AppTest) -> None:
 def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
     html = opened(app, OLD)
     assert picked(app) == [OLD, NEW]
-    assert "B gets 4 of 6 test rows right; A, which it is set against, 5." in html
+    assert "B gets 4 of 6 test rows right; A, the reference, 5." in html
     for title in (
         "Over seeds",
         "Shared and unshared ideas",
@@ -69,7 +69,7 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
     app.toggle(key="compare.changes.True").set_value(False).run()
     assert "Particles K" in shown(app)
     app.selectbox(key="compare.against").set_value(NEW).run()
-    assert "A gets 5 of 6 test rows right; B, which it is set against, 4." in shown(app)
+    assert "A gets 5 of 6 test rows right; B, the reference, 4." in shown(app)
     assert app.query_params["against"] == NEW
 
 

@@ -30,7 +30,7 @@ OPENED_WHOLE = {
     "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
     "disagreement numbers": "cell-1 text-7",
-    "report damaged": "file note target prior hash library version from command fault refused",
+    "report damaged": "file note target prior hash library version from fault refused",
     "compare finished": "name label-no",
     "paper finished": "cell complaint model optimizer library",
 }

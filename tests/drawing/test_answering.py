@@ -3,8 +3,6 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from tests.asked import told_labels, told_numbers
 from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
 from tests.reporting.builders import view_of
@@ -41,30 +39,26 @@ def sentences(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> li
     ]
 
 
-def test_nine_tenths_of_the_weight_are_nearly_all() -> None:
-    # Row 9: yes 0.4 + 0.3 + 0.2; no 0.1.
-    assert sentences(LABEL_VOTES[9]) == [
-        "Class yes, with 90 % of the weight behind it.",
-        "Nearly all agree: vote entropy 0.47 bits, where 0 is unanimous and 1.00 an even split.",
-        "The one dissent, particle 3, says no: “because no”",
-    ]
-
-
-def test_an_abstention_does_not_break_unanimity_and_is_shown() -> None:
-    assert sentences(LABEL_VOTES[6]) == [
-        "Class yes, with 90 % of the weight behind it.",
-        "All particles that hold weight and answered agree (three of four); 10 % of the weight gave no answer.",
-        "",
-    ]
-
-
-def test_less_than_two_thirds_is_i_do_not_know() -> None:
-    # Row 8: yes 0.4 + 0.2, no 0.3 + 0.1: 0.97 bits.
-    assert sentences(LABEL_VOTES[8]) == [
-        "I don’t know: class yes leads, with only 60 % of the weight behind it.",
-        "They differ too much for an answer: vote entropy 0.97 bits, where 0 is unanimous and 1.00 an even split.",
-        "Two dissent, with 40 % of the weight. The heaviest, particle 1, says no: “because no”",
-    ]
+def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
+    # Row 9: yes 0.4 + 0.3 + 0.2; no 0.1. Row 6: the abstention does not break unanimity.
+    # Row 8: yes 0.4 + 0.2, no 0.3 + 0.1, less than two thirds: 0.97 bits.
+    assert {row: sentences(LABEL_VOTES[row]) for row in (9, 6, 8)} == {
+        9: [
+            "Class yes, with 90 % of the weight behind it.",
+            "Nearly all agree: vote entropy 0.47 bits, where 0 is unanimous and 1.00 an even split.",
+            "The one dissent, particle 3, says no: “because no”",
+        ],
+        6: [
+            "Class yes, with 90 % of the weight behind it.",
+            "All particles that hold weight and answered agree (three of four); 10 % of the weight gave no answer.",
+            "",
+        ],
+        8: [
+            "I don’t know: class yes leads, with only 60 % of the weight behind it.",
+            "They differ too much for an answer: vote entropy 0.97 bits, where 0 is unanimous and 1.00 an even split.",
+            "Two dissent, with 40 % of the weight. The heaviest, particle 1, says no: “because no”",
+        ],
+    }
 
 
 def test_without_weights_particles_are_counted() -> None:
@@ -111,27 +105,20 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
     return votes_on(answers, LABEL_CONFIG)[0]
 
 
-@pytest.mark.parametrize(
-    ("vote", "head", "sure"),
-    [
-        (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
-        (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", "There is no answer to count."),
-        (
-            one("yes", "no", weights=(1.0, 0.0)),
-            "Class yes, with 100 % of the weight",
-            "All particles that hold weight and answered agree (one of two).",
-        ),
-        (
-            one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)),
-            "Class yes, with 100 %",
-            "All particles that hold weight and answered agree (two of three).",
-        ),
-        (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", "There is no answer to"),
-    ],
+NOBODY, AGREE = "There is no answer to count.", "All particles that hold weight and answered agree"
+ODD_VOTES = (
+    (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
+    (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", NOBODY),
+    (one("yes", "no", weights=(1.0, 0.0)), "Class yes, with 100 % of the weight", f"{AGREE} (one of two)."),
+    (one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)), "Class yes, with 100 %", f"{AGREE} (two of three)."),
+    (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", NOBODY),
 )
-def test_odd_votes_have_words_of_their_own(vote: Vote, head: str, sure: str) -> None:
-    assert sentences(vote)[0].startswith(head)
-    assert sentences(vote)[1].startswith(sure)
+
+
+def test_odd_votes_have_words_of_their_own() -> None:
+    for vote, head, sure in ODD_VOTES:
+        assert sentences(vote)[0].startswith(head)
+        assert sentences(vote)[1].startswith(sure)
 
 
 def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
@@ -183,30 +170,25 @@ def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
 
 
-def test_labels_that_nobody_gave_are_labels_all_the_same() -> None:
+def test_a_vote_of_abstentions_is_still_a_vote_of_labels() -> None:
     vote = one(None, None, weights=(0.5, 0.5))
     shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1)}
     assert shown["Mean vote entropy"] == ("–", "")
     assert 'class="vote"' not in vote_html(vote, is_weighted=True)
 
 
-@pytest.mark.parametrize(
-    ("ended", "step", "weights", "ending"),
-    [
-        (True, 1, LABEL_WEIGHTS, "it took 2 s."),
-        (True, 0, LABEL_WEIGHTS, "As of step 0. The run has ended since: ask again."),
-        (True, 1, (0.25,) * 4, "As of step 1. The run has ended since: ask again."),
-        (False, 0, LABEL_WEIGHTS, "As of step 0. The run is at step 1 now: ask again."),
-        (False, 1, LABEL_WEIGHTS, "As of step 1."),
-    ],
-)
-def test_an_answer_of_particles_that_are_gone_says_so(
-    ended: bool, step: int, weights: tuple[float, ...], ending: str
-) -> None:
-    events = label_events()
-    view = view_of(*(events if ended else events[:-1]))
-    vote = replace(LABEL_VOTES[9], weights=weights)
-    assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
+def test_an_answer_of_an_earlier_population_says_so() -> None:
+    ended, going_on = view_of(*label_events()), view_of(*label_events()[:-1])
+    cases = (
+        (ended, 1, LABEL_WEIGHTS, "it took 2 s."),
+        (ended, 0, LABEL_WEIGHTS, "As of step 0. The run has ended since: ask again."),
+        (ended, 1, (0.25,) * 4, "As of step 1. The run has ended since: ask again."),
+        (going_on, 0, LABEL_WEIGHTS, "As of step 0. The run is at step 1 now: ask again."),
+        (going_on, 1, LABEL_WEIGHTS, "As of step 1."),
+    )
+    for view, step, weights, ending in cases:
+        vote = replace(LABEL_VOTES[9], weights=weights)
+        assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
 
 
 def test_a_row_of_the_data_is_recognised_by_its_cells() -> None:

@@ -47,7 +47,7 @@ def test_every_particle_of_every_step_has_a_card(name: str, task: str) -> None:
     assert sorted(card.slot for card in maker(reader).final()) == list(range(view.size))
 
 
-def test_the_way_of_a_weight_and_of_a_place_stands_in_its_shape_and_in_its_word(tmp_path: Path) -> None:
+def test_a_change_of_weight_or_place_has_a_shape_and_a_word(tmp_path: Path) -> None:
     """Weights of step 0: 3/8, 1/8, 3/8, 1/8; of step 1: 0.7, then 0.1 each."""
     cards = maker(labels(tmp_path)).at(1)
     assert {card.slot: card.moved for card in cards} == {
@@ -68,9 +68,11 @@ def test_each_judged_proposal_shows_its_arithmetic(name: str) -> None:
     judged = reader.refresh().view.decided_by_likelihood
     assert {p.accepted for p in judged} == {True, False}
     assert sum("log α = " in note for note in notes) == len(judged)
+    assert sum("is not below log u" in note for note in notes) == sum(p.accepted for p in judged)
+    assert any("times φ = " in note for note in notes) == VARIANTS[name].is_telescoping
 
 
-def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_text() -> None:
+def test_a_rejected_proposal_is_a_fold_of_the_particle_that_keeps_its_text() -> None:
     reader = sampled_run("smc filtered")
     view = reader.refresh().view
     rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
@@ -78,14 +80,6 @@ def test_a_rejected_mutation_stays_in_sight_under_the_particle_that_keeps_its_te
     kept = next(f for f in folds if f.title == f"particle {rejected.particle} keeps it: proposal rejected")
     assert rejected.text is not None
     assert rejected.text.endswith(kept.sentence)
-
-
-def test_a_tempered_decision_names_its_exponent() -> None:
-    reader = sampled_run("incremental")
-    first = reader.refresh().view.decided_by_likelihood[0]
-    assert f"times φ = {1 / reader.refresh().spec.config.beta(first.step, steps=5):.3g}: log α" in words(
-        all_cards(reader)[first.step]
-    )
 
 
 @pytest.mark.parametrize("name", ["smc", "incremental", "mh", "mh on train", "mh on buffer", "vml5"])
@@ -105,7 +99,7 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 
-def test_what_is_not_rewritten_says_why() -> None:
+def test_cards_of_texts_that_were_not_rewritten_say_why() -> None:
     reader = sampled_run("smc duplicates")
     view = reader.refresh().view
     quiet = [step for step in range(5) if not view.steps[step].proposed]
@@ -116,7 +110,7 @@ def test_what_is_not_rewritten_says_why() -> None:
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rejected(name: str) -> None:
+def test_fresh_draws_from_the_prior_are_named_whether_accepted_or_rejected(name: str) -> None:
     reader = sampled_run(name)
     fresh = [p for p in reader.refresh().view.proposals if p.origin == "prior" and p.why == "likelihood"]
     assert {p.accepted for p in fresh} == {True, False}
@@ -133,7 +127,7 @@ def test_a_draw_from_the_prior_is_called_so_where_it_stands_and_where_it_was_rej
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_what_was_drawn_afresh_is_not_compared_with_the_text_it_replaced(name: str) -> None:
+def test_a_fresh_draw_is_not_compared_with_the_text_it_replaced(name: str) -> None:
     cards = [card for cards in all_cards(sampled_run(name)).values() for card in cards]
     fresh = [card for card in cards if "drawn afresh from the prior, without" in " ".join(w for _, w in card.marks)]
     assert fresh
@@ -167,23 +161,13 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
     assert view.steps[step].shrunk is not None
     for new, old in enumerate(view.steps[step].shrunk.ancestors):
         assert new == old or f"kept as particle {new}" in said
-    assert len(all_cards(reader)[step + 1]) == 2
-
-
-def test_a_text_is_compared_with_its_parent_though_a_shrinking_k_gave_it_another_number(tmp_path: Path) -> None:
-    config = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
-    reader = sampled(tmp_path, config, answer=agreeing)
-    view = reader.refresh().view
-    step = next(step for step, at in view.steps.items() if at.shrunk)
-    shrunk = view.steps[step].shrunk
-    assert shrunk is not None
-    for card in all_cards(reader)[step + 1]:
-        proposed = view.steps[step].proposed[shrunk.ancestors[card.slot]]
+    after = all_cards(reader)[step + 1]
+    assert len(after) == 2
+    for card in after if method == "smc" else ():
+        proposed = view.steps[step].proposed[view.steps[step].shrunk.ancestors[card.slot]]
         if proposed.accepted:
-            assert proposed.text is not None
-            assert proposed.text.endswith(card.sentence)
-            assert card.parent is not None
-            assert view.texts[proposed.parent].endswith(card.parent)
+            assert (proposed.text or "").endswith(card.sentence)
+            assert view.texts[proposed.parent].endswith(card.parent or "no parent")
 
 
 def test_cards_of_the_end_show_the_rows_of_the_last_batch_or_that_the_text_was_not_scored(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def pair(tmp_path: Path) -> Comparison:
 
 def test_the_sentence_says_which_run_is_ahead_and_by_which_rows(pair: Comparison) -> None:
     assert verdict(pair, None) == (
-        "B gets 4 of 6 test rows right; A, which it is set against, 5. B does better on 0 rows, worse on 1 (of 6): "
+        "B gets 4 of 6 test rows right; A, the reference, 5. B does better on 0 rows, worse on 1 (of 6): "
         "sign test p = 1.00, not significant on these rows."
     )
 
@@ -75,13 +75,13 @@ def test_runs_that_do_equally_well_are_shown_in_one_breath(tmp_path: Path) -> No
 
 def test_a_reference_without_test_rows_is_shown(tmp_path: Path) -> None:
     runs = side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b", asked=False), reference=1)
-    assert verdict(runs, None) == "The test rows of B have not been asked yet: there is nothing to set others against."
+    assert verdict(runs, None) == "The test rows of B are not evaluated yet, so the runs cannot be compared."
     assert standings_html(runs, None) == ""
 
 
 def test_the_table_has_metric_interval_difference_and_sign_test(pair: Comparison) -> None:
     written = words(standings_html(pair, baselines(LABELS)))
-    assert "83.3 % 5 of 6: 44 % to 97 % the others are set against it" in written
+    assert "83.3 % 5 of 6: 44 % to 97 % the reference" in written
     assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 1.00" in written
     # Always "no": losses 1 0 1 0 1 0 against 0 0 0 0 0 1 differ by 1 0 1 0 1 -1, mean 1/3.
     assert "Always “no”" in written

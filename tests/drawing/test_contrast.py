@@ -13,10 +13,11 @@ from vpp.drawing.matrix import answer_rows, contrast_html, outcome, sentences
 from vpp.events import Evaluated
 from vpp.inspection.camps import camps
 from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
 
@@ -26,9 +27,9 @@ def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:
 
 
 def contrasted(reader: RunReader, row: int) -> str:
-    test, found = on_test(reader)
+    test, by_row = on_test(reader)
     texts = reader.refresh().view.texts
-    return contrast_html(camps(found[row], test.weights), sentences(test, texts, SEED))
+    return contrast_html(camps(by_row[row], test.weights), sentences(test, texts, SEED))
 
 
 @pytest.fixture
@@ -51,9 +52,9 @@ def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: Run
 
 
 def test_sentences_that_share_little_are_shown_as_they_are(labels: RunReader) -> None:
-    test, found = on_test(labels)
+    test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
-    html = contrast_html(camps(found[8], test.weights), lambda slot: said[slot])
+    html = contrast_html(camps(by_row[8], test.weights), lambda slot: said[slot])
     assert '<p class="hyp">Odd numbers are no.</p>' in html
     assert "Fewer than half the words are shared: shown as it is." in html
 
@@ -72,37 +73,26 @@ def test_numbers_are_contrasted_across_their_mean(numbers: RunReader) -> None:
 
 
 def test_each_particles_answer_stands_with_its_reason_camp_by_camp(labels: RunReader) -> None:
-    test, found = on_test(labels)
+    test, by_row = on_test(labels)
     said = labels.read_answers().by_pair
-    rows = answer_rows(found[8], test, said, camps(found[8], test.weights))
+    rows = answer_rows(by_row[8], test, said, camps(by_row[8], test.weights))
     assert rows == [
         ("0", "0.400", "yes", "because yes"),
         ("2", "0.200", "yes", "because yes"),
         ("1", "0.300", "no", "because no"),
         ("3", "0.100", "no", "because no"),
     ]
-    silent = answer_rows(found[6], test, said, camps(found[6], test.weights))[-1]
+    silent = answer_rows(by_row[6], test, said, camps(by_row[6], test.weights))[-1]
     assert silent == ("3", "0.100", "no readable answer", "the answer has no “Output:” line")
 
 
 def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:
-    _, found = on_test(labels)
-    assert outcome(found[9]) == "true: no · vote: yes: wrong"
-    assert outcome(found[4]) == "true: yes · vote: yes: right"
+    _, by_row = on_test(labels)
+    assert outcome(by_row[9]) == "true: no · vote: yes: wrong"
+    assert outcome(by_row[4]) == "true: yes · vote: yes: right"
     _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
     assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
-
-
-def test_the_counts_of_a_vote_say_what_they_count(labels: RunReader) -> None:
-    test, found = on_test(labels)
-    strip = dissent.vote_strip(list(found.values()), test, inspected.LABEL_CONFIG)
-    shown = {metric.name: (metric.value, metric.scale) for metric in strip}
-    assert shown["Uncertain points"] == ("3", "of 6")
-    assert shown["Weakly backed"] == ("4", "of 6")
-    # Entropies of .7/.3, .6/.4 and .9/.1: .8813, .9710 and .4690, over six rows.
-    assert shown["Mean vote entropy"] == ("0.39", "bits")
-    assert shown["Abstained"] == ("1", "of 24")
 
 
 def test_a_live_page_says_of_which_step_the_answers_are() -> None:
@@ -112,14 +102,20 @@ def test_a_live_page_says_of_which_step_the_answers_are() -> None:
     assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
 
 
-def test_agreement_on_errors_is_said_plainly() -> None:
+def vote_figures(result: VoteReliability) -> dict[str, Metric]:
+    return {metric.name: metric for metric in trust.vote_metrics(result, n_labels=2)}
+
+
+def test_unanimous_errors_are_counted_as_errors() -> None:
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
-    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    assert trust.vote_saying(found) == "Where all agree, 36 of 60 are right."
-    shown = {metric.name: metric for metric in trust.vote_metrics(found, n_labels=2)}
+    result = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
+    assert trust.vote_saying(result) == "Where all agree, 36 of 60 are right."
+    shown = vote_figures(result)
     assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
     # Sure of each: 24 of 60 are wrong, and each of them scores 2.
     assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
+    surer = "100.0 % sure on average, 60.0 % right: surer than right."
+    assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == surer
     assert shown["Log score"].words == "No weight was on the truth on 24 rows; 0.000 on the other 36."
     area = shown["Area under the risk curve"]
     assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
@@ -128,12 +124,12 @@ def test_agreement_on_errors_is_said_plainly() -> None:
 def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
     data = dataset([0.0, 4.0], [1.0, 3.0, 2.0, 2.0])
     said = evaluated(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots=("a", "a", "a"), weights=(0.7, 0.2, 0.1))
-    found = spread_reliability(points(said, rows_by_id(data)), data)
+    result = spread_reliability(points(said, rows_by_id(data)), data)
     # Off by 0, 1, 2 and 0.
-    assert trust.spread_saying(found) == (
+    assert trust.spread_saying(result) == (
         "The spread is 0 on every row, so it does not tell where the mean is far off."
     )
-    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
+    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(result)}
     assert shown["Truths in the 90 % range"][0] == "2"
     assert shown["Rank correlation"] == shown["Area under the risk curve"] == ("–", trust.NOT_EQUAL)
 
@@ -142,56 +138,43 @@ def test_equal_errors_rank_no_spread_and_the_words_say_that_it_is_the_errors() -
     """Means 1 and 3, each one off; spreads 1 and 2."""
     data = dataset([0.0, 4.0], [2.0, 4.0])
     said = evaluated(data, {"a": [0.0, 1.0], "b": [2.0, 5.0]}, slots=("a", "b"))
-    found = spread_reliability(points(said, rows_by_id(data)), data)
-    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(found)}
+    result = spread_reliability(points(said, rows_by_id(data)), data)
+    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(result)}
     assert shown["Rank correlation"] == ("–", trust.EQUAL_ERRORS)
-    assert trust.spread_saying(found) == trust.EQUAL_ERRORS
+    assert trust.spread_saying(result) == trust.EQUAL_ERRORS
 
 
 def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
     silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
     votes = vote_reliability(points(silent, rows_by_id(YES_NO)))
     assert trust.vote_saying(votes) == trust.NO_ANSWER
-    assert {m.name: m.value for m in trust.vote_metrics(votes, n_labels=2)}["Calibration error, 10 bins"] == "–"
+    assert vote_figures(votes)["Calibration error, 10 bins"].value == "–"
     data = inspected.NUMBERS
     silent = evaluated(data, {"a": [None] * 4}, slots=("a", "a"))
     assert trust.spread_saying(spread_reliability(points(silent, rows_by_id(data)), data)) == trust.NO_ANSWER
 
 
-def test_a_proper_score_stands_beside_that_of_an_even_split(labels: RunReader) -> None:
-    found = vote_reliability(list(on_test(labels)[1].values()))
-    said = {metric.name: metric.words for metric in trust.vote_metrics(found, n_labels=2)}
-    assert said["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
-    assert said["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
-    worse = {m.name: m.words for m in trust.vote_metrics(replace(found, brier=0.5, log_score=1.25), n_labels=2)}
-    assert worse["Brier score"].startswith("No better than")
-    assert worse["Log score"].startswith("No better than")
-
-
-def test_a_calibration_error_says_whether_so_many_rows_can_tell(labels: RunReader) -> None:
-    few = vote_reliability(list(on_test(labels)[1].values()))
-    data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
-    wrong = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    written = [
-        {m.name: m.words for m in trust.vote_metrics(each, n_labels=2)}["Calibration error, 10 bins"].replace(NBSP, " ")
-        for each in (few, wrong)
-    ]
-    assert written == [
-        "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart.",
-        "100.0 % sure on average, 60.0 % right: surer than right.",
-    ]
+def test_proper_scores_are_compared_with_an_even_split_and_calibration_with_chance(labels: RunReader) -> None:
+    result = vote_reliability(list(on_test(labels)[1].values()))
+    words = {name: metric.words.replace(NBSP, " ") for name, metric in vote_figures(result).items()}
+    assert words["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
+    assert words["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
+    few = "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart."
+    assert words["Calibration error, 10 bins"] == few
+    worse = vote_figures(replace(result, brier=0.5, log_score=1.25))
+    assert all(worse[name].words.startswith("No better than") for name in ("Brier score", "Log score"))
 
 
 def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
-    found = vote_reliability(list(on_test(labels)[1].values()))
-    risk = risk_figure(found.curve, "light", is_label=True)
+    result = vote_reliability(list(on_test(labels)[1].values()))
+    risk = risk_figure(result.curve, "light", is_label=True)
     # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
     written = risk.alt.replace(NBSP, " ")
     assert written.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
     assert "26 % of the way from a random order to the best possible" in written
     assert written.endswith("Rows of equal certainty count with their mean")
     assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
-    reliability = reliability_figure(found, "dark")
+    reliability = reliability_figure(result, "dark")
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]
     # (3 + .7 + .6 + .9) / 6 and 5 of 6
     assert "86.7 % on average, and it is right on 83.3 % of 6 rows" in reliability.alt.replace(NBSP, " ")
@@ -206,5 +189,5 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
 def test_a_run_without_errors_has_none_to_rank() -> None:
     said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
     test = evaluated(YES_NO, said, slots=("a", "b"), weights=(0.75, 0.25))
-    found = vote_reliability(points(test, rows_by_id(YES_NO)))
-    assert risk_figure(found.curve, "light", is_label=True).alt.startswith("No answer is wrong")
+    result = vote_reliability(points(test, rows_by_id(YES_NO)))
+    assert risk_figure(result.curve, "light", is_label=True).alt.startswith("No answer is wrong")

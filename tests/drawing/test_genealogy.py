@@ -31,10 +31,10 @@ from vpp.settings import Config
 SMC = Config(particles=3)
 
 
-def found_in(*events: Event) -> Genealogy:
-    found = genealogy(view_of(*events))
-    assert found
-    return found
+def family_of(*events: Event) -> Genealogy:
+    family = genealogy(view_of(*events))
+    assert family
+    return family
 
 
 def redrawn(*ancestors: int) -> Genealogy:
@@ -42,21 +42,21 @@ def redrawn(*ancestors: int) -> Genealogy:
     texts = ("a", "b", "c")
     step = (reweighted(0, (0.5, 0.3, 0.2)), resampled(0, *ancestors))
     kept = finished(0, [texts[k] for k in ancestors], ancestors=ancestors)
-    return found_in(started(SMC, YES_NO), *drawn(*texts), *step, kept)
+    return family_of(started(SMC, YES_NO), *drawn(*texts), *step, kept)
 
 
-def said(found: Genealogy, slot: int, *, step: int | None = None, most: int | None = None) -> str:
-    place = Place(found.last_step if step is None else step, slot)
-    return ancestry_html(found, place, seed_text=SEED, is_weighted=True, most=most)
+def ancestors_html(family: Genealogy, slot: int, *, step: int | None = None, most: int | None = None) -> str:
+    place = Place(family.last_step if step is None else step, slot)
+    return ancestry_html(family, place, seed_text=SEED, is_weighted=True, most=most)
 
 
 def test_the_run_of_labels_in_words() -> None:
-    found = found_in(*label_events())
-    assert genealogy_sentence(found) == (
+    family = family_of(*label_events())
+    assert genealogy_sentence(family) == (
         "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hypothesis 0."
     )
-    assert genealogy_alt(found).endswith(" Resampled at step 1.")
-    assert genealogy_caption(found, is_weighted=True) == (
+    assert genealogy_alt(family).endswith(" Resampled at step 1.")
+    assert genealogy_caption(family, is_weighted=True) == (
         "one column a step, one row a particle · solid: alive at step 1 · dotted: lines that died out · "
         "size = weight, as next weighed"
     )
@@ -73,7 +73,7 @@ def test_who_has_descendants() -> None:
 
 
 def test_one_particle_is_one_line() -> None:
-    found = found_in(
+    family = family_of(
         started(Config(method="vml"), YES_NO),
         *drawn(SEED),
         proposed(0, 0, SEED, f"{SEED} A.", why="taken", accepted=True),
@@ -81,36 +81,36 @@ def test_one_particle_is_one_line() -> None:
         proposed(1, 0, f"{SEED} A.", f"{SEED} A.", why="unchanged"),
         finished(1, (f"{SEED} A.",)),
     )
-    assert genealogy_sentence(found) == "One particle, one line: its text changed at 1 of 2 steps."
-    assert genealogy_caption(found, is_weighted=False) == "one column a step"
-    assert "the seed sentence alone" in said(found, 0)
-    assert "of the words kept" not in said(found, 0)
+    assert genealogy_sentence(family) == "One particle, one line: its text changed at 1 of 2 steps."
+    assert genealogy_caption(family, is_weighted=False) == "one column a step"
+    assert "the seed sentence alone" in ancestors_html(family, 0)
+    assert "of the words kept" not in ancestors_html(family, 0)
 
 
 def test_the_first_hypotheses_alone_have_no_lineage_yet() -> None:
-    found = found_in(started(SMC, YES_NO), *drawn("a", "b"))
-    assert genealogy_sentence(found) == "2 first hypotheses; no step is complete yet."
+    family = family_of(started(SMC, YES_NO), *drawn("a", "b"))
+    assert genealogy_sentence(family) == "2 first hypotheses; no step is complete yet."
 
 
 def test_newcomers_are_counted_apart() -> None:
     joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
-    found = found_in(started(SMC, YES_NO), *drawn("a", "b"), joined, finished(0, "abc"), finished(1, "abc"))
-    assert genealogy_sentence(found) == (
+    family = family_of(started(SMC, YES_NO), *drawn("a", "b"), joined, finished(0, "abc"), finished(1, "abc"))
+    assert genealogy_sentence(family) == (
         "2 of 2 first hypotheses have living descendants; 1 of 1 newcomer has living descendants."
     )
-    assert "Newcomer 2 of step 0" in founders_table(found, seed_text=SEED, is_weighted=True)
-    assert "Its ancestors, from newcomer 2 of step 0 on" in said(found, 2)
+    assert "Newcomer 2 of step 0" in founders_table(family, seed_text=SEED, is_weighted=True)
+    assert "Its ancestors, from newcomer 2 of step 0 on" in ancestors_html(family, 2)
 
 
 def test_the_table_has_a_row_a_founder() -> None:
-    table = founders_table(found_in(*label_events()), seed_text=SEED, is_weighted=True)
+    table = founders_table(family_of(*label_events()), seed_text=SEED, is_weighted=True)
     assert '<td>First hypothesis 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
     assert '<td>First hypothesis 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
     assert table.count("<tr>") == 5
 
 
 def test_the_drawing_carries_each_text_once_and_a_column_a_step() -> None:
-    data = drawing(found_in(*label_events()), seed_text=SEED, is_weighted=True, steps=6)
+    data = drawing(family_of(*label_events()), seed_text=SEED, is_weighted=True, steps=6)
     assert data["total"] == 7
     assert len(data["texts"]) == 6 == len({EVEN, PAIR, BIG, NONE, "LUCK Or yes.", "ODD"})
     assert data["columns"][2]["parents"] == [0, 0, 1, 2]
@@ -122,18 +122,18 @@ def test_the_drawing_carries_each_text_once_and_a_column_a_step() -> None:
 
 
 def test_weights_are_rounded_but_never_to_nothing_or_all() -> None:
-    found = found_in(started(SMC, YES_NO), *drawn("a", "b"), finished(0, "ab", weights=(1 - 1e-9, 1e-9)))
-    assert drawing(found, seed_text="", is_weighted=True, steps=1)["columns"][1]["weights"] == [0.9999, 0.0001]
-    assert drawing(found, seed_text="", is_weighted=False, steps=1)["columns"][1]["weights"] is None
+    family = family_of(started(SMC, YES_NO), *drawn("a", "b"), finished(0, "ab", weights=(1 - 1e-9, 1e-9)))
+    assert drawing(family, seed_text="", is_weighted=True, steps=1)["columns"][1]["weights"] == [0.9999, 0.0001]
+    assert drawing(family, seed_text="", is_weighted=False, steps=1)["columns"][1]["weights"] is None
 
 
 def test_many_long_texts_are_cut_for_the_drawing() -> None:
-    found = found_in(started(SMC, YES_NO), *drawn(*(f"{k} " + "word " * 2000 for k in range(3))))
-    assert [len(words) for words in drawing(found, seed_text="", is_weighted=True, steps=1)["texts"]] == [600] * 3
+    family = family_of(started(SMC, YES_NO), *drawn(*(f"{k} " + "word " * 2000 for k in range(3))))
+    assert [len(words) for words in drawing(family, seed_text="", is_weighted=True, steps=1)["texts"]] == [600] * 3
 
 
 def test_ancestors_stand_oldest_first_with_what_changed() -> None:
-    html = said(found_in(*label_events()), 1)
+    html = ancestors_html(family_of(*label_events()), 1)
     assert html.index("first hypothesis") < html.index("step 0") < html.rindex("step 1")
     assert "Unchanged: 1 proposal of the same words." in html
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in html
@@ -143,18 +143,18 @@ def test_ancestors_stand_oldest_first_with_what_changed() -> None:
     assert "since step 1" in html
 
 
-def test_what_became_of_an_earlier_particle() -> None:
-    found = found_in(*label_events())
-    assert outcome_sentence(found, Place(0, 0)) == "Particles 0 and 1 of step 1 descend from it."
-    assert outcome_sentence(found, Place(0, 1)) == "Particle 2 of step 1 descends from it."
-    assert outcome_sentence(found, Place(-1, 3)) == "No particle of step 1 descends from it: its line ended at step 1."
-    assert outcome_sentence(found, Place(1, 0)) == ""
+def test_the_descendants_of_an_earlier_particle_are_named() -> None:
+    family = family_of(*label_events())
+    assert outcome_sentence(family, Place(0, 0)) == "Particles 0 and 1 of step 1 descend from it."
+    assert outcome_sentence(family, Place(0, 1)) == "Particle 2 of step 1 descends from it."
+    assert outcome_sentence(family, Place(-1, 3)) == "No particle of step 1 descends from it: its line ended at step 1."
+    assert outcome_sentence(family, Place(1, 0)) == ""
 
 
 def test_a_text_of_which_little_was_kept_is_shown_clean_with_the_one_before_in_a_fold() -> None:
     before, after = f"{SEED} one two three four", f"{SEED} four five six seven"
     chain = started(Config(method="mh", particles=1), YES_NO), *drawn(before)
-    html = said(found_in(*chain, proposed(0, 0, before, after, accepted=True), finished(0, (after,))), 0)
+    html = ancestors_html(family_of(*chain, proposed(0, 0, before, after, accepted=True), finished(0, (after,))), 0)
     assert "<ins>" not in html
     assert "25\N{NO-BREAK SPACE}% of the words kept" in html
     assert '<summary>what it said before</summary><p class="hyp">one two three four</p>' in html
@@ -166,20 +166,20 @@ def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> Non
     for step in range(5):
         events += [proposed(step, 0, texts[step], texts[step + 1], why="taken", accepted=True)]
         events += [finished(step, (texts[step + 1],))]
-    html = said(found_in(*events), 0, most=2)
+    html = ancestors_html(family_of(*events), 0, most=2)
     assert "3 changes not shown, before step 3." in html
     assert [f"<b>step {step}</b>" in html for step in range(5)] == [False, False, False, True, True]
-    assert "not shown" not in said(found_in(*events), 0, most=5)
+    assert "not shown" not in ancestors_html(family_of(*events), 0, most=5)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_particle_of_every_method_has_its_ancestors_shown(name: str) -> None:
     view = sampled_run(name).refresh().view
-    found = genealogy(view)
-    assert found
+    family = genealogy(view)
+    assert family
     assert view.started
-    drawing(found, seed_text=view.started.seed_text, is_weighted=True, steps=view.total_steps)
-    for node in (node for generation in found.generations for node in generation):
-        html = ancestry_html(found, node.place, seed_text=view.started.seed_text, is_weighted=True)
+    drawing(family, seed_text=view.started.seed_text, is_weighted=True, steps=view.total_steps)
+    for node in (node for generation in family.generations for node in generation):
+        html = ancestry_html(family, node.place, seed_text=view.started.seed_text, is_weighted=True)
         assert html.count("<li") >= 2
-    assert genealogy_sentence(found).endswith(".")
+    assert genealogy_sentence(family).endswith(".")

@@ -62,7 +62,7 @@ def test_without_weights_an_idea_holds_a_number_of_particles(tmp_path: Path) -> 
     assert shown == ["0.000", "< 0.001", "0.250", "> 0.999", "1.000"]
 
 
-def test_where_answers_were_compared_is_said(tmp_path: Path) -> None:
+def test_the_caption_names_the_rows_compared(tmp_path: Path) -> None:
     ideas = ideas_of(inspected.labels(tmp_path))
     assert compared_words(ideas) == "compared on 10 rows: 6 test and 4 training"
     assert held_sentence(ideas) == "Four particles hold three ideas"

@@ -15,7 +15,7 @@ from vpp.runs.reader import RunReader
 ROWS = {row.id: row for row in YES_NO.test}
 
 
-def found_in(reader: RunReader) -> tuple[Evaluated, list[Point]]:
+def points_of(reader: RunReader) -> tuple[Evaluated, list[Point]]:
     test = reader.refresh().view.evaluated["test"]
     return test, points(test, rows_by_id(reader.dataset()))
 
@@ -25,14 +25,14 @@ def line(html: str, row: int) -> str:
 
 
 def test_an_unweighted_vote_is_called_so() -> None:
-    found = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
+    rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
     drawn = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), voting="unweighted")
-    assert ">unweighted vote</button></th>" in drawn.html(found)
+    assert ">unweighted vote</button></th>" in drawn.html(rows)
 
 
 def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path) -> None:
-    test, found = found_in(inspected.labels(tmp_path))
-    html = Matrix(columns=by_particle(test.weights), labels=("no", "yes")).html(found)
+    test, rows = points_of(inspected.labels(tmp_path))
+    html = Matrix(columns=by_particle(test.weights), labels=("no", "yes")).html(rows)
     # Entropies of .6/.4, .7/.3 and .9/.1; then the unanimous rows by number.
     order = [8, 7, 9, 4, 5, 6]
     assert sorted(order, key=lambda row: html.index(f'<tr data-row="{row}"')) == order
@@ -43,18 +43,18 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
 
 
 def test_particles_with_the_same_answers_share_a_column_when_shown_to(tmp_path: Path) -> None:
-    test, found = found_in(inspected.labels(tmp_path))
-    html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(found)
+    test, rows = points_of(inspected.labels(tmp_path))
+    html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(rows)
     assert html.count('<th class="col"') == 3
     assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
     assert merged_words(3, 4) == "Four particles answer the test rows in 3 ways; a column each, the weights summed."
 
 
 def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path) -> None:
-    test, found = found_in(inspected.numbers(tmp_path))
+    test, rows = points_of(inspected.numbers(tmp_path))
     # Distances 1 1 | | .5 1.5 .5 | 2/3 4/3: the median of 1 1 .5 1.5 .5 2/3 4/3 is 1.
-    assert usual_distance(found) == pytest.approx(1)
-    html = Matrix(columns=by_particle(test.weights), labels=(), unit=0.3).html(found)
+    assert usual_distance(rows) == pytest.approx(1)
+    html = Matrix(columns=by_particle(test.weights), labels=(), unit=0.3).html(rows)
     # In units of 0.3: 1.7, 5 and 1.7 on row 6; 2.2 and 4.4 on row 7.
     assert [cell in line(html, 6) for cell in ('"x d1" title="4.0">4<', '"x di" title="6.0">6<')] == [True, True]
     assert '"x d1" title="2.0">2<' in line(html, 7)
@@ -64,17 +64,17 @@ def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path
 
 
 def test_numbers_are_rounded_by_the_precision_of_the_training_targets(tmp_path: Path) -> None:
-    test, found = found_in(inspected.numbers(tmp_path))
+    test, rows = points_of(inspected.numbers(tmp_path))
     assert inspected.NUMBERS.target_decimals == 0
-    html = Matrix(columns=by_particle(test.weights), labels=(), decimals=0).html(found)
+    html = Matrix(columns=by_particle(test.weights), labels=(), decimals=0).html(rows)
     # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
     assert "2.7</span>" in line(html, 7)
 
 
 def test_an_open_row_has_what_it_opens_under_it_and_says_so() -> None:
-    found = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
-    row = found[1].row.id
-    html = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), opened=(row, "<p>inside</p>")).html(found)
+    rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
+    row = rows[1].row.id
+    html = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), opened=(row, "<p>inside</p>")).html(rows)
     assert html.count('aria-expanded="true"') == 1
     assert f'aria-expanded="true" aria-label="Row {row}"' in html
     assert line(html, row) in html.split('<tr class="under"')[0]

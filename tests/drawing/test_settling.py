@@ -47,7 +47,7 @@ def words(
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in said]
 
 
-def test_what_each_answer_contradicts_is_said_by_weight_or_by_particles() -> None:
+def test_each_answer_names_the_weight_or_the_particles_it_contradicts() -> None:
     assert words(question(*BOTH)) == [
         "If yes: 40 % of the weight is contradicted (particle 1).",
         "If no: 60 % of the weight is contradicted (particle 0).",
@@ -96,7 +96,7 @@ def test_the_weights_after_each_answer_are_folded_away() -> None:
         ((0.0,), "On the one input nearly all"),
     ],
 )
-def test_the_finding_is_said_first(bits: tuple[float, ...], said: str) -> None:
+def test_the_headline_says_how_much_the_answers_would_tell(bits: tuple[float, ...], said: str) -> None:
     assert said in finding([question(*BOTH, bits=each) for each in bits], ceiling=1.0)
 
 

@@ -45,14 +45,15 @@ def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possibl
     (card, _) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)
     assert card.folds[0].notes == (
         "1 of 1 batch rows contradicts it (rows 0)",
-        "rejected after 1 of 4 rows: log-likelihood could reach at most −3.25, against −0.25 before, u = 0.500",
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text it would replace. "
+        "log α, at most −3.00, is below log u = −0.69.",
     )
     assert (
-        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed.</p>"
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text it would replace.</p>"
         '<p class="cap">log α, at most −3.00, is below log u = −0.69.</p>'
     ) in ruled_out_html(rejected(snapshot.view, data), seed_text="")
     assert (
-        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text that stayed. "
+        "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text it would replace. "
         "log α, at most −3.00, is below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there."
     ) in report_markdown(reader)
     assert happened(snapshot.view, 0, CONFIG) == (

@@ -98,18 +98,16 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     )
     assert "Chosen after seeing the test rows" in report
     assert "| Weights used | train | The last texts, scored on the 1 training row" in report
-    assert "| ESS of these weights | 1.60 of 2 | About two hypotheses carry the posterior. |" in report
+    assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two hypotheses carry the posterior. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
-    assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report
-    assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
-
-
-def test_what_was_resampled_away_is_shown_with_the_rows_against_it(tmp_path: Path) -> None:
-    report = report_markdown(run(tmp_path, *smc_run()))
     assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
     assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report
     assert "1 of 2 rows contradicts it; the heaviest is right there.\n\n| row |" in report
     assert "| 0 | a 0 | no | yes |" in report
+    assert "3 of 3 test rows, the most divided first." in report
+    assert "| 4 | a 4 | yes | “no”: wrong | “no” 75 % (particle 0); “yes” 25 % (particle 1) |" in report
+    assert "| 0 | 10.00 | 1.28 | yes | 2 | 2 | 0 | 0 |" in report
+    assert "| 1 | 1.00 | 1.60 | – | 2 | 0 | 2 | 0 |" in report
 
 
 def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
@@ -124,18 +122,12 @@ def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
     assert (
-        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text that stayed. log α = −4.00 is "
-        "below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
+        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text it would replace. log α = −4.00 "
+        "is below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
     )
     assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
-    verdict = "Too few proposals for a verdict. 1 unparsable."
-    assert f"0{NBSP}% accepted: none of one proposal. {verdict}" in report
-
-
-def test_uncertain_points_come_with_their_camps(tmp_path: Path) -> None:
-    report = plain(report_markdown(run(tmp_path, *smc_run())))
-    assert "3 of 3 test rows, the most divided first." in report
-    assert "| 4 | a 4 | yes | “no”: wrong | “no” 75 % (particle 0); “yes” 25 % (particle 1) |" in report
+    verdict = "Too few proposals for a verdict. 0 unchanged, 1 unreadable."
+    assert f"0 % accepted: none of one proposal. {verdict}" in report
 
 
 def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
@@ -223,10 +215,10 @@ def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
-    name = "```\n# owned"
-    report = report_markdown(run(tmp_path, command=("run", "d.csv", "--name", name, "--demo")))
+    config = Config(particles=2, prior="```\n# owned")
+    report = report_markdown(run(tmp_path, config=config))
     fences = [token for token in tokens(report, RENDERERS["commonmark"]) if token.type == "fence"]
-    assert [fence.content for fence in fences] == [f"python -m vpp run d.csv --name '{name}' --demo\n"]
+    assert [fence.content.partition("--particles")[2] for fence in fences] == ["=2 '--prior=```\n# owned' --demo\n"]
 
 
 def test_no_key_or_password_is_shown(tmp_path: Path) -> None:
@@ -275,33 +267,27 @@ def test_a_damaged_journal_is_shown_and_what_stands_before_is_reported(tmp_path:
     assert "The journal is damaged" in report.split("## How far to trust this")[1]
 
 
-@pytest.mark.parametrize(
-    ("final_weights", "words"),
-    [
-        ("rescored", "| rescored | The last texts, scored on the 1 row last seen"),
-        ("train", "| train | The last texts, scored on the 1 training row"),
-        ("paper", "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |"),
-    ],
-)
-def test_the_final_weights_say_how_they_were_made(tmp_path: Path, final_weights: Any, words: str) -> None:
-    config = Config(particles=2, final_weights=final_weights)
-    is_scored = final_weights != "paper"
-    events = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
-    assert words in report_markdown(run(tmp_path, *events, config=config))
+FINAL_WEIGHTS = {
+    "rescored": "| rescored | The last texts, scored on the 1 row last seen",
+    "train": "| train | The last texts, scored on the 1 training row",
+    "paper": "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |",
+}
 
 
-@pytest.mark.parametrize("final_weights", ["rescored", "paper"])
-def test_repeated_rows_that_weigh_again_are_counted(final_weights: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("final_weights", FINAL_WEIGHTS)
+def test_the_final_weights_say_how_they_were_made_and_count_repeated_rows(tmp_path: Path, final_weights: Any) -> None:
     config = Config(particles=2, final_weights=final_weights, deduplicate_buffer=False)
-    is_final = final_weights == "rescored"
-    once = [event for event in smc_run(config=config) if is_final or getattr(event, "role", "") != "final"]
+    is_scored = final_weights != "paper"
+    once = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
     repeated = [
         replace(event, rows=event.rows * 3, predictions=event.predictions * 3) if isinstance(event, Scored) else event
         for event in once
     ]
-    written = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
-    assert written in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
-    assert "repeat counts" not in plain(report_markdown(run(tmp_path / "once", *once, config=config)))
+    report = plain(report_markdown(run(tmp_path / "once", *once, config=config)))
+    assert FINAL_WEIGHTS[final_weights] in report
+    assert "repeat counts" not in report
+    words = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
+    assert words in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
 
 
 def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
@@ -331,7 +317,7 @@ def test_rows_that_took_no_part_are_shown(tmp_path: Path) -> None:
     assert "4 of 191 rows train, 3 test; 184 are not used." in report
 
 
-def test_hypotheses_that_answer_alike_are_said_to(tmp_path: Path) -> None:
+def test_hypotheses_with_equal_answers_are_one_idea_in_the_report(tmp_path: Path) -> None:
     """Without weights, of numbers: in the headline, above the ideas, and where the particles disagree."""
     alike = dataset([0.1, 0.2, 0.7, 0.4], [0.1, 0.3])
     config = Config(method="always-accept", particles=2)

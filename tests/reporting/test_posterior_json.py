@@ -32,8 +32,13 @@ def read(reader: RunReader) -> Json:
     return content
 
 
-def test_ideas_have_their_weights_and_what_they_get_right(tmp_path: Path) -> None:
-    content = read(inspected.labels(tmp_path))
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """The file of the run of labels."""
+    return read(inspected.labels(tmp_path_factory.mktemp("labels")))
+
+
+def test_ideas_have_their_weights_and_what_they_get_right(content: Json) -> None:
     assert [idea["weight"] for idea in content["ideas"]] == pytest.approx([0.6, 0.3, 0.1])
     assert [idea["particles"] for idea in content["ideas"]] == [[0, 2], [1], [3]]
     assert [w["text"] for w in content["ideas"][0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
@@ -43,8 +48,7 @@ def test_ideas_have_their_weights_and_what_they_get_right(tmp_path: Path) -> Non
     assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
 
 
-def test_particles_have_the_log_likelihood_that_made_their_weight(tmp_path: Path) -> None:
-    content = read(inspected.labels(tmp_path))
+def test_particles_have_the_log_likelihood_that_made_their_weight(content: Json) -> None:
     assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
     assert [p["idea"] for p in content["particles"]] == [0, 1, 0, 2]
     assert content["weights_are"] == "rescored"
@@ -53,8 +57,7 @@ def test_particles_have_the_log_likelihood_that_made_their_weight(tmp_path: Path
     assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
 
 
-def test_every_particle_has_its_way_from_a_first_hypothesis(tmp_path: Path) -> None:
-    content = read(inspected.labels(tmp_path))
+def test_every_particle_has_its_way_from_a_first_hypothesis(content: Json) -> None:
     ways = [
         (way["founder"]["particle"], [(each["step"], each["particle"], each["happened"]) for each in way["path"]])
         for way in content["lineage"]
@@ -69,8 +72,8 @@ def test_every_particle_has_its_way_from_a_first_hypothesis(tmp_path: Path) -> N
     assert texts == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
 
 
-def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Path) -> None:
-    out = {(each["reason"], each["text"]): each for each in read(inspected.labels(tmp_path))["ruled_out"]}
+def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json) -> None:
+    out = {(each["reason"], each["text"]): each for each in content["ruled_out"]}
     assert set(out) == {
         ("rejected", inspected.LUCK),
         ("rejected", inspected.SEVEN),
@@ -100,8 +103,8 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(tmp_path: Pat
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
 
 
-def test_doubt_is_shown_row_by_row(tmp_path: Path) -> None:
-    rows = {each["row"]: each for each in read(inspected.labels(tmp_path))["disagreement"]}
+def test_doubt_is_shown_row_by_row(content: Json) -> None:
+    rows = {each["row"]: each for each in content["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
     assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})
     # -0.9 log2 0.9 - 0.1 log2 0.1

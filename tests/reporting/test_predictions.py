@@ -45,7 +45,7 @@ def asked(*said: Sequence[Value | None], weights: Sequence[float], **rest: objec
     return Answers(**values)  # type: ignore[arg-type]
 
 
-def test_a_test_row_has_its_vote_each_classs_share_and_what_each_particle_said(tmp_path: Path) -> None:
+def test_a_test_row_has_its_vote_each_label_share_and_each_answer(tmp_path: Path) -> None:
     head, *lines = read(predictions_csv(inspected.labels(tmp_path)))
     summary = ["prediction", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
     assert head == ["row", "a", "truth", *summary, "particle_0", "particle_1", "particle_2", "particle_3"]

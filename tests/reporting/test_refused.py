@@ -3,8 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.cli.summary import summary
@@ -72,20 +70,17 @@ def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
     assert "refused" not in happened(snapshot.view, 0, CONFIG)
 
 
-@pytest.mark.parametrize(
-    ("refused", "unreadable", "written"),
-    [
-        (6, 0, "6 refused as no rule for this table"),
-        (2, 0, "2 refused as no rule for this table"),
-        (2, 2, "2 unreadable, 2 refused as no rule for this table"),
-        (0, 2, "2 unreadable"),
-    ],
-)
-def test_what_happened_in_a_step_names_what_was_refused(
-    tmp_path: Path, refused: int, unreadable: int, written: str
-) -> None:
-    view = made(tmp_path, refused=refused, unreadable=unreadable).refresh().view
-    assert written in happened(view, 0, CONFIG).lower()
+IN_A_STEP = {
+    (6, 0): "6 refused as no rule for this table",
+    (2, 2): "2 unreadable, 2 refused as no rule for this table",
+    (0, 2): "2 unreadable",
+}
+
+
+def test_what_happened_in_a_step_names_what_was_refused(tmp_path: Path) -> None:
+    for (refused, unreadable), expected in IN_A_STEP.items():
+        reader = made(tmp_path / f"{refused}-{unreadable}", refused=refused, unreadable=unreadable)
+        assert expected in happened(reader.refresh().view, 0, CONFIG).lower()
 
 
 def test_the_ledger_marks_a_refused_text_as_refused(tmp_path: Path) -> None:

@@ -3,22 +3,20 @@
 from pathlib import Path
 
 from tests import inspected
-from tests.reporting.builders import dataset, drawn, evaluated, finished, run, started
+from tests.reporting.builders import dataset
 from vpp.cli.summary import summary
 from vpp.data.dataset import Dataset
-from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import score
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
-from vpp.wording.brief import Measure, measures
+from vpp.wording.brief import result_metrics
 from vpp.wording.counts import number_text, other_scores_text, share_text
+from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
 
-def told(reader: RunReader) -> dict[str, Measure]:
-    snapshot, data = reader.refresh(), reader.dataset()
-    return {each.name: each for each in measures(snapshot, data, merge_ideas(snapshot.view, data))}
+def figures(reader: RunReader) -> dict[str, Metric]:
+    return {each.name: each for each in result_metrics(reader.refresh(), reader.dataset())}
 
 
 def test_an_estimate_has_its_error_where_rows_tell_one() -> None:
@@ -28,7 +26,7 @@ def test_an_estimate_has_its_error_where_rows_tell_one() -> None:
     assert number_text(Estimate(value=2.5e-10)) == "2.5e−10"
 
 
-def test_what_stands_beside_the_metric() -> None:
+def test_other_scores_beside_the_metric() -> None:
     labels: Dataset = dataset(["a", "b"], ["a", "a", "b"])
     assert other_scores_text(score(["a", "a", "a"], labels.test, labels)) == f"balanced 50.0{NBSP}%"
     numbers = dataset([0.0, 4.0], [0.0, 2.0, 4.0])
@@ -37,28 +35,16 @@ def test_what_stands_beside_the_metric() -> None:
 
 def test_the_report_tells_balanced_accuracy_beside_accuracy(tmp_path: Path) -> None:
     """Right on 3 of 3 and 2 of 3."""
-    found = told(inspected.labels(tmp_path))
-    assert found["Test balanced accuracy"].value == f"83.3{NBSP}%"
-    assert found["Test balanced accuracy"].words.startswith("± 16.7 points, one standard error. Mean per-class recall")
+    by_name = figures(inspected.labels(tmp_path))
+    assert by_name["Balanced accuracy"].value == f"83.3{NBSP}%"
+    assert by_name["Balanced accuracy"].words.endswith("over the 2 labels here, ± 16.7 points (one standard error).")
 
 
 def test_the_report_tells_mean_absolute_error_and_r2_beside_the_squared(tmp_path: Path) -> None:
-    found = told(inspected.numbers(tmp_path))
-    assert found["Test mean absolute error"].value == "0.2917"
-    assert found["Test R²"].value == "0.921"
-    assert found["Test mean squared error, weighted mean"].words.startswith("± 0.11, one standard error. Root mean")
-
-
-def test_a_split_without_a_label_among_its_test_rows_is_said(tmp_path: Path) -> None:
-    data = dataset(["a", "b", "c"], ["a", "a"])
-    events = [
-        started(Config(particles=1), data),
-        *drawn("one"),
-        finished(0, ("one",)),
-        evaluated(data, {"one": ("a", "b")}, slots=("one",)),
-    ]
-    words = told(run(tmp_path, *events, data=data))["Test balanced accuracy"].words
-    assert words.endswith("The test rows have one of three labels.")
+    by_name = figures(inspected.numbers(tmp_path))
+    assert by_name["Mean absolute error"].value == "0.2917"
+    assert by_name["R²"].value == "0.921"
+    assert by_name["Test mean squared error, weighted mean"].words.startswith("± 0.11, one standard error. Root mean")
 
 
 def test_the_command_line_ends_with_the_other_figures(tmp_path: Path) -> None:

@@ -3,62 +3,40 @@
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-
 from tests.inspected import labels
 from vpp.wording.listing import Listed, distinguished, listed, metric_text, when_words
 
 NOW = datetime(2026, 1, 10, 14, 32)
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (datetime(2026, 1, 10, 9, 5), "09:05"),
-        (datetime(2026, 1, 9, 23, 59), "9 Jan 23:59"),
-        (datetime(2025, 12, 31, 9, 5), "31 Dec 2025 09:05"),
-    ],
-)
-def test_today_has_a_time_and_other_days_a_date_too(made: datetime, said: str) -> None:
-    assert when_words(made, NOW) == said
+def test_today_has_a_time_and_other_days_a_date_too() -> None:
+    cases = {
+        datetime(2026, 1, 10, 9, 5): "09:05",
+        datetime(2026, 1, 9, 23, 59): "9 Jan 23:59",
+        datetime(2025, 12, 31, 9, 5): "31 Dec 2025 09:05",
+    }
+    assert {made: when_words(made, NOW) for made in cases} == cases
 
 
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     row = listed("r", labels(tmp_path).refresh(), "09:05")
     assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
+    apart = listed("r", labels(tmp_path / "b").refresh(), "09:05", balanced=5 / 6)
+    assert apart.note.replace("\u00a0", " ") == "SMC · finished · 50.0 % · balanced 83.3 % · 09:05"
 
 
-def test_a_run_says_its_balanced_accuracy_too_where_it_is_far_from_the_other(tmp_path: Path) -> None:
-    row = listed("r", labels(tmp_path).refresh(), "09:05", balanced=5 / 6)
-    assert row.note.replace("\u00a0", " ") == "SMC · finished · 50.0 % · balanced 83.3 % · 09:05"
+def test_balanced_accuracy_is_shown_if_it_is_five_points_away() -> None:
+    cases = {
+        (0.9667, 0.5): "96.7 % · balanced 50.0 %",
+        (0.95, 0.9): "95.0 % · balanced 90.0 %",
+        (0.95, 0.901): "95.0 %",
+        (0.95, None): "95.0 %",
+    }
+    assert {case: metric_text("accuracy", *case).replace("\u00a0", " ") for case in cases} == cases
 
 
-@pytest.mark.parametrize(
-    ("value", "balanced", "shown"),
-    [
-        (0.9667, 0.5, "96.7 % · balanced 50.0 %"),
-        (0.95, 0.9, "95.0 % · balanced 90.0 %"),
-        (0.95, 0.901, "95.0 %"),
-        (0.95, None, "95.0 %"),
-    ],
-)
-def test_five_points_are_far(value: float, balanced: float | None, shown: str) -> None:
-    assert metric_text("accuracy", value, balanced).replace("\u00a0", " ") == shown
-
-
-def test_only_those_that_read_alike_say_their_seed() -> None:
-    rows = [
-        Listed(id=str(seed), name=name, mark="acc", note="SMC · finished", seed=seed)
-        for seed, name in enumerate(("Iris", "Iris", "Penguins"))
-    ]
-    assert [row.note.removeprefix("SMC · finished") for row in distinguished(rows)] == [" · seed 0", " · seed 1", ""]
-
-
-def test_those_of_one_seed_too_say_the_end_of_their_id() -> None:
-    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1))
-    rows = [Listed(id=run, name="Iris", mark="acc", note="SMC · 14:32", seed=seed) for run, seed in made]
-    assert [row.note.removeprefix("SMC · 14:32") for row in distinguished(rows)] == [
-        " · seed 0 · 7f3a",
-        " · seed 0 · 90bc",
-        " · seed 1",
-    ]
+def test_runs_that_read_alike_say_their_seed_and_if_that_is_one_too_the_end_of_their_id() -> None:
+    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1), ("penguins-smc-1", 0))
+    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC", seed=seed) for run, seed in made]
+    notes = [row.note.removeprefix("SMC") for row in distinguished(rows)]
+    assert notes == [" · seed 0 · 7f3a", " · seed 0 · 90bc", " · seed 1", ""]

@@ -30,9 +30,6 @@ def test_every_option_stands_in_one_place_with_a_label_of_its_own() -> None:
     places = [*OPEN, *(name for names in groups().values() for name in names)]
     assert sorted(places) == sorted(OPTIONS) == sorted(FIELDS)
     assert len({name_of(name) for name in FIELDS}) == len(FIELDS)
-
-
-def test_every_method_has_its_line() -> None:
     assert set(ABOUT) == set(METHOD_NAMES)
 
 
@@ -52,7 +49,7 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
-def test_an_option_that_means_nothing_is_as_by_default_and_is_said_to_belong_elsewhere() -> None:
+def test_an_option_without_effect_has_its_default_and_names_its_condition() -> None:
     values = {"method": "vml", "particles_max": 20, "mh_rows": "train", "seed": 4}
     assert config_of(values, Config()) == Config(method="vml", seed=4)
     assert "For mh: Compare on." in idle_words(decided(values, Config()))
@@ -76,20 +73,13 @@ def test_options_that_are_not_as_by_default_are_named() -> None:
     assert changed_words(replace(changed, tempering="paper"))[-2:] == ("deduplicate buffer off", "points per call 5")
 
 
-def test_a_tau_of_another_scale_is_told() -> None:
+def test_a_given_tau_is_compared_with_the_spread_of_the_targets() -> None:
     thousands = dataset([1000.0, 2000.0, 4000.0, 9000.0], [1000.0])
     assert "nearly every likelihood ratio will be 0 or 1" in tau_words(Config(tau=1), thousands)
     assert "hardly lose weight" in tau_words(Config(tau=1e12), thousands)
-
-
-def test_a_tau_of_the_right_scale_is_told_without_a_warning() -> None:
     assert tau_words(Config(tau=1), NUMBERS).endswith("spread by about 1.483.")
-
-
-@pytest.mark.parametrize("config", [Config(), Config(tau=1, method="vml")])
-def test_a_tau_that_nobody_gave_or_uses_is_not_told(config: Config) -> None:
-    assert tau_words(config, NUMBERS) == ""
-    assert tau_words(Config(tau=1), YES_NO) == ""
+    for config, data in ((Config(), NUMBERS), (Config(tau=1, method="vml"), NUMBERS), (Config(tau=1), YES_NO)):
+        assert tau_words(config, data) == ""
 
 
 def test_an_option_of_the_other_kind_of_target_means_nothing() -> None:
@@ -100,29 +90,27 @@ def test_an_option_of_the_other_kind_of_target_means_nothing() -> None:
     assert "For regression: Regression’s τ." in idle_words(Config(), "classification")
 
 
-@pytest.mark.parametrize(
-    ("given", "config", "said"),
-    [
-        (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
-        (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
-        (("restart",), Config(restart=0.3, mutate="every"), "--restart (for mh, and smc that filters)"),
-        (
-            ("final_weights", "mutate"),
-            Config(tempering="incremental", final_weights="train"),
-            "--final-weights (for smc with the paper’s tempering)",
-        ),
-        (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
-        (("beta_start", "beta_end"), Config(beta_start=1, beta_end=10), ""),
-        ((), Config(method="vml", particles=3), ""),
-    ],
+UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
+    (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
+    (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
+    (("restart",), Config(restart=0.3, mutate="every"), "--restart (for mh, and smc that filters)"),
+    (
+        ("final_weights", "mutate"),
+        Config(tempering="incremental", final_weights="train"),
+        "--final-weights (for smc with the paper’s tempering)",
+    ),
+    (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
+    (("beta_start", "beta_end"), Config(beta_start=1, beta_end=10), ""),
+    ((), Config(method="vml", particles=3), ""),
 )
-def test_options_that_were_given_and_change_nothing_are_named(
-    given: tuple[str, ...], config: Config, said: str
-) -> None:
-    assert unused_words(given, config, "regression") == said
 
 
-def test_every_bare_word_of_a_choice_has_its_meaning() -> None:
+def test_options_that_were_given_and_change_nothing_are_named() -> None:
+    for given, config, words in UNUSED:
+        assert unused_words(given, config, "regression") == words, given
+
+
+def test_every_value_of_a_choice_has_its_meaning() -> None:
     for name in (name for names in groups().values() for name in names):
         for value in choices(name):
             assert value_words(name, value).startswith(f"{value}: "), (name, value)

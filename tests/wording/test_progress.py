@@ -24,7 +24,7 @@ SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
 ASKED_AHEAD = "450 more were asked ahead and not needed"
 
 
-def test_calls_asked_ahead_are_told_beside_those_needed(tmp_path: Path) -> None:
+def test_calls_asked_ahead_are_counted_apart_from_those_needed(tmp_path: Path) -> None:
     reader = run(tmp_path, started(MH, YES_NO), *drawn("one", "two"), config=MH, endpoint=SERVER)
     snapshot = replace(reader.refresh(), usage=Usage(learner=30, ahead=500, ahead_unused=450))
     snapshot.view.usage = snapshot.usage

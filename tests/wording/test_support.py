@@ -36,7 +36,7 @@ def ended(
     return run(folder, *events, data=data, config=config)
 
 
-def said(reader: RunReader) -> str:
+def warnings(reader: RunReader) -> str:
     view, data = reader.refresh().view, reader.dataset()
     return support_sentence(view, data, merge_ideas(view, data)).replace("\xa0", " ")
 
@@ -50,15 +50,15 @@ NO: Answers = dict.fromkeys((A, B), ("no",) * 5)
 NO_ON_TEST: Answers = dict.fromkeys((A, B), ("no",) * 4)
 
 
-def test_a_prediction_no_better_than_the_most_frequent_label_is_told_everywhere(tmp_path: Path) -> None:
+def test_a_prediction_no_better_than_the_most_frequent_label_warns_everywhere(tmp_path: Path) -> None:
     reader = ended(tmp_path, LABELS, test=NO_ON_TEST, train=RIGHT)
-    told = "No better than always answering the most frequent training label: 2 against 2 right, on 4 test rows."
-    assert said(reader) == told
-    assert f"**{told}" in report_markdown(reader, simple_models=False).replace("\xa0", " ")
-    assert summary(reader.directory, reader.refresh().view).replace("\xa0", " ").startswith(f"{told}\n")
-    found = result(reader.directory, reader.refresh().view)
-    assert found["baseline"] == {"answer": "no", "rows": "test", "value": 0.5}
-    assert found["beats_baseline"] is False
+    sentence = "No better than always answering the most frequent training label: 2 against 2 right, on 4 test rows."
+    assert warnings(reader) == sentence
+    assert f"**{sentence}" in report_markdown(reader, simple_models=False).replace("\xa0", " ")
+    assert summary(reader.directory, reader.refresh().view).replace("\xa0", " ").startswith(f"{sentence}\n")
+    written = result(reader.directory, reader.refresh().view)
+    assert written["baseline"] == {"answer": "no", "rows": "test", "value": 0.5}
+    assert written["beats_baseline"] is False
 
 
 def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Pa
         train={A: ("yes",) * 5, B: RIGHT[B]},
         weights=(0.97, 0.03),
     )
-    assert said(reader) == (
+    assert warnings(reader) == (
         "Collapsed on one hypothesis, which holds 97 % of the weight and is no better than always answering "
         "the most frequent training label: 2 against 3 right, on 5 training rows."
     )
@@ -82,14 +82,14 @@ def test_weight_that_is_shared_or_lies_on_a_supported_text_is_no_collapse(
 ) -> None:
     right = ("yes", "no", "no", "yes")
     reader = ended(tmp_path, LABELS, test={A: right, B: right}, train={A: ("yes",) * 5, B: RIGHT[B]}, weights=weights)
-    assert said(reader) == ""
+    assert warnings(reader) == ""
 
 
 def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -> None:
     """The mean, 2, is off by one on both test rows, and by 2, 0, 2 on the training rows."""
     off: Answers = dict.fromkeys((A, B), (3.0, 1.0))
     reader = ended(tmp_path, NUMBERS, test=off, train=dict.fromkeys((A, B), (4.0, 2.0, 0.0)))
-    assert said(reader) == (
+    assert warnings(reader) == (
         "No better than always answering the mean of the training targets: "
         "mean squared error 4 against 1, on 2 test rows. "
         "Collapsed on one hypothesis, which holds all of the weight and is no better than always answering "
@@ -102,7 +102,7 @@ def test_a_table_without_test_rows_is_judged_on_its_training_rows(tmp_path: Path
     bare = dataset(["yes", "no", "no"], [])
     no: Answers = dict.fromkeys((A, B), ("no",) * 3)
     reader = ended(tmp_path, bare, test=None, train=no)
-    assert said(reader).startswith(
+    assert warnings(reader).startswith(
         "No better than always answering the most frequent training label: 2 against 2 right, on 3 training rows."
     )
     assert result(reader.directory, reader.refresh().view)["baseline"]["rows"] == "train"
@@ -113,13 +113,13 @@ def test_a_prediction_without_an_error_is_not_called_useless(tmp_path: Path) -> 
     reader = ended(
         tmp_path, same, test=dict.fromkeys((A, B), ("no",) * 2), train=dict.fromkeys((A, B), ("yes", "no", "no"))
     )
-    assert said(reader) == ""
+    assert warnings(reader) == ""
 
 
-def test_runs_that_found_something_and_runs_not_yet_evaluated_say_nothing(tmp_path: Path) -> None:
+def test_better_runs_and_runs_not_yet_evaluated_have_no_warning(tmp_path: Path) -> None:
     for name, made in (("labels", inspected.labels), ("numbers", inspected.numbers)):
         (tmp_path / name).mkdir()
         reader = made(tmp_path / name)
-        assert (said(reader), beats(reader)) == ("", True)
+        assert (warnings(reader), beats(reader)) == ("", True)
     early = run(tmp_path)
-    assert (said(early), beats(early)) == ("", None)
+    assert (warnings(early), beats(early)) == ("", None)

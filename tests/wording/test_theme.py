@@ -17,7 +17,13 @@ ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
 EITHER_MODE = pytest.mark.parametrize("mode", MODES)
 HEX = re.compile(r"#[0-9a-fA-F]{3,8}\b")
-SOURCES = [*ROOT.glob("vpp/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("assets/*.js"), ROOT / "app.py"]
+SOURCES = [
+    *ROOT.glob("vpp/**/*.py"),
+    *ROOT.glob("pages/**/*.py"),
+    *ROOT.glob("assets/*.js"),
+    *ROOT.glob("assets/*.html"),
+    ROOT / "app.py",
+]
 SHEET = (ROOT / "assets/vpp.css").read_text()
 PAGES = ("paper", "sheet", "sunk")
 VERDICTS = ("accept", "reject", "gone", "unsure")

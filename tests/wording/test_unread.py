@@ -32,34 +32,34 @@ def answered(folder: Path, *answers: Value | None, garbled: int = 0, read: int =
     )
 
 
-def told(reader: RunReader) -> str:
+def warning(reader: RunReader) -> str:
     return unread_sentence(reader.refresh().view)
 
 
 HALF: tuple[Value | None, ...] = ("yes", "no", "yes", None, None, None)
 
 
-def test_from_half_of_the_answers_on_it_is_said(tmp_path: Path) -> None:
+def test_half_of_the_answers_unreadable_is_a_warning(tmp_path: Path) -> None:
     reader = answered(tmp_path, *HALF)
-    assert told(reader) == "3 of 6 answers to rows could not be read: the results below are unreliable."
+    assert warning(reader) == "3 of 6 answers to rows could not be read: the results below are unreliable."
     assert "Open a card’s answer on Watch" in unread_html(reader.refresh().view)
 
 
 @pytest.mark.parametrize("answers", [(*HALF, "no"), (None,) * 4, ("yes",) * 6])
-def test_below_half_or_of_too_few_nothing_is_said(tmp_path: Path, answers: tuple[Value | None, ...]) -> None:
-    assert told(answered(tmp_path, *answers)) == ""
+def test_fewer_than_half_or_too_few_answers_are_no_warning(tmp_path: Path, answers: tuple[Value | None, ...]) -> None:
+    assert warning(answered(tmp_path, *answers)) == ""
 
 
 def test_proposals_count_where_none_of_at_least_five_could_be_read(tmp_path: Path) -> None:
     (tmp_path / "all").mkdir()
     both = answered(tmp_path / "all", *[None] * 5, garbled=5)
-    assert told(both).startswith("All 5 answers to rows and all 5 proposals could not be read")
+    assert warning(both).startswith("All 5 answers to rows and all 5 proposals could not be read")
     for name, garbled, read in (("one", 5, 1), ("few", 4, 0)):
         (tmp_path / name).mkdir()
-        assert told(answered(tmp_path / name, "yes", garbled=garbled, read=read)) == ""
+        assert warning(answered(tmp_path / name, "yes", garbled=garbled, read=read)) == ""
 
 
 def test_the_report_begins_with_it_and_the_list_marks_it(tmp_path: Path) -> None:
     reader = answered(tmp_path, *HALF)
-    assert f"**{told(reader)} " in report_markdown(reader, simple_models=False)
+    assert f"**{warning(reader)} " in report_markdown(reader, simple_models=False)
     assert "mostly unreadable" in listed("r", reader.refresh(), "09:05").note

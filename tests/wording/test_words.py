@@ -32,7 +32,6 @@ ESS_SENTENCES = {
 def test_ess_is_explained_and_announces_resampling() -> None:
     for (ess, size, threshold), sentence in ESS_SENTENCES.items():
         assert verdicts.ess_sentence(ess, size, threshold) == sentence
-    assert verdicts.voices_sentence(5.8, 10) == "About six hypotheses carry the posterior."
 
 
 def test_acceptance_says_how_many_of_how_many() -> None:
@@ -44,12 +43,6 @@ def test_acceptance_says_how_many_of_how_many() -> None:
         (0, 0): "No proposal has been judged yet.",
     }
     assert {case: verdicts.acceptance_sentence(*case) for case in cases} == cases
-
-
-def test_a_method_without_an_accept_step_says_so() -> None:
-    assert verdicts.taken_sentence(8) == "No accept/reject step: all eight changes were kept."
-    assert verdicts.taken_sentence(1) == "No accept/reject step: the one change was kept."
-    assert verdicts.taken_sentence(0) == "No accept/reject step: no change has been made yet."
 
 
 @pytest.mark.parametrize(
@@ -82,10 +75,13 @@ def test_a_share_comes_with_what_it_means() -> None:
 
 
 def test_uncertain_points_are_counted_in_words() -> None:
-    assert words.uncertain_sentence(3, 60) == "The particles disagree on three of 60 test points."
-    assert words.uncertain_sentence(0, 60) == "The particles agree on all 60 test points."
-    assert words.uncertain_sentence(4, 4) == "The particles disagree on all four test points."
-    assert words.uncertain_sentence(0, 0) == "No test points have been evaluated yet."
+    cases = {
+        (3, 60): "The particles disagree on three of 60 test points.",
+        (0, 60): "The particles agree on all 60 test points.",
+        (4, 4): "The particles disagree on all four test points.",
+        (0, 0): "No test points have been evaluated yet.",
+    }
+    assert {case: words.uncertain_sentence(*case) for case in cases} == cases
 
 
 WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
@@ -101,7 +97,7 @@ WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
 ]
 
 
-def test_weights_are_told_by_the_leading_idea() -> None:
+def test_the_sentence_on_weights_names_the_leading_idea() -> None:
     for weights, sentence in WEIGHTS_SENTENCES:
         assert words.weights_sentence(weights).replace(NBSP, " ") == sentence
 
@@ -113,7 +109,7 @@ def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
-def test_what_is_neither_all_nor_nothing_never_reads_so(fraction: float) -> None:
+def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
     assert words.percent(fraction).split(NBSP)[0] not in ("0", "100", "0.0", "100.0")
     assert words.weight_text(fraction) not in ("0.000", "1.000")
 
@@ -183,7 +179,7 @@ def test_numbers_have_a_true_minus_sign() -> None:
     assert words.number(-math.inf) == "−∞"
     assert words.number(math.nan) == "undefined"
     assert words.fixed(-1.005, 1) == "−1.0"
-    assert words.fixed(-0.001) == "0.00"
+    assert (words.fixed(-0.001), words.fixed(-math.inf)) == ("0.00", "−∞")
     assert words.integer(-1964) == "−1,964"
     assert words.value_text(-3.0) == "−3"
 

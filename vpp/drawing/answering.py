@@ -15,6 +15,7 @@ from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip,
 from vpp.wording.words import (
     capitalised,
     counted,
+    cut,
     fixed,
     in_words,
     integer,
@@ -279,11 +280,7 @@ def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
 
 
 def _inputs(vote: Vote) -> list[str]:
-    return ["missing" if cell is None else _short(cell) for _, cell in vote.row.inputs[:MOST_INPUTS]]
-
-
-def _short(cell: str) -> str:
-    return cell if len(cell) <= LONGEST_CELL else f"{cell[: LONGEST_CELL - 1]}…"
+    return ["missing" if cell is None else cut(cell, LONGEST_CELL) for _, cell in vote.row.inputs[:MOST_INPUTS]]
 
 
 def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
@@ -306,7 +303,7 @@ def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:
         rows += bool(named)
     if not rows:
         return ""
-    names = listed([_short(name) for name in list(columns)[:MOST_NAMED]])
+    names = listed([cut(name, LONGEST_CELL) for name in list(columns)[:MOST_NAMED]])
     hold = "holds" if rows == 1 else "hold"
     return (
         f"{capitalised(in_words(rows))} of {in_words(len(answers))} rows {hold} a value beyond the training rows’ "

@@ -7,14 +7,16 @@ from typing import Any, Protocol
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.deck import PROMPT, Fold, Hits, Marks, without_seed
+from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.inspection.ruled_out import decision
 from vpp.inspection.slots import batch_places, heirs, kept_as, rewritten_as, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.words import after_rows, number, particles
+from vpp.wording.words import number, particles
 
 MOST_ROWS = 6
 """Contradicting rows that are named."""
@@ -64,57 +66,55 @@ class History:
 # Badges
 
 
-@dataclass(frozen=True, slots=True)
-class Badges:
-    """Badges on how a text came to be, and what became of it."""
+def origin_marks(run: History, step: int, slot: int) -> Marks:
+    """Badges on the origin of the text at `step`."""
+    at = run.view.steps.get(step)
+    if step == INITIAL_STEP:
+        return (("", "first hypothesis"),)
+    if at and slot in at.joined:
+        return (("", f"joined at step {step}"),)
+    proposed = run.proposal(step, slot)
+    if proposed is None:
+        return (("same", f"not rewritten at step {step}: only copies are"),)
+    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {step}"),)
 
-    run: History
 
-    def origin(self, step: int, slot: int) -> Marks:
-        """Badges on the origin of the text at `step`."""
-        at = self.run.view.steps.get(step)
-        if step == INITIAL_STEP:
-            return (("", "first hypothesis"),)
-        if at and slot in at.joined:
-            return (("", f"joined at step {step}"),)
-        proposed = self.run.proposal(step, slot)
-        if proposed is None:
-            return (("same", f"not rewritten at step {step}: only copies are"),)
-        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {step}"),)
+def _outcome(run: History, proposed: Proposed) -> str:
+    if proposed.why == "unchanged":
+        return "kept word for word"
+    if proposed.why == "unparsable":
+        return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
+    if not proposed.accepted:
+        return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
+    return f"{_manner(run, proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
 
-    def _outcome(self, proposed: Proposed) -> str:
-        if proposed.why == "unchanged":
-            return "kept word for word"
-        if proposed.why == "unparsable":
-            return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
-        if not proposed.accepted:
-            return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
-        return f"{self._manner(proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
 
-    def _manner(self, proposed: Proposed) -> str:
-        if is_fresh(proposed):
-            return AFRESH
-        manner = ""
-        if self.run.config.is_weighted:
-            manner = " boldly" if proposed.temperature > self.run.config.cautious_temperature else " cautiously"
-        return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+def _manner(run: History, proposed: Proposed) -> str:
+    if is_fresh(proposed):
+        return AFRESH
+    manner = ""
+    if run.config.is_weighted:
+        manner = " boldly" if proposed.temperature > run.config.cautious_temperature else " cautiously"
+    return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
 
-    def fate(self, at: StepView, slot: int) -> Marks:
-        """Effect of resampling and of the end of the step on the text."""
-        copies = heirs(at, slot)
-        if not copies:
-            return (("gone", f"resampled away at step {at.step}"),)
-        spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
-        kept = at.finished and self.run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
-        still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
-        return (*spread, *still, *shrunk(at, copies))
 
-    def decision(self, at: StepView, slot: int) -> Marks:
-        """The decision on the slot's proposal."""
-        proposed = at.proposed.get(slot)
-        if proposed is None:
-            return (("same", "waiting for its proposal"),)
-        return ((proposal_mark(proposed), f"{self._outcome(proposed)} at step {at.step}"),)
+def fate_marks(run: History, at: StepView, slot: int) -> Marks:
+    """Effect of resampling and of the end of the step on the text."""
+    copies = heirs(at, slot)
+    if not copies:
+        return (("gone", f"resampled away at step {at.step}"),)
+    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
+    kept = at.finished and run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
+    still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
+    return (*spread, *still, *shrunk(at, copies))
+
+
+def decision_marks(run: History, at: StepView, slot: int) -> Marks:
+    """The decision on the slot's proposal."""
+    proposed = at.proposed.get(slot)
+    if proposed is None:
+        return (("same", "waiting for its proposal"),)
+    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {at.step}"),)
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
@@ -152,43 +152,39 @@ def _unused(proposed: Proposed) -> str:
 # Scores
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Scores of a text on the rows that it answered."""
+def hits_of(run: History, scored: Scored) -> Hits:
+    """Right or wrong on each row scored."""
+    answers = zip(scored.rows, scored.predictions, strict=True)
+    return tuple([None if value is None else value == run.targets[row] for row, value in answers])
 
-    run: History
 
-    def hits(self, scored: Scored) -> Hits:
-        """Right or wrong on each row scored."""
-        answers = zip(scored.rows, scored.predictions, strict=True)
-        return tuple([None if value is None else value == self.run.targets[row] for row, value in answers])
+def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
+    """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
+    places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
+    is_more = len(scored.rows) > len(places)
+    log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
+    if run.dataset.task == "regression":
+        off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
+        every = _error(run, scored, range(len(scored.rows)))
+        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {_where(run, scored)}",) if is_more else ()
+        return (), (*off, *of_all, log_lik)
+    all_hits = hits_of(run, scored)
+    hits = tuple(all_hits[i] for i in places)
+    right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
+    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {_where(run, scored)}",) if is_more else ()
+    return hits, (*right, *of_all, log_lik)
 
-    def facts(self, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
-        """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
-        run = self.run
-        places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-        is_more = len(scored.rows) > len(places)
-        log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
-        if run.dataset.task == "regression":
-            off = (f"off by {number(self._error(scored, places), 3)} on the batch",) if places else ()
-            every = self._error(scored, range(len(scored.rows)))
-            of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {self._where(scored)}",) if is_more else ()
-            return (), (*off, *of_all, log_lik)
-        all_hits = self.hits(scored)
-        hits = tuple(all_hits[i] for i in places)
-        right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
-        of_all = (f"{all_hits.count(True)} of {len(all_hits)} {self._where(scored)}",) if is_more else ()
-        return hits, (*right, *of_all, log_lik)
 
-    def _where(self, scored: Scored) -> str:
-        is_final = scored.role == "final" and self.run.config.final_weights == "train"
-        return "training rows" if is_final else scored_rows(self.run.config)
+def _where(run: History, scored: Scored) -> str:
+    is_final = scored.role == "final" and run.config.final_weights == "train"
+    return "training rows" if is_final else scored_rows(run.config)
 
-    def _error(self, scored: Scored, places: Sequence[int]) -> float:
-        """Root mean squared error on some of the rows scored."""
-        targets = [self.run.targets[scored.rows[i]] for i in places]
-        answers = [scored.predictions[i] for i in places]
-        return math.sqrt(mean_squared_error(answers, targets, abstention_error=self.run.dataset.target_range))
+
+def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
+    """Root mean squared error on some of the rows scored."""
+    targets = [run.targets[scored.rows[i]] for i in places]
+    answers = [scored.predictions[i] for i in places]
+    return math.sqrt(mean_squared_error(answers, targets, abstention_error=run.dataset.target_range))
 
 
 def _minus(digits: str) -> str:
@@ -261,46 +257,26 @@ class Folds:
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
         """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
         proposed = at.proposed[slot]
-        return (
+        notes = (
             *(words for _, words in _afresh(proposed)),
             *self._shown(at, proposed),
             *self._contradicting(at, slot),
-            *self._arithmetic(proposed, at.proposals_scored.get(slot)),
+            " ".join(arithmetic(decision(proposed, at))),
             *_reason(proposed),
         )
-
-    def _arithmetic(self, proposed: Proposed, scored: Scored | None) -> tuple[str, ...]:
-        """Eq. 9 in numbers, with the exponent of a tempered target."""
-        if proposed.u is None or proposed.log_likelihood is None:
-            return ()
-        weighed = self.run.view.steps[proposed.step].reweighted
-        tempered_by = weighed.beta if self.run.config.is_telescoping and weighed else 1.0
-        tempered = "" if tempered_by == 1 else f", times φ = {1 / tempered_by:.3g}"
-        before = f"against {_signed(proposed.log_likelihood)} before{tempered}"
-        if proposed.unanswered and scored:
-            rows, bound = after_rows(len(scored.rows), proposed.unanswered), _signed(proposed.log_likelihood_bound)
-            reach = f"log-likelihood could reach at most {bound}"
-            return (f"rejected after {rows}: {reach}, {before}, u = {proposed.u:.3f}",)
-        if proposed.log_alpha is None:
-            return ()
-        own, log_alpha = _signed(proposed.log_likelihood_proposal), _signed(proposed.log_alpha)
-        return (f"log-likelihood {own} {before}: log α = {log_alpha}, u = {proposed.u:.3f}",)
+        return tuple(filter(None, notes))
 
     def _contradicting(self, at: StepView, slot: int) -> tuple[str, ...]:
         scored = at.proposals_scored.get(slot)
         if scored is None or self.run.dataset.task == "regression":
             return ()
-        hits = dict(zip(scored.rows, Scores(self.run).hits(scored), strict=True))
+        hits = dict(zip(scored.rows, hits_of(self.run, scored), strict=True))
         wrong = [row for row, hit in hits.items() if not hit]
         if not wrong:
             return (f"no row of {len(hits)} contradicts it",)
         named = ", ".join([*map(str, wrong[:MOST_ROWS]), *(["…"] if len(wrong) > MOST_ROWS else [])])
         verb = "contradicts" if len(wrong) == 1 else "contradict"
         return (f"{len(wrong)} of {len(hits)} {scored_rows(self.run.config)} {verb} it (rows {named})",)
-
-
-def _signed(value: float | None) -> str:
-    return "−∞" if value is None or value == float("-inf") else _minus(f"{value:.2f}")
 
 
 def _reason(proposed: Proposed) -> tuple[str, ...]:

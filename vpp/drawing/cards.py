@@ -7,7 +7,18 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.drawing.card_parts import Badges, Folds, History, Prompts, Scores, answer_fold, is_fresh, shrunk
+from vpp.drawing.card_parts import (
+    Folds,
+    History,
+    Prompts,
+    answer_fold,
+    decision_marks,
+    fate_marks,
+    is_fresh,
+    origin_marks,
+    scores,
+    shrunk,
+)
 from vpp.drawing.deck import Card, Marks
 from vpp.events import INITIAL_STEP, ParticleDrawn, Scored
 from vpp.inspection.slots import UNCHANGED, Change, changes, place
@@ -35,8 +46,6 @@ class CardMaker:
         self._view = view
         self._config = config
         self._run = History(view=view, config=config, dataset=dataset)
-        self._badges = Badges(self._run)
-        self._scores = Scores(self._run)
         self._folds = Folds(run=self._run, prompts=prompts, wanted=wanted)
 
     def initial(self) -> list[Card]:
@@ -94,13 +103,13 @@ class CardMaker:
 
     def _last(self, last: StepView, slot: int, hypothesis: str, since: Change, same: Marks) -> Card:
         scored = self._last_scored(last, slot, hypothesis)
-        hits, rail = self._scores.facts(last, scored) if scored else ((), ("not scored",))
+        hits, rail = scores(self._run, last, scored) if scored else ((), ("not scored",))
         return Card(
             slot=slot,
             weight=self._view.weights[slot],
             sentence=self._run.text(hypothesis),
             parent=self._run.parent(last.step, slot),
-            marks=(*_came(since, last.step), *self._badges.origin(last.step, slot), *same),
+            marks=(*_came(since, last.step), *origin_marks(self._run, last.step, slot), *same),
             hits=hits,
             rail=rail,
             alike=0 if self._config.is_weighted else len(last.population),
@@ -110,8 +119,8 @@ class CardMaker:
     def _weighed(self, view: StepView, slot: int, since: Change, same: Marks) -> Card:
         scored = view.scored[slot]
         weights = view.reweighted.weights if view.reweighted else ()
-        hits, rail = self._scores.facts(view, scored)
-        origin, fate = self._badges.origin(view.step - 1, slot), self._badges.fate(view, slot)
+        hits, rail = scores(self._run, view, scored)
+        origin, fate = origin_marks(self._run, view.step - 1, slot), fate_marks(self._run, view, slot)
         return Card(
             slot=slot,
             weight=weights[slot] if weights else None,
@@ -129,14 +138,14 @@ class CardMaker:
         taken = proposed is not None and proposed.accepted
         scored = view.proposals_scored.get(slot, view.scored[slot]) if taken else view.scored[slot]
         shown = proposed.proposal if taken and proposed and proposed.proposal else view.scored[slot].hypothesis
-        hits, rail = self._scores.facts(view, scored) if scored.hypothesis == shown else ((), ("not scored yet",))
+        hits, rail = scores(self._run, view, scored) if scored.hypothesis == shown else ((), ("not scored yet",))
         size = len(self._view.steps[view.step - 1].population)
         return Card(
             slot=slot,
             weight=1 / size,
             sentence=self._run.text(shown),
             parent=self._run.text(view.scored[slot].hypothesis) if taken and not is_fresh(proposed) else None,
-            marks=(*((NEW,) if taken else ()), *self._badges.decision(view, slot), *shrunk(view, (slot,))),
+            marks=(*((NEW,) if taken else ()), *decision_marks(self._run, view, slot), *shrunk(view, (slot,))),
             hits=hits,
             rail=rail,
             folds=self._folds.judged(view, slot),

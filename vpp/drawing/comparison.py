@@ -18,6 +18,7 @@ from vpp.inspection.scores import Score
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, sizes_text, steps_text
+from vpp.wording.listing import SHORT
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
@@ -36,7 +37,6 @@ from vpp.wording.words import (
 
 CODES = ascii_uppercase
 """Letters of runs, by place; as many runs can be compared."""
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "always accept", "vml": "VML", "vml5": "5 × VML"}
 MODEL_NAMES: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "tree of depth 2"}
 SIGN_TEST = (
     "Sign test: among the rows on which the two do not do equally well, how often an even coin would split them at "
@@ -81,7 +81,7 @@ def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds 
     reference = CODES[comparison.reference]
     base = comparison.standings[comparison.reference]
     if base is None:
-        return f"The test rows of {reference} have not been asked yet: there is nothing to set others against."
+        return f"The test rows of {reference} are not evaluated yet, so the runs cannot be compared."
     others = [place for place in comparison.comparable if place != comparison.reference]
     if not others:
         return f"{_reached(reference, base)}{_beside_simple(simple)}."
@@ -108,7 +108,7 @@ def _reached(who: str, own: Standing) -> str:
 
 
 def _briefly(who: str, own: Standing) -> str:
-    return f"{who}, which it is set against, {_count(own.score)}"
+    return f"{who}, the reference, {_count(own.score)}"
 
 
 def _count(score: Score) -> str:
@@ -223,7 +223,7 @@ def _model_lines(comparison: Comparison, base: Standing, simple: Baselines | Non
 def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
     difference = line.difference
     if difference is None:
-        ending = '<td class="r cap" colspan="3">the others are set against it</td>'
+        ending = '<td class="r cap" colspan="3">the reference</td>'
     else:
         ending = (
             f'<td class="r">{text(change_text(difference, is_label=is_label))}</td>'

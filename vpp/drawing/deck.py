@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, text
+from vpp.wording.markup import Mark, badge, caption, fold, hypothesis, text
 from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
 from vpp.wording.words import percent, short_weight
 
@@ -100,33 +100,29 @@ def _moved(card: Card) -> str:
 def reworded(before: str | None, sentence: str) -> tuple[str, str]:
     """Return a hypothesis with its changes marked; and a fold with the one before, if little of it is left."""
     if not before:
-        return f'<p class="hyp">{text(sentence)}</p>', ""
+        return hypothesis(sentence), ""
     if not is_rewritten(before, sentence):
         return f'<p class="hyp">{diff_html(before, sentence)}</p>', ""
     kept = badge("", f"{percent(kept_share(before, sentence))} of the words kept")
-    fold = f'<summary>what it said before</summary><p class="hyp">{text(before)}</p>'
-    return f'<p class="hyp">{text(sentence)}</p>', f'{kept}<details class="par" data-fold="parent">{fold}</details>'
+    return hypothesis(sentence), kept + fold("parent", "what it said before", hypothesis(before))
 
 
-def _fold(fold: Fold) -> str:
-    sentence = f'<p class="hyp">{text(fold.sentence)}</p>' if fold.sentence else ""
-    notes = "".join(f'<p class="cap">{text(note)}</p>' for note in fold.notes)
-    raw = "".join(_raw(fold, title, words) for title, words in fold.raw)
-    kind = "" if fold.mark == "rej" else "par"
+def _fold(part: Fold) -> str:
+    sentence = hypothesis(part.sentence) if part.sentence else ""
+    notes = "".join(map(caption, part.notes))
+    raw = "".join(_raw(part, title, words) for title, words in part.raw)
+    kind = "" if part.mark == "rej" else "par"
     return (
-        f'<details class="{kind}" data-fold="{text(fold.name)}"><summary>{badge(fold.mark, fold.title)}</summary>'
+        f'<details class="{kind}" data-fold="{text(part.name)}"><summary>{badge(part.mark, part.title)}</summary>'
         f"{sentence}{notes}{raw}</details>"
     )
 
 
-def _raw(fold: Fold, title: str, words: str | None) -> str:
+def _raw(part: Fold, title: str, words: str | None) -> str:
     """A verbatim text. A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js)."""
-    wanted = f' data-wanted="{fold.slot}"' if fold.slot is not None and title == PROMPT else ""
-    shown = '<p class="cap">One moment.</p>' if words is None else f'<pre class="raw">{text(words)}</pre>'
-    return (
-        f'<details class="par" data-fold="{text(fold.name)}-{text(title)}"{wanted}><summary>{text(title)}</summary>'
-        f"{shown}</details>"
-    )
+    wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
+    shown = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
+    return fold(f"{part.name}-{title}", title, shown, attributes=wanted)
 
 
 def _rail(card: Card) -> str:

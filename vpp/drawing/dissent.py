@@ -7,12 +7,11 @@ from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
 from vpp.inspection.votes import CLEAR
-from vpp.posterior.metric import Estimate, label_figures, number_figures
+from vpp.posterior.metric import label_figures, number_figures
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import voting
-from vpp.wording.counts import r2_text
+from vpp.wording.brief import other_metrics, voting
 from vpp.wording.markup import Metric
 from vpp.wording.verdicts import (
     DEFAULTS,
@@ -123,31 +122,8 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
             value=percent(test.value, 1),
             words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
         ),
-        _balanced(rows),
+        *other_metrics(label_figures([point.prediction for point in rows], _truths(rows))),
     ]
-
-
-def _balanced(rows: Sequence[Point]) -> Metric:
-    """Accuracy with equal weight for every label."""
-    figures = label_figures([point.prediction for point in rows], _truths(rows))
-    n = counted(len(figures.by_label), "label")
-    return Metric(
-        name="Balanced accuracy",
-        value=percent(figures.balanced.value, 1),
-        words=f"Mean per-class recall, over the {n} here{_within(figures.balanced, points=True)}.",
-    )
-
-
-def _truths(rows: Sequence[Point]) -> list[Value]:
-    return [point.row.target for point in rows if point.row.target is not None]
-
-
-def _within(figure: Estimate, *, points: bool = False) -> str:
-    """`, ± 2.3 points (one standard error)`; empty where the rows tell none."""
-    error = figure.standard_error
-    if not error:
-        return ""
-    return f", ± {f'{fixed(100 * error, 1)} points' if points else number(error, 2)} (one standard error)"
 
 
 def finite_mean(doubts: Sequence[float]) -> float | None:
@@ -190,20 +166,12 @@ def number_strip(
             words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
         ),
         _abstained(rows, at),
-        *_beside(rows, beyond),
+        *other_metrics(number_figures([point.prediction for point in rows], _truths(rows), abstention_error=beyond)),
     ]
 
 
-def _beside(rows: Sequence[Point], beyond: float) -> Iterator[Metric]:
-    """Further figures of the same predictions."""
-    figures = number_figures([point.prediction for point in rows], _truths(rows), abstention_error=beyond)
-    words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
-    yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
-    if figures.r2 is None:
-        yield Metric(name="R²", value="–", words="All truths are equal.")
-    else:
-        words = f"1 is best; 0 is no better than the truths’ own mean{_within(figures.r2)}."
-        yield Metric(name="R²", value=r2_text(figures.r2.value), words=words)
+def _truths(rows: Sequence[Point]) -> list[Value]:
+    return [point.row.target for point in rows if point.row.target is not None]
 
 
 def _of(config: Config, size: int, average: str) -> str:

@@ -10,7 +10,7 @@ from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
 from vpp.inspection.origins import Origin, origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
-from vpp.wording.words import capitalised, counted, listed, particles, weight_text
+from vpp.wording.words import capitalised, counted, cut, listed, particles, step_words, weight_text
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
@@ -124,7 +124,7 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
     return {
         "columns": columns,
         "total": max(steps + 1, len(columns)),
-        "texts": [_cut(without_seed(family.texts[hypothesis], seed_text), most) for hypothesis in numbers],
+        "texts": [cut(without_seed(family.texts[hypothesis], seed_text), most) for hypothesis in numbers],
         "breaks": _breaks(family),
         "happened": [*HAPPENED.values()],
         "changing": len(CHANGING),
@@ -151,10 +151,6 @@ def _column(nodes: Sequence[Node], numbers: dict[str, int], *, is_weighted: bool
 def _rounded(weight: float) -> float:
     """Weight to four digits; a weight between 0 and 1 never becomes 0 or 1."""
     return weight if weight in (0, 1) else min(max(round(weight, 4), 0.0001), 0.9999)
-
-
-def _cut(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
 def _breaks(family: Genealogy) -> list[dict[str, Any]]:
@@ -198,7 +194,7 @@ def ancestry_html(
     entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
     return "".join(
         (
-            group(f"Particle {place.slot} after {_when(place.step)}, and which step brought in each sentence"),
+            group(f"Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence"),
             _origins(origins(line, seed_text=seed_text)),
             group(f"Its ancestors, from {founder_name(family.at(place).founder)} on"),
             caption(f"Oldest first · {changed}{marked}"),
@@ -217,10 +213,6 @@ def outcome_sentence(family: Genealogy, place: Place) -> str:
         return f"No particle of step {family.last_step} descends from it: its line ended at step {ended}."
     descend = "descends" if len(slots) == 1 else "descend"
     return f"{capitalised(particles(slots))} of step {family.last_step} {descend} from it."
-
-
-def _when(step: int) -> str:
-    return "the first draw" if step == INITIAL_STEP else f"step {step}"
 
 
 def _origins(sentences: Sequence[Origin]) -> str:
@@ -266,7 +258,7 @@ def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str
     sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
     marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
     return (
-        f'<li><div class="when"><b>{text(_step(each.step))}</b>{weight}</div>'
+        f'<li><div class="when"><b>{step_name(each.step).removeprefix("the ")}</b>{weight}</div>'
         f'<div>{sentence}<div class="foot">{marks}{fold}</div></div></li>'
     )
 
@@ -290,7 +282,3 @@ def _still(stretch: Sequence[Ancestor]) -> str:
     steps = f"step {first}" if first == last else f"steps {first} to {last}"
     words = f"Unchanged: {'; '.join(events)}."
     return f'<li class="still"><div class="when">{steps}</div>{caption(words)}</li>'
-
-
-def _step(step: int) -> str:
-    return "first hypothesis" if step == INITIAL_STEP else f"step {step}"

@@ -6,7 +6,7 @@ from typing import Literal
 from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.inspection.ideas import Idea, Ideas, Wording
 from vpp.inspection.scores import Score
-from vpp.wording.markup import copy_button, text
+from vpp.wording.markup import copy_button, fold, hypothesis, text
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -43,7 +43,7 @@ def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *,
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
         f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div><p class="hyp">{text(without_seed(first.text, seed_text))}</p><div class="foot">{_copy(first)}'
+        f'<div>{hypothesis(without_seed(first.text, seed_text))}<div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
@@ -65,13 +65,13 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
         return ""
     title = f"{counted(len(others), 'other wording')} with the same answers"
     wordings = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
-    return f'<details class="par" data-fold="wordings"><summary>{title}</summary>{wordings}</details>'
+    return fold("wordings", title, wordings)
 
 
 def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:
     weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
     return (
-        f'<p class="hyp">{text(without_seed(wording.text, seed_text))}</p>'
+        f"{hypothesis(without_seed(wording.text, seed_text))}"
         f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
     )
 

@@ -13,7 +13,7 @@ from vpp.hypothesis import hypothesis_id
 from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Reason, RuledOut, lives_on
 from vpp.posterior.prediction import Value
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, caption, text
+from vpp.wording.markup import Mark, badge, caption, fold, hypothesis, text
 from vpp.wording.words import (
     after_rows,
     capitalised,
@@ -24,6 +24,7 @@ from vpp.wording.words import (
     listed,
     number,
     particles,
+    step_words,
     value_text,
     weight_text,
 )
@@ -131,18 +132,14 @@ def _history(entry: RuledOut) -> Iterator[str]:
         }
         yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
     if len(entry.steps) > 1:
-        named = [_step(step) for step in entry.steps[:MOST_STEPS]]
+        named = [step_words(step) for step in entry.steps[:MOST_STEPS]]
         left = len(entry.steps) - len(named)
         yield f"in all at {listed([*named, f'{left} more'] if left else named)}"
 
 
 def _at(occasion: Occasion) -> str:
     """`step 3, particle 1`."""
-    return f"{_step(occasion.step)}, {particles(occasion.particles)}"
-
-
-def _step(step: int) -> str:
-    return f"step {step}" if step >= 0 else "the first draw"
+    return f"{step_words(occasion.step)}, {particles(occasion.particles)}"
 
 
 def _times(n: int) -> str:
@@ -188,16 +185,19 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         yield f"Weight {weight_text(occasion.weight)} before the particles were redrawn, no copy after."
         yield f"Log-likelihood {own}, against {other} of the heaviest."
         return
-    proposal, log_u = log_text(occasion.log_likelihood_proposal), log_text(_log(occasion.u))
+    if occasion.u is None:
+        return
+    proposal, log_u = log_text(occasion.log_likelihood_proposal), _log(occasion.u)
     tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
-    against = f"against {own} of the text that stayed{tempered}."
+    against = f"against {own} of the text it would replace{tempered}."
     if occasion.log_alpha is not None:
         yield f"Log-likelihood {proposal}, {against}"
-        yield f"log α = {fixed(occasion.log_alpha)} is below log u = {log_u}."
+        compared = "is below" if occasion.log_alpha < log_u else "is not below"
+        yield f"log α = {fixed(occasion.log_alpha)} {compared} log u = {fixed(log_u)}."
     elif occasion.log_alpha_bound is not None:
         rows = after_rows(occasion.n_answered, occasion.unanswered)
         yield f"Rejected after {rows}: log-likelihood at most {log_text(occasion.log_likelihood_bound)}, {against}"
-        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {log_u}."
+        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(log_u)}."
 
 
 def log_text(value: float | None) -> str:
@@ -205,8 +205,8 @@ def log_text(value: float | None) -> str:
     return "not recorded" if value is None else fixed(value)
 
 
-def _log(u: float | None) -> float:
-    return math.nan if u is None else math.log(u) if u > 0 else -math.inf
+def _log(u: float) -> float:
+    return math.log(u) if u > 0 else -math.inf
 
 
 def answer_text(value: Value | None) -> str:
@@ -237,17 +237,13 @@ def _article(entry: RuledOut, shown: Finding, seed_text: str) -> str:
 
 def _quote(entry: RuledOut, seed_text: str) -> str:
     if entry.reason != "unparsable":
-        return f'<p class="hyp">{text(without_seed(entry.text, seed_text))}</p>'
+        return hypothesis(without_seed(entry.text, seed_text))
     if not entry.text.strip():
         return caption("an empty answer")
     whole = f'<pre class="raw">{text(entry.text)}</pre>'
     if len(entry.text) <= LONGEST_ANSWER:
         return whole
-    return f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>{_fold("answer", "the whole answer", whole)}'
-
-
-def _fold(name: str, title: str, html: str) -> str:
-    return f'<details class="par" data-fold="{name}"><summary>{text(title)}</summary>{html}</details>'
+    return f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>{fold("answer", "the whole answer", whole)}'
 
 
 def _why(entry: RuledOut, shown: Finding) -> Iterator[str]:
@@ -265,7 +261,7 @@ def _other_rows(rows: Sequence[Contradiction], hypothesis: str, *, n_left: int) 
         return ""
     left = caption(f"{counted(n_left, 'further row')} not listed.") if n_left > 0 else ""
     title = f"{counted(len(rows), 'more row')}{', the worst first' if len(rows) > 1 else ''}"
-    return _fold("rows", title, _rows_table(rows, hypothesis) + left)
+    return fold("rows", title, _rows_table(rows, hypothesis) + left)
 
 
 def _rows_table(rows: Sequence[Contradiction], hypothesis: str) -> str:

@@ -6,7 +6,7 @@ Logarithms are natural. The rows that contradict a text are computed on demand, 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
@@ -54,6 +54,8 @@ class Occasion:
     """Log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """Uniform number compared with it."""
+    n_answered: int = 0
+    """Rows scored, repeated rows counted each time."""
     unanswered: int = 0
     """Rows cancelled by early rejection; log_alpha is then None."""
     log_likelihood_bound: float | None = None
@@ -75,11 +77,6 @@ class Occasion:
     def n_rows(self) -> int:
         """Distinct rows scored."""
         return len(set(self.case.scored.rows)) if self.case else 0
-
-    @property
-    def n_answered(self) -> int:
-        """Rows scored, repeated rows counted each time."""
-        return len(self.case.scored.rows) if self.case else 0
 
     @property
     def log_alpha_bound(self) -> float | None:
@@ -288,6 +285,13 @@ def _pasts(view: RunView) -> Callable[[str], Past]:
 
 def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
     scored = step.proposals_scored.get(proposed.particle)
+    case = Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None
+    return replace(decision(proposed, step), case=case)
+
+
+def decision(proposed: Proposed, step: StepView) -> Occasion:
+    """Return the numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
+    scored = step.proposals_scored.get(proposed.particle)
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -295,10 +299,10 @@ def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
+        n_answered=len(scored.rows) if scored else 0,
         unanswered=proposed.unanswered,
         log_likelihood_bound=proposed.log_likelihood_bound,
         exponent=_exponent(step),
-        case=Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None,
     )
 
 

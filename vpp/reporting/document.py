@@ -72,7 +72,7 @@ def _scrolling(table: str, number: int) -> str:
 
 
 def report_html(reader: RunReader) -> str:
-    """A file of its own of about 5 MB, nearly all of it the script that draws its charts; nothing is fetched."""
+    """Return report.html, about 5 MB: nearly all is the script that draws its charts. The page fetches nothing."""
     made, snapshot = report(reader), reader.refresh()
     placed = sorted(report_figures(snapshot, reader.dataset()), key=lambda figure: made.place(figure.section))
     sections = "".join(_section(section, placed) for section in made.sections)

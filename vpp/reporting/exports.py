@@ -32,7 +32,7 @@ def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
 
 
 def write_html(directory: RunDirectory) -> Path:
-    """Writes report.html, about 5 MB with the script of its charts, in one move; returns its path."""
+    """Write report.html, about 5 MB with the script of its charts, in one move; return its path."""
     path = directory.path / "report.html"
     write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
     return path

@@ -24,11 +24,20 @@ from vpp.reporting.markdown_findings import (
 from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
-from vpp.wording.brief import Measure, headline, measures
+from vpp.wording.brief import (
+    evidence_measure,
+    headline,
+    ideas_metric,
+    result_metrics,
+    uncertain_metric,
+    weights_measure,
+)
 from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL
+from vpp.wording.markup import Metric
+from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
@@ -92,7 +101,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     head = (*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
-        ("The posterior", posterior(snapshot, dataset, ideas)),
+        ("The posterior", posterior(snapshot, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
@@ -144,8 +153,8 @@ def _moment(unix_time: float) -> str:
 
 
 def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
-    brief = measures(snapshot, dataset, ideas)
-    yield markdown_table(("measure", "value", "in words"), [_measure(each) for each in brief], right=(1,))
+    lines = [(each.name, _value(each), markdown_text(each.words)) for each in _figures(snapshot, dataset, ideas)]
+    yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
     yield from _by_label(snapshot, dataset)
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
@@ -177,9 +186,24 @@ def _for_scale(simple: Baselines) -> Iterator[str]:
         yield markdown_text(left_out_text(simple))
 
 
-def _measure(measure: Measure) -> tuple[str, str, str]:
-    outside = f" {markdown_text(measure.outside)}" if measure.outside else ""
-    return measure.name, measure.value, measure.words + outside
+def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[Metric]:
+    """Yield the figures known so far."""
+    view, test = snapshot.view, snapshot.view.evaluated.get("test")
+    yield from result_metrics(snapshot, dataset)
+    if ideas:
+        yield weights_measure(snapshot)
+        yield from population_metrics(snapshot, None)
+        yield from evidence_measure(snapshot)
+        if view.size > 1:
+            yield ideas_metric(ideas)
+            yield from [uncertain_metric(test)] if test else []
+    yield calls_metric(snapshot)
+
+
+def _value(metric: Metric) -> str:
+    """`1.6 of 2`, `25 % (2 of 8 judged)`."""
+    scale = metric.scale if metric.scale.startswith("of ") or not metric.scale else f"({metric.scale})"
+    return f"{metric.value} {scale}".rstrip()
 
 
 def _trust(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:

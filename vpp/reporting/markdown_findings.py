@@ -26,7 +26,7 @@ from vpp.inspection.ideas import Idea, Ideas, survivors
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
-from vpp.inspection.scores import ensemble, rows_by_id
+from vpp.inspection.scores import rows_by_id
 from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices
 from vpp.posterior.prediction import Value
@@ -44,7 +44,6 @@ from vpp.wording.words import (
     number,
     particles,
     percent,
-    score_text,
     value_text,
     weight_text,
 )
@@ -62,7 +61,7 @@ MOST_CHANGES = 12
 """Newest changes listed of one line."""
 
 
-def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
     """Ideas by weight, each with every wording in full."""
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
@@ -74,26 +73,8 @@ def posterior(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iter
         yield weights
     else:
         yield f"{shares_sentence(ideas, config)} {compared_sentence(ideas)} {weights}"
-    yield from _in_five(snapshot, dataset)
     for rank, idea in enumerate(ideas, 1):
         yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-
-
-def _in_five(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Five runs read in three ways."""
-    five = ensemble(snapshot.view, dataset) if snapshot.spec.config.method == "vml5" else None
-    if five is None:
-        return
-    yield markdown_table(
-        ("read as", "on the test rows", "which"),
-        [
-            ("all together, without weights", score_text(five.together), f"{in_words(five.size)} hypotheses"),
-            ("best on train", score_text(five.best_on_train.test), f"hypothesis {five.best_on_train.slot}"),
-            ("best on test: an oracle", score_text(five.oracle.test), f"hypothesis {five.oracle.slot}"),
-        ],
-        right=(1,),
-    )
-    yield "Best on train is what one could have picked; best on test nobody could have known."
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:

@@ -7,17 +7,15 @@ a log-likelihood of -inf is the string "-Infinity", as in the journal.
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from vpp.data.dataset import Dataset
 from vpp.inspection.genealogy import Genealogy, Node, Place, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.inspection.points import Point, points
 from vpp.inspection.ruled_out import Contradiction, Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
 from vpp.inspection.similarity import Nearness, nearness
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -37,77 +35,58 @@ Json = dict[str, Any]
 
 def posterior_json(reader: RunReader) -> bytes:
     """posterior.json of a run as it is now, as UTF-8."""
-    return _lines(_finite(_Posterior.of(reader).content(reader))).encode(errors="replace")
+    return _lines(_finite(_content(reader))).encode(errors="replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Posterior:
-    """Content of the file."""
+def _content(reader: RunReader) -> Json:
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    view, spec, started = snapshot.view, snapshot.spec, snapshot.view.started
+    ideas, family, test = merge_ideas(view, dataset), genealogy(view), view.evaluated.get("test")
+    near = nearness(ideas, dataset) if ideas else None
+    return {
+        "schema": SCHEMA_VERSION,
+        "name": spec.name,
+        "step": view.last_step,
+        "seed_text": started.seed_text if started else None,
+        "weights_are": _weights_are(view, spec.config),
+        "ideas_are_by": ideas.by if ideas else None,
+        "rows_compared": ideas.n_rows if ideas else 0,
+        "ideas": [_idea(idea) for idea in ideas] if ideas else [],
+        "similarity": _similarity(near) if near else [],
+        "particles": list(_particles(view, ideas)),
+        "lineage": [_lineage(family, slot) for slot in range(view.size)] if family else [],
+        "texts": _texts(family) if family else {},
+        "ruled_out": [_ruled_out(each) for each in ruled_out(view, dataset)],
+        "disagreement": [_point(point) for point in points(test, rows_by_id(dataset))] if test else [],
+        "ess": view.ess_by_step,
+        "final_ess": view.final.ess if view.final else None,
+        "settings": started.config if started else {},
+        "models": started.models if started else {},
+        "templates": started.templates if started else {},
+        "versions": started.versions if started else {},
+        "dataset": spec.dataset,
+        "result": {**result(reader.directory, view), "status": snapshot.state},
+    }
 
-    snapshot: Snapshot
-    dataset: Dataset
-    ideas: Ideas | None
-    family: Genealogy | None
 
-    @classmethod
-    def of(cls, reader: RunReader) -> "_Posterior":
-        snapshot, dataset = reader.refresh(), reader.dataset()
-        view = snapshot.view
-        return cls(snapshot=snapshot, dataset=dataset, ideas=merge_ideas(view, dataset), family=genealogy(view))
-
-    def content(self, reader: RunReader) -> Json:
-        view, spec, started = self.snapshot.view, self.snapshot.spec, self.snapshot.view.started
-        near = nearness(self.ideas, self.dataset) if self.ideas else None
-        return {
-            "schema": SCHEMA_VERSION,
-            "name": spec.name,
-            "step": view.last_step,
-            "seed_text": started.seed_text if started else None,
-            "weights_are": _weights_are(view, spec.config),
-            "ideas_are_by": self.ideas.by if self.ideas else None,
-            "rows_compared": self.ideas.n_rows if self.ideas else 0,
-            "ideas": [_idea(idea) for idea in self.ideas] if self.ideas else [],
-            "similarity": _similarity(near) if near else [],
-            "particles": list(self._particles()),
-            "lineage": [_lineage(self.family, slot) for slot in range(view.size)] if self.family else [],
-            "texts": self._texts(),
-            "ruled_out": [_ruled_out(each) for each in ruled_out(view, self.dataset)],
-            "disagreement": list(self._disagreement()),
-            "ess": view.ess_by_step,
-            "final_ess": view.final.ess if view.final else None,
-            "settings": started.config if started else {},
-            "models": started.models if started else {},
-            "templates": started.templates if started else {},
-            "versions": started.versions if started else {},
-            "dataset": spec.dataset,
-            "result": {**result(reader.directory, view), "status": self.snapshot.state},
+def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
+    log_likelihoods = weighed_log_likelihoods(view)
+    for slot, (state, weight) in enumerate(zip(view.population, view.weights, strict=True)):
+        yield {
+            "particle": slot,
+            "weight": weight,
+            "hypothesis": state.hypothesis,
+            "text": view.texts[state.hypothesis],
+            "idea": ideas.of_slot(slot) if ideas else None,
+            "parent": state.parent,
+            "log_likelihood": log_likelihoods[slot],
         }
 
-    def _particles(self) -> Iterator[Json]:
-        view = self.snapshot.view
-        log_likelihoods = weighed_log_likelihoods(view)
-        for slot, (state, weight) in enumerate(zip(view.population, view.weights, strict=True)):
-            yield {
-                "particle": slot,
-                "weight": weight,
-                "hypothesis": state.hypothesis,
-                "text": view.texts[state.hypothesis],
-                "idea": self.ideas.of_slot(slot) if self.ideas else None,
-                "parent": state.parent,
-                "log_likelihood": log_likelihoods[slot],
-            }
 
-    def _texts(self) -> dict[str, str]:
-        """Texts of all ancestors, by hypothesis id."""
-        if self.family is None:
-            return {}
-        lines = (self.family.line(node.place) for node in self.family.last)
-        return {node.hypothesis: self.family.texts[node.hypothesis] for line in lines for node in _changes(line)}
-
-    def _disagreement(self) -> Iterator[Json]:
-        test = self.snapshot.view.evaluated.get("test")
-        for point in points(test, rows_by_id(self.dataset)) if test else ():
-            yield _point(point)
+def _texts(family: Genealogy) -> dict[str, str]:
+    """Texts of all ancestors, by hypothesis id."""
+    lines = (family.line(node.place) for node in family.last)
+    return {node.hypothesis: family.texts[node.hypothesis] for line in lines for node in _changes(line)}
 
 
 def _weights_are(view: RunView, config: Config) -> str | None:

@@ -1,27 +1,23 @@
-"""A run in brief: its headline, and each measure with its value and a sentence."""
+"""A run in brief: its headline, and figures of its result with a sentence each."""
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.scores import Ensemble, Score, averaged_score, baseline, ensemble, particle_scores, rows_of
 from vpp.inspection.settling import tau_of
-from vpp.posterior.metric import Estimate
-from vpp.posterior.weights import ess
+from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot
 from vpp.runs.summary import evidence, uncertain_points
-from vpp.runs.view import RunView, StepView, log_evidence, size_by_step
+from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import Config
-from vpp.wording.counts import error_text, r2_text, size_changes
+from vpp.wording.counts import error_text, r2_text
 from vpp.wording.markup import Metric
 from vpp.wording.support import support_sentence, unread_sentence
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, taken_sentence, tau_advice, voices_sentence
 from vpp.wording.words import (
-    ahead_words,
-    cached_words,
     capitalised,
     counted,
     fixed,
@@ -35,18 +31,6 @@ from vpp.wording.words import (
     uncertain_sentence,
     weights_sentence,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """One row of the table."""
-
-    name: str
-    value: str
-    words: str
-    """A sentence or two; `outside` follows it, if given."""
-    outside: str = ""
-    """Text from the data, to be escaped when drawn."""
 
 
 def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
@@ -77,18 +61,14 @@ def _outcome(score: Score, voting: str) -> str:
     return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}."
 
 
-def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
-    """Return the measures known so far, in the order of the table."""
-    return (*_errors(snapshot, dataset), *_population(snapshot, ideas), _calls(snapshot))
-
-
-def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
+def result_metrics(snapshot: Snapshot, dataset: Dataset) -> Iterator[Metric]:
+    """Yield the errors on test and training rows, beside those of a constant answer and of the best particle."""
     view, config = snapshot.view, snapshot.spec.config
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test:
         score = averaged_score(test, dataset)
         yield _test(score, dataset, voting(config, len(test.weights)))
-        yield from _other_scores(score, dataset)
+        yield from other_metrics(score.labels or score.numbers)
     if train:
         yield _train(train, dataset)
     if test:
@@ -97,32 +77,13 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
         yield from _picks(five) if five else _best_particle(test, dataset)
 
 
-def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
-    """Yield the measures of the population; a single particle has fewer."""
-    view, config = snapshot.view, snapshot.spec.config
-    if ideas is None:
-        return
-    yield weights_measure(snapshot)
-    if view.size > 1 and config.is_weighted:
-        yield _ess(view, tau_of_weights(snapshot))
-    yield from evidence_measure(snapshot)
-    if config.particles_max:
-        yield _sizes(view)
-    if view.size > 1:
-        yield _ideas(ideas)
-    yield _proposals(view, is_judged=config.is_filtered)
-    test = view.evaluated.get("test")
-    if test and view.size > 1:
-        yield _uncertain(test)
-
-
 def _metric(dataset: Dataset) -> str:
     return "accuracy" if dataset.task == "classification" else "mean squared error"
 
 
-def _test(score: Score, dataset: Dataset, voting: str) -> Measure:
+def _test(score: Score, dataset: Dataset, voting: str) -> Metric:
     voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
-    return Measure(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
+    return Metric(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
 
 
 def _test_words(score: Score) -> str:
@@ -134,72 +95,64 @@ def _test_words(score: Score) -> str:
     return f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
 
 
-def _other_scores(score: Score, dataset: Dataset) -> Iterator[Measure]:
-    """Yield further scores of the same answers."""
-    if score.labels:
-        balanced = score.labels.balanced
-        words = "Mean per-class recall: a rare label counts as much as a common one."
-        there, known = len(score.labels.by_label), len(dataset.classes)
-        if there < known:
-            words += f" The test rows have {in_words(there)} of {in_words(known)} labels."
-        yield Measure(
-            name="Test balanced accuracy",
-            value=percent(balanced.value, decimals=1),
-            words=f"{_within(f'{fixed(100 * (balanced.standard_error or 0), 1)} points', balanced)}{words}",
+def other_metrics(figures: LabelFigures | NumberFigures | None) -> Iterator[Metric]:
+    """Yield the figures of test answers beside accuracy or mean squared error."""
+    if isinstance(figures, LabelFigures):
+        yield Metric(
+            name="Balanced accuracy",
+            value=percent(figures.balanced.value, 1),
+            words=f"Mean per-class recall, over the {counted(len(figures.by_label), 'label')} here"
+            f"{_within(figures.balanced, points=True)}.",
         )
-    if score.numbers:
-        mae, r2 = score.numbers.mae, score.numbers.r2
-        within = _within(number(mae.standard_error or 0, 2), mae)
-        words = f"{within}How far off the prediction is on average, in the target's unit."
-        yield Measure(name="Test mean absolute error", value=number(mae.value), words=words)
-        yield _r2(r2)
+    elif figures:
+        words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
+        yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
+        yield _r2(figures.r2)
 
 
-def _r2(r2: Estimate | None) -> Measure:
+def _r2(r2: Estimate | None) -> Metric:
     if r2 is None:
-        return Measure(name="Test R²", value="undefined", words="All test targets are equal, so R² has no value.")
-    words = "1 is best; 0 is as good as always answering the mean of the test targets."
-    if r2.standard_error is not None:
-        words = f"± {number(r2.standard_error, 2)}, one standard error by the jackknife. {words}"
-    return Measure(name="Test R²", value=r2_text(r2.value), words=words)
+        return Metric(name="R²", value="–", words="All truths are equal.")
+    words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
+    return Metric(name="R²", value=r2_text(r2.value), words=words)
 
 
-def _within(error: str, estimate: Estimate) -> str:
-    """`± 2.3 points, one standard error. `; empty if the rows give none."""
-    return f"± {error}, one standard error. " if estimate.standard_error else ""
+def _within(figure: Estimate, *, points: bool = False) -> str:
+    """`, ± 2.3 points (one standard error)`; empty if the rows give none."""
+    error = figure.standard_error
+    if not error:
+        return ""
+    return f", ± {f'{fixed(100 * error, 1)} points' if points else number(error, 2)} (one standard error)"
 
 
-def _train(train: Evaluated, dataset: Dataset) -> Measure:
+def _train(train: Evaluated, dataset: Dataset) -> Metric:
     score = averaged_score(train, dataset)
     share = f"{integer(score.n_correct)} of " if score.n_correct is not None else "Over "
     words = f"{share}{counted(score.n, 'row')}, the rows that the hypotheses were written from."
-    return Measure(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
+    return Metric(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
 
 
-def _baseline(test: Evaluated, dataset: Dataset) -> Measure:
+def _baseline(test: Evaluated, dataset: Dataset) -> Metric:
     constant = baseline(rows_of(test, dataset), dataset)
     is_label = isinstance(constant.answer, str)
     source = "the most frequent training label" if is_label else "the mean of the training targets"
-    return Measure(
-        name="Baseline",
-        value=score_text(constant.score),
-        words=f"The same test rows, always answered with {source}:",
-        outside=constant.answer if isinstance(constant.answer, str) else number(constant.answer),
-    )
+    answer = constant.answer if isinstance(constant.answer, str) else number(constant.answer)
+    words = f"The same test rows, always answered with {source}: {answer}"
+    return Metric(name="Baseline", value=score_text(constant.score), words=words)
 
 
-def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
+def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Metric]:
     scores = particle_scores(test, dataset)
     if len(scores) > 1:
         best = min(range(len(scores)), key=lambda slot: scores[slot].error)
         words = f"Particle {best}. Chosen after seeing the test rows: nobody could have picked it beforehand."
-        yield Measure(name="Best single particle (oracle)", value=score_text(scores[best]), words=words)
+        yield Metric(name="Best single particle (oracle)", value=score_text(scores[best]), words=words)
 
 
-def weights_measure(snapshot: Snapshot) -> Measure:
+def weights_measure(snapshot: Snapshot) -> Metric:
     """Name the weights that predictions use, and how they were made."""
     value, words = _weights(snapshot)
-    return Measure(name="Weights used", value=value, words=words)
+    return Metric(name="Weights used", value=value, words=words)
 
 
 def _weights(snapshot: Snapshot) -> tuple[str, str]:
@@ -265,29 +218,20 @@ COMPARABLE = (
 )
 
 
-def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
+def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
     nominal = evidence(snapshot.spec, view)
     value = log_evidence(view)
     if nominal is None or value is None:
         return
-    yield Measure(
+    yield Metric(
         name="Log evidence",
         value=f"{fixed(value)}, nominal",
         words=(
             f"Natural log of the average likelihood under the first draw, at φ = {number(nominal['exponent'])}. "
             f"Nominal, an estimate without a guarantee: {'; '.join(nominal['because'])}. {COMPARABLE}"
         ),
-    )
-
-
-def _sizes(view: RunView) -> Measure:
-    """Return how K has changed."""
-    changes, sizes = size_changes(view), size_by_step(view)
-    value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
-    return Measure(
-        name="Particles K", value=value, words=f"K {'; '.join(changes)}." if changes else "It never changed."
     )
 
 
@@ -298,15 +242,10 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
     return tau_of(snapshot.view, config) if is_used else None
 
 
-def _ess(view: RunView, tau: float | None) -> Measure:
-    value = view.final.ess if view.final else ess(view.weights)
-    words = f"{voices_sentence(value, view.size)} {tau_advice(tau, ess=value)}".rstrip()
-    return Measure(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
-
-
-def _ideas(ideas: Ideas) -> Measure:
+def ideas_metric(ideas: Ideas) -> Metric:
+    """Return how many texts and ideas there are, and what ideas were compared on."""
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
-    return Measure(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
@@ -334,39 +273,14 @@ def compared_sentence(ideas: Ideas) -> str:
     return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
 
 
-def _proposals(view: RunView, *, is_judged: bool) -> Measure:
-    proposals, judged = view.proposals, view.decided_by_likelihood
-    accepted = sum(p.accepted for p in proposals)
-    filtered = f"{acceptance_sentence(accepted, len(judged))} {acceptance_verdict(accepted, len(judged))}".strip()
-    verdict = filtered if is_judged else taken_sentence(accepted)
-    rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
-    return Measure(
-        name=f"Proposals {'accepted' if is_judged else 'taken'}",
-        value=f"{integer(accepted)} of {integer(len(proposals))}",
-        words=verdict + (f" {rest}." if rest else ""),
-    )
-
-
-def _n_why(view: RunView, why: str) -> int:
-    return sum(p.why == why for p in view.proposals)
-
-
-def _uncertain(test: Evaluated) -> Measure:
+def uncertain_metric(test: Evaluated) -> Metric:
+    """Return on how many test rows the particles disagree."""
     n, name = len(test.rows), "Uncertain test points"
     uncertain = uncertain_points(test)
     if uncertain is None:
         words = "Numbers rarely agree to the digit: see the points with the widest spread."
-        return Measure(name=name, value="not counted", words=words)
-    return Measure(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
-
-
-def _calls(snapshot: Snapshot) -> Measure:
-    usage = snapshot.usage
-    roles = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
-    words = f"{roles}; {cached_words(usage.cached, of=usage.calls)}."
-    if ahead := ahead_words(usage.ahead_unused):
-        words += f" {ahead}."
-    return Measure(name="Calls", value=integer(usage.calls), words=words)
+        return Metric(name=name, value="not counted", words=words)
+    return Metric(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
 
 
 def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
@@ -375,14 +289,14 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
     return None if score.n_correct is None else interval_text(score.n_correct, score.n)
 
 
-def _picks(five: Ensemble) -> tuple[Measure, Measure]:
+def _picks(five: Ensemble) -> tuple[Metric, Metric]:
     """Return the test scores of two of five runs, to compare with their unweighted average."""
     n, train, oracle = in_words(five.size), five.best_on_train, five.oracle
     chosen = f"Hypothesis {oracle.slot}, chosen after seeing the test rows: nobody could have picked it."
     picked = f"Test score of hypothesis {train.slot}, the best on the training rows, picked without the test rows."
     return (
-        Measure(name=f"Best of {n} on test (oracle)", value=score_text(oracle.test), words=chosen),
-        Measure(name=f"Best of {n} on train", value=score_text(train.test), words=picked),
+        Metric(name=f"Best of {n} on test (oracle)", value=score_text(oracle.test), words=chosen),
+        Metric(name=f"Best of {n} on train", value=score_text(train.test), words=picked),
     )
 
 
@@ -394,5 +308,5 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
         value=score_text(five.together),
         words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
     )
-    picks = (Metric(name=m.name, value=m.value, scale="on test", words=m.words) for m in _picks(five))
+    picks = (replace(pick, scale="on test") for pick in _picks(five))
     return [together, *picks]

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from pathlib import PurePath
 from typing import Any
 
 from vpp.data.tasks import TASKS, generate
@@ -13,7 +14,6 @@ from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.wording.escaping import plain
-from vpp.wording.options import has_effect
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -22,15 +22,6 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 ANSWERED = "answered.csv"
 """File name given to rows that a person typed in."""
 LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
-FORMER_DEFAULTS: dict[str, object] = {
-    "deduplicate_buffer": False,
-    "buffer_size": 40,
-    "mutate": "every",
-    "final_weights": "rescored",
-}
-"""Earlier values of the preset `recommended`, by option."""
-_OPTIONS_OF_PLACE = ("--run-dir",)
-"""Options that would point the command at the existing run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +41,13 @@ class RepeatCommand:
 
 
 def repeat_command(spec: RunSpec) -> RepeatCommand:
-    """Return the command as it was typed, or built from the run's spec. It holds no key and no password.
+    """Return the command built from the run's spec. It holds no key and no password.
 
     Control characters are replaced: with them, pasted text could leave its quotes.
     """
-    words = _as_started(spec) if spec.command else (*PROGRAM, *_reconstructed(spec))
-    line = shlex.join(plain(without_credentials(word)) for word in words)
-    environment = "" if spec.is_continued or _names_endpoint(words) else _environment(spec.endpoint)
+    line = shlex.join(plain(without_credentials(word)) for word in (*PROGRAM, *_words(spec)))
     table = "" if spec.command or spec.is_continued else _generating(spec)
-    notes = tuple(_notes(spec, words, is_generated=bool(table)))
-    return RepeatCommand(line=environment + line, notes=notes, table=table)
+    return RepeatCommand(line=line, notes=tuple(_notes(spec, is_generated=bool(table))), table=table)
 
 
 def _generating(spec: RunSpec) -> str:
@@ -81,56 +69,12 @@ def without_credentials(address: str) -> str:
     return _CREDENTIALS.sub("", address)
 
 
-def _as_started(spec: RunSpec) -> tuple[str, ...]:
-    words: list[str] = []
-    rest = iter(spec.command)
-    for word in rest:
-        if word in _OPTIONS_OF_PLACE:
-            next(rest, None)
-        elif not word.startswith(tuple(f"{option}=" for option in _OPTIONS_OF_PLACE)):
-            words.append(word)
-    return (*PROGRAM, *words, *(() if spec.is_continued else _defaults_then(spec)))
-
-
-def _defaults_then(spec: RunSpec) -> Iterator[str]:
-    """Yield options whose default has changed since the command was typed."""
-    if spec.endpoint.structured == "off" and not spec.endpoint.demo and not _value(spec.command, "--structured"):
-        yield "--structured=off"
-    if _preset(spec.command) == "recommended":
-        yield from _former_defaults(spec)
-    yield from _template_options(spec)
-
-
-def _former_defaults(spec: RunSpec) -> Iterator[str]:
-    """Yield options at a former default that matter to the run and are not in its command."""
-    for name, value in FORMER_DEFAULTS.items():
-        flag = name.replace("_", "-")
-        is_named = _value(spec.command, f"--{flag}") or not {f"--{flag}", f"--no-{flag}"}.isdisjoint(spec.command)
-        if getattr(spec.config, name) == value and not is_named and has_effect(name, spec.config):
-            yield _option(flag, value)
-
-
-def _preset(command: Sequence[str]) -> str:
-    return _value(command, "--preset") or "recommended"
-
-
-def _value(words: Sequence[str], option: str) -> str:
-    """Return the last value of an option among typed words; empty if it is not there."""
-    value = ""
-    for at, word in enumerate(words):
-        if word == option:
-            value = next(iter(words[at + 1 :]), "")
-        elif word.startswith(f"{option}="):
-            value = word.partition("=")[2]
-    return value
-
-
-def _reconstructed(spec: RunSpec) -> Iterator[str]:
+def _words(spec: RunSpec) -> Iterator[str]:
     if spec.is_continued:
         yield from ("continue", _not_an_option(spec.started_from), ANSWERED)
         return
     dataset = spec.dataset
-    yield from ("run", _not_an_option(str(dataset["provenance"]["file"])))
+    yield from ("run", _not_an_option(_path(spec, dataset["provenance"]["file"])))
     yield from (f"--target={dataset['target']}", f"--task={dataset['task']}")
     if _can_be_listed(dataset["inputs"]):
         yield f"--inputs={','.join(dataset['inputs'])}"
@@ -139,14 +83,21 @@ def _reconstructed(spec: RunSpec) -> Iterator[str]:
             yield f"--kind={column['name']}={column['kind']}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
         yield _option(name.replace("_", "-"), value)
-    yield from _split_options(dataset)
+    yield from _split_options(spec)
     yield from _config_options(spec.config)
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
 
 
-def _split_options(dataset: dict[str, Any]) -> Iterator[str]:
+def _path(spec: RunSpec, name: str) -> str:
+    """Return the path of a file as it was typed; its name alone if the run was not started from a terminal."""
+    typed = (word.rpartition("=")[2] for word in spec.command)
+    return next((path for path in typed if PurePath(path).name == name), name)
+
+
+def _split_options(spec: RunSpec) -> Iterator[str]:
     """Yield the split. By group it needs the sizes that were asked for; else the sizes that resulted are enough."""
+    dataset: dict[str, Any] = spec.dataset
     provenance = dataset["provenance"]
     rule = provenance.get("split", "random")
     if rule.startswith("group:"):
@@ -157,7 +108,7 @@ def _split_options(dataset: dict[str, Any]) -> Iterator[str]:
     if rule not in ("random", "file"):
         yield f"--split={rule}"
     if provenance.get("test_file"):
-        yield f"--test={provenance['test_file']}"
+        yield f"--test={_path(spec, provenance['test_file'])}"
 
 
 def _not_an_option(file: str) -> str:
@@ -212,33 +163,19 @@ def _unusual(endpoint: EndpointSpec, name: str) -> str:
     return "" if value == getattr(EndpointSpec(), name) else str(value)
 
 
-def _names_endpoint(words: Sequence[str]) -> bool:
-    return any(word == "--demo" or word.split("=")[0] in ("--base-url", "--gguf") for word in words)
-
-
-def _environment(endpoint: EndpointSpec) -> str:
-    """Return the assignments of the environment that named the endpoint when the run was started."""
-    if endpoint.is_started_here:
-        return ""
-    variables = {"OPENAI_BASE_URL": endpoint.base_url, "VPP_MODEL": endpoint.model}
-    return "".join(
-        f"{name}={shlex.quote(plain(without_credentials(value)))} " for name, value in variables.items() if value
-    )
-
-
-def _notes(spec: RunSpec, words: Sequence[str], *, is_generated: bool) -> Iterator[str]:
+def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
     if spec.is_continued:
         yield f"This run continues run {spec.started_from}, which must be there too."
-        if not spec.command:
-            yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
+        yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
     elif is_generated:
         yield "The commands were put together from the run's record; the first writes the data file."
     elif not spec.command:
         yield "The command was put together from the run's record; give the data file's path as it is on your machine."
-    if not (spec.command or spec.is_continued) and not _can_be_listed(spec.dataset["inputs"]):
+    if not spec.is_continued and not _can_be_listed(spec.dataset["inputs"]):
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
     if any(_own_templates(spec)):
-        yield f"Own templates are kept in run.json ({' and '.join(_own_templates(spec))}): save them as files."
+        own = " and ".join(_own_templates(spec))
+        yield f"Own templates are kept in run.json ({own}): save them as files and name them in the command."
     if not spec.endpoint.is_started_here:
         yield "The endpoint's key is not stored: set OPENAI_API_KEY."
 
@@ -248,12 +185,9 @@ def _own_templates(spec: RunSpec) -> list[str]:
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Yield options for prompt sets that the rest of the command does not name."""
-    if _value(spec.command, "--templates"):
-        return
-    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=_preset(spec.command))
-    left = {role: text for role, text in spec.templates.items() if not _value(spec.command, f"--{role}-template")}
-    names = {role: name for role, text in left.items() if (name := name_of(text, role))}
+    """Yield the sets that the prompts come from, where they are not those that the command would choose."""
+    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended")
+    names = {role: name for role, text in spec.templates.items() if (name := name_of(text, role))}
     sets = set(names.values())
     if len(sets) == 1:
         yield from (f"--templates={name}" for name in sets - {usual})

@@ -175,19 +175,18 @@ GLOSSARY: tuple[Entry, ...] = (
         "balanced accuracy",
         "Mean per-class recall: the share of each label’s rows that is right, averaged over labels, so that a rare "
         "label counts as much as a common one.",
-        also=("Balanced accuracy", "Test balanced accuracy"),
+        also=("Balanced accuracy",),
     ),
     Entry(
         "mean absolute error",
         "How far the prediction is off, averaged over rows, in the target’s unit. Large misses weigh less than in the "
         "mean squared error.",
-        also=("Mean absolute error", "MAE", "Test mean absolute error"),
+        also=("Mean absolute error", "MAE"),
     ),
     Entry(
         "R²",
         "1 minus the ratio of the squared errors to those of always answering the rows’ own mean. 1 is best, 0 is no "
         "better than that mean.",
-        also=("Test R²",),
     ),
     Entry(
         "95 % interval",
@@ -297,13 +296,5 @@ GLOSSARY: tuple[Entry, ...] = (
 """Ordered from sampling to prediction."""
 
 
-def _labels() -> dict[str, Entry]:
-    labels = [(label, entry) for entry in GLOSSARY for label in (entry.name, *entry.also)]
-    by_label = dict(labels)
-    if len(by_label) != len(labels):
-        raise ValueError("two terms have one label")
-    return by_label
-
-
-BY_LABEL = _labels()
+BY_LABEL = {label: entry for entry in GLOSSARY for label in (entry.name, *entry.also)}
 """Each term by its name and its labels."""

@@ -88,6 +88,16 @@ def caption(words: str) -> str:
     return f'<p class="cap">{text(words)}</p>'
 
 
+def hypothesis(words: str) -> str:
+    """Return a hypothesis as a paragraph."""
+    return f'<p class="hyp">{text(words)}</p>'
+
+
+def fold(name: str, title: str, html: str, *, attributes: str = "") -> str:
+    """Return a part that a reader opens. name: unique on its card; assets/deck.js keeps it open under this name."""
+    return f'<details class="par" data-fold="{text(name)}"{attributes}><summary>{text(title)}</summary>{html}</details>'
+
+
 def banner(lead: str, words: str) -> str:
     """Return a line that stays on top of a page."""
     return f'<div class="banner" role="note"><b>{text(lead)}</b> <span>{text(words)}</span></div>'

@@ -1,6 +1,6 @@
 """A run's progress in words and numbers, for the page Watch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -152,16 +152,22 @@ def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:
 
 def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFAULTS) -> list[Metric]:
     """Return the metrics of the method at the step shown; None is the end."""
-    view, config = snapshot.view, snapshot.spec.config
+    view = snapshot.view
     at = view.steps.get(shown) if shown is not None else None
-    return [
-        *([_weights_metric(snapshot, at, thresholds)] if config.is_weighted else []),
-        *([_size_metric(view, at, config)] if config.particles_max else []),
-        *([_texts_metric(_ids(view, at, is_weighted=config.is_weighted))] if config.largest_size > 1 else []),
-        _proposals_metric(snapshot, at, thresholds),
-        *_schedule_metrics(snapshot, at),
-        _calls_metric(snapshot, is_step_shown=at is not None and view.has_ended),
-    ]
+    calls = calls_metric(snapshot, is_step_shown=at is not None and view.has_ended)
+    return [*population_metrics(snapshot, at, thresholds), *_schedule_metrics(snapshot, at), calls]
+
+
+def population_metrics(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds = DEFAULTS) -> Iterator[Metric]:
+    """Yield ESS, K, texts and proposals, as far as the method has them. at: None is the end."""
+    view, config = snapshot.view, snapshot.spec.config
+    if config.is_weighted:
+        yield _weights_metric(snapshot, at, thresholds)
+    if config.particles_max:
+        yield _size_metric(view, at, config)
+    if config.largest_size > 1:
+        yield _texts_metric(_ids(view, at, is_weighted=config.is_weighted))
+    yield _proposals_metric(snapshot, at, thresholds)
 
 
 def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
@@ -291,7 +297,7 @@ def _evidence_metric(log_evidence: float | None) -> Metric:
     )
 
 
-def _calls_metric(snapshot: Snapshot, *, is_step_shown: bool) -> Metric:
+def calls_metric(snapshot: Snapshot, *, is_step_shown: bool = False) -> Metric:
     """Return the calls of the whole run, since calls are not counted by step. The words say so if a step is shown."""
     usage = snapshot.usage
     read = f"{counted(usage.unparsable, 'answer')} not readable"

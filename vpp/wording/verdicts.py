@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from vpp.wording.words import (
     EQUAL,
-    capitalised,
     counted,
     fixed,
     in_words,
@@ -210,11 +209,6 @@ def ess_sentence(ess: float, size: int, threshold: float | None = None, *, at: T
     return f"ESS {_ess_text(ess)} of {size}: {_voices(ess, size, at)}{'; resampling next' if resampling else ''}."
 
 
-def voices_sentence(ess: float, size: int, *, at: Thresholds = DEFAULTS) -> str:
-    """`About six hypotheses carry the posterior.`, for use next to the number."""
-    return f"{capitalised(_voices(ess, size, at))}."
-
-
 def _ess_text(ess: float) -> str:
     return shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
 
@@ -260,15 +254,6 @@ def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS)
     if _is_below(at.high_acceptance, accepted / judged):
         return f"Acceptance near {percent(1)}: rejection has little effect."
     return ""
-
-
-def taken_sentence(taken: int) -> str:
-    """`No accept/reject step: all eight changes were kept.`, for methods without one."""
-    if taken == 0:
-        return "No accept/reject step: no change has been made yet."
-    return (
-        f"No accept/reject step: {'the one change was' if taken == 1 else f'all {in_words(taken)} changes were'} kept."
-    )
 
 
 def _proposals(n: int) -> str:

@@ -8,7 +8,7 @@ from vpp.verification.ledger import TOLERANCE, Claim, Fault, is_same
 from vpp.verification.verify import Verification
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
-from vpp.wording.words import capitalised, counted, integer, listed
+from vpp.wording.words import capitalised, counted, cut, integer, listed
 
 MEANINGS: dict[Claim, str] = {
     "lines": "each can be read and is in its place; none is missing",
@@ -139,4 +139,4 @@ def _shown(value: object) -> str:
     text = one_line(
         ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
     )
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+    return cut(text, LONGEST_VALUE)

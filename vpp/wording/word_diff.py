@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
@@ -15,12 +14,8 @@ MOST_PAIRS = 100_000
 """Most pairs of equal words, one from each side, for an exact diff; above it frequent words are ignored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A run of words that was kept, added or removed."""
-
-    kind: Literal["kept", "added", "removed"]
-    words: str
+Change = tuple[Literal["kept", "added", "removed"], str]
+"""What became of some words, and the words."""
 
 
 @lru_cache(maxsize=256)
@@ -33,19 +28,19 @@ def changes(before: str, after: str) -> tuple[Change, ...]:
     runs: list[Change] = []
     for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=_pairs(old, new) > MOST_PAIRS).get_opcodes():
         if tag == "equal":
-            runs.append(Change(kind="kept", words=" ".join(new[k:m])))
+            runs.append(("kept", " ".join(new[k:m])))
             continue
         if i < j:
-            runs.append(Change(kind="removed", words=" ".join(old[i:j])))
+            runs.append(("removed", " ".join(old[i:j])))
         if k < m:
-            runs.append(Change(kind="added", words=" ".join(new[k:m])))
+            runs.append(("added", " ".join(new[k:m])))
     return tuple(runs)
 
 
 def kept_share(before: str, after: str) -> float:
     """Fraction of `before`'s words that `after` keeps in order; 1 where `before` has none."""
     old = _words(before)
-    kept = sum(len(c.words.split()) for c in changes(before, after) if c.kind == "kept")
+    kept = sum(len(words.split()) for kind, words in changes(before, after) if kind == "kept")
     return kept / len(old) if old else 1.0
 
 
@@ -57,7 +52,7 @@ def is_rewritten(before: str, after: str) -> bool:
 def diff_html(before: str, after: str) -> str:
     """Return `after` with added words underlined and removed ones struck."""
     tags = {"kept": ("", ""), "added": ("<ins>", "</ins>"), "removed": ("<del>", "</del>")}
-    return " ".join(f"{tags[c.kind][0]}{text(c.words)}{tags[c.kind][1]}" for c in changes(before, after))
+    return " ".join(f"{tags[kind][0]}{text(words)}{tags[kind][1]}" for kind, words in changes(before, after))
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> int:

@@ -170,6 +170,16 @@ def particles(slots: Sequence[int]) -> str:
     return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
 
 
+def step_words(step: int) -> str:
+    """`step 3`, or `the first draw` for -1."""
+    return f"step {step}" if step >= 0 else "the first draw"
+
+
+def cut(words: str, most: int) -> str:
+    """Return the words, or their beginning and an ellipsis if they have more than `most` characters."""
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
 def capitalised(sentence: str) -> str:
     """Capitalise the first letter only; a symbol such as β stays as it is."""
     first = sentence[:1]
