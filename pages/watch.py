@@ -88,26 +88,24 @@ def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw all parts from one reading of the run, so that all show the same step; the charts follow a moment later."""
+    """Draw all parts from one reading of the run, so that all show the same step."""
     live = run.snapshot.state in opening.LIVE
     pieces.head(run, run.snapshot.spec.name, tells_damage=False)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     top, below, deck = (st.container(key=f"watch_{name}") for name in ("now", "charts", "deck"))
-    drawings = pieces.Part(lambda: charts.draw(run, opening.fresh(run).view), key="watch.charts")
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = opening.fresh(run)
         draw(run, snapshot, deck)
-        drawings.refresh(charts.made_from(snapshot.view))
+        with below:
+            charts.draw(run, snapshot.view)
         if snapshot.state != run.snapshot.state:
             # The list of runs shows the state too, and has no timer of its own.
             st.rerun()
 
     with top:
         now()
-    with below:
-        drawings.draw()
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
