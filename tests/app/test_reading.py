@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.front import FILE
 from tests.app.drawn import app as app
 from tests.app.drawn import shown
+from vpp.data.dataset import ReadAs
 from vpp.data.table import Table
 
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
@@ -40,7 +41,9 @@ def test_a_file_that_detection_cannot_read_is_read_as_chosen(app: AppTest) -> No
 def test_an_upload_is_read_once(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     read = Table.read
-    monkeypatch.setattr(Table, "read", lambda content, name, **how: asked.append(name) or read(content, name=name, **how))
+    monkeypatch.setattr(
+        Table, "read", lambda content, name, **how: asked.append(name) or read(content, name=name, **how)
+    )
     begin(app, NAMED + b"41;1,5;ja\n")
     app.run()
     assert asked == ["mine.csv"]

@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import load_iris
 from streamlit.testing.v1 import AppTest
 
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app_over, shown, upload
 from tests.processes import wait_until
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -75,8 +75,7 @@ def test_the_posterior_of_a_real_table_is_sensible(real: Real, tmp_path: Path, m
 
 def filled(app: AppTest, real: Real) -> str:
     """The form with the file uploaded, for a small run at full pace; what it says of the table."""
-    app.run()
-    app.file_uploader(key="new.upload").set_value((f"{real.name}.csv", real.content(), "text/csv")).run()
+    upload(app, real.content(), f"{real.name}.csv")
     app.number_input(key="new.train").set_value(100)
     app.number_input(key="new.test").set_value(60)
     for name, value in (("particles", 4), ("epochs", 1)):

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import shown
+from tests.app.drawn import names, shown, upload
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -23,21 +23,13 @@ from vpp.wording.options import DEMO_PRIOR
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 
 
-def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
-    app.run()
-    if not app.file_uploader:
-        app.button(key="new.replace").click().run()
-    app.file_uploader(key="new.upload").set_value((name, content, "text/csv"))
-    return app.run()
-
-
 def test_a_page_without_a_run_says_what_to_do(app: AppTest) -> None:
     app.run()
     for page in PAGES:
         app.switch_page(page).run()
         assert not app.exception
         assert "No runs yet" in shown(app)
-        assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
+        assert names(app) == ["Look at a finished example", "Use my own CSV"]
 
 
 def test_a_run_that_is_deleted_while_it_is_shown_is_named(
