@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
@@ -48,15 +47,6 @@ FEW_POINTS = 20  # shown unasked
 FEW_IDEAS = 8  # of a kind, shown unasked
 
 
-@st.cache_data(max_entries=2000, show_spinner=False)
-def _spec(path: str, changed_at: float) -> RunSpec | None:
-    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
-    try:
-        return RunDirectory(path).spec()
-    except VppError:
-        return None
-
-
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
     """Return the simple baselines of a split, fitted once."""
@@ -98,11 +88,7 @@ def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
     stored = {directory.id: directory for directory in person.store().runs()}
     kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
-    return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
-
-
-def _changed_at(path: Path) -> float:
-    return path.stat().st_mtime if path.exists() else 0.0
+    return Shelf(kept, {run: opening.settings(directory) for run, directory in kept.items()})
 
 
 def page() -> None:

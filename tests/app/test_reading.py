@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.front import FILE
 from tests.app.drawn import app as app
 from tests.app.drawn import shown
-from vpp.data.dataset import ReadAs
 from vpp.data.table import Table
 
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))

@@ -1,5 +1,7 @@
 """Each page's states, without a browser."""
 
+import json
+import re
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import names, shown, upload
+from tests.app.drawn import names, opened, shown, upload
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -43,6 +45,18 @@ def test_a_run_that_is_deleted_while_it_is_shown_is_named(
         app.switch_page(page).run()
         assert not app.exception, page
         assert "This run cannot be opened" in shown(app), page
+
+
+def test_balanced_accuracy_is_shown_at_the_end_and_in_the_list_if_far_from_accuracy(
+    app: AppTest, tmp_path: Path
+) -> None:
+    """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
+    reader = labels(tmp_path)
+    (runs,) = app.run().sidebar.get("bidi_component")
+    (row,) = json.loads(runs.proto.json)["runs"]
+    assert "finished · 50.0 % · balanced 83.3 % · " in row["note"].replace("\N{NO-BREAK SPACE}", " ")
+    html = re.sub(r"<[^>]*>", "", shown(opened(app, reader, "watch")))
+    assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
