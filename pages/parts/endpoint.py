@@ -28,6 +28,13 @@ from vpp.wording.words import capitalised
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")
 OWN_WAY = "the model’s own"
+SERVERS = {
+    "base_url": "Address",
+    "model": "Model",
+    "optimizer_base_url": "Optimizer’s address",
+    "optimizer_model": "Optimizer’s model",
+}
+"""Labels of what names a server, in EndpointSpec as in Environment."""
 STRUCTURED_WORDS = {
     "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
     "With a JSON schema the model is asked for JSON.",
@@ -128,16 +135,10 @@ def _asked_for(env: Environment) -> dict[str, Any]:
 
 def _owners(env: Environment) -> dict[str, Any]:
     """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
-    asked = [("Address", env.base_url), ("Model", env.model)]
-    asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
-    blocks.draw(*(markup.caption(f"{name}: {value}") for name, value in asked if value))
+    given = {name: getattr(env, name) or "" for name in SERVERS}
+    blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in given.items() if value))
     blocks.captions("Set by this app’s owner, with the key where one is needed.")
-    return {
-        "base_url": env.base_url or "",
-        "model": env.model or "",
-        "optimizer_base_url": env.optimizer_base_url or "",
-        "optimizer_model": env.optimizer_model or "",
-    }
+    return given
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:

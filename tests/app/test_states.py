@@ -122,18 +122,22 @@ def test_every_option_has_a_widget(app: AppTest) -> None:
     assert seen | shown_options(app) == {field.name for field in fields(Config)}
 
 
-def test_only_what_means_something_is_on_the_form(app: AppTest) -> None:
+def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(app: AppTest) -> None:
     upload(app, LABELS)
-    assert {"tempering", "final_weights", "bold_temperature"} <= shown_options(app)
-    assert "restart" in shown_options(app)
-    choose(app, mutate="every")
-    assert not {"mh_rows", "restart", "optimizer_temperature"} & shown_options(app)
-    choose(app, tempering="adaptive")
-    assert {"restart", "beta_end"} <= shown_options(app)
-    assert not {"final_weights", "buffer_size", "beta_start", "particles_max"} & shown_options(app)
+    assert {"tempering", "final_weights", "restart", "epsilon", "ties"} <= shown_options(app)
+    assert "tau" not in shown_options(app)
+    choose(app, tempering="adaptive", mutate="every")
+    assert not {"final_weights", "buffer_size", "particles_max"} & shown_options(app)
     choose(app, method="vml5")
     assert not {"particles", "tempering", "epsilon", "initial", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
+    assert "For regression: Regression’s τ." in shown(app)
+    choose(app, method="mh")
+    assert option(app, "mh_rows").options[0] == "batch: the current batch"
+    upload(app, NUMBERS)
+    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
+    choose(app, tau="1")
+    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
 
 
 def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None:
@@ -168,26 +172,6 @@ def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(a
     choose(app, epsilon=0.1, method="vml")
     assert 'role="alert"' not in shown(app)
     assert "Predictions, each batch" in shown(app)
-
-
-def test_a_tau_of_another_scale_is_shown_before_the_run(app: AppTest) -> None:
-    upload(app, NUMBERS)
-    assert "likelihood ratio" not in shown(app)
-    choose(app, tau="1")
-    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
-
-
-def test_options_of_the_other_kind_of_target_are_not_on_the_form(app: AppTest) -> None:
-    upload(app, LABELS)
-    assert {"epsilon", "error_mass", "ties"} <= shown_options(app)
-    assert "tau" not in shown_options(app)
-    assert "For regression: Regression’s τ." in shown(app)
-    choose(app, method="mh")
-    assert option(app, "mh_rows").options[0] == "batch: the current batch"
-    assert "Metropolis-Hastings (mh)" in option(app, "method").options
-    upload(app, NUMBERS)
-    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
-    assert "tau" in shown_options(app)
 
 
 def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
