@@ -97,7 +97,7 @@ scaling: $(VENV)/dev.done ## how a run's cost grows with K, T, rows and calls in
 rivals: $(VENV)/dev.done $(RIVALS)/gepa.done $(RIVALS)/hypogenic.done ## GEPA and HypoGeniC on the same simulated endpoint: a section of docs/performance.md
 	$(BIN)/python -m tests.performance.rivals --write
 
-pictures: $(VENV)/dev.done ## photograph the app: docs/pictures, and every page in build/pictures
+pictures: $(VENV)/dev.done ## photograph the app for docs/pictures
 	$(BIN)/python -m tests.pictures
 
 clean: ## remove what was set up; runs stay

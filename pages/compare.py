@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
@@ -48,15 +47,6 @@ FEW_POINTS = 20  # shown unasked
 FEW_IDEAS = 8  # of a kind, shown unasked
 
 
-@st.cache_data(max_entries=2000, show_spinner=False)
-def _spec(path: str, changed_at: float) -> RunSpec | None:
-    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
-    try:
-        return RunDirectory(path).spec()
-    except VppError:
-        return None
-
-
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
     """Return the simple baselines of a split, fitted once."""
@@ -98,11 +88,7 @@ def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
     stored = {directory.id: directory for directory in person.store().runs()}
     kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
-    return Shelf(kept, {run: _spec(str(d.path), _changed_at(d.path / "run.json")) for run, d in kept.items()})
-
-
-def _changed_at(path: Path) -> float:
-    return path.stat().st_mtime if path.exists() else 0.0
+    return Shelf(kept, {run: opening.settings(directory) for run, directory in kept.items()})
 
 
 def page() -> None:
@@ -167,7 +153,6 @@ def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
     is_link = bool(asked) and asked != st.session_state.get("compare.kept")
     if is_link:
         st.session_state.pop("compare.against", None)
-        st.session_state.pop("compare.kept_against", None)
     if is_link or "compare.runs" not in st.session_state:
         kept = st.session_state.get("compare.kept", [])
         first = asked if is_link else kept if opened in kept else []
@@ -183,19 +168,18 @@ def _is_are(items: Sequence[object]) -> str:
 
 
 def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
-    """Ask for the reference run. Default: that of the address, the last one chosen, the open run, or the first."""
-    before = (st.query_params.get("against", ""), st.session_state.get("compare.kept_against"), opened)
-    usual = next((run for run in before if run in chosen), chosen[0])
+    """Ask for the reference run. Default: the last one chosen, that of the address, the open run, or the first."""
+    usual = next((run for run in (st.query_params.get("against", ""), opened) if run in chosen), chosen[0])
     if len(chosen) == 1:
         return usual
     if st.session_state.get("compare.against") not in chosen:
         st.session_state["compare.against"] = usual
-    return str(st.selectbox("Set against", chosen, format_func=runs.label, key="compare.against"))
+    return str(st.selectbox("Set against", chosen, format_func=runs.label, **blocks.lasting("compare.against")))
 
 
 def keep(chosen: list[str], reference: str) -> None:
     """Keep the choice in the address, for sharing, and in the session, for coming back."""
-    st.session_state["compare.kept"], st.session_state["compare.kept_against"] = chosen, reference
+    st.session_state["compare.kept"] = chosen
     st.query_params["compare"] = ",".join(chosen)
     st.query_params["against"] = reference
 

@@ -1,7 +1,7 @@
 """Report: preview and download."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -24,8 +24,7 @@ from vpp.wording.verification import verification_html
 SOURCE_HEIGHT = 360
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(NamedTuple):
     """A file that is written when its button is pressed."""
 
     name: str

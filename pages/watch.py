@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import budget, charts, frame, opening, person, pieces, replay, this_run, thresholds
 from pages.parts.endpoint import load_html
 from pages.parts.replay import Shown
-from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import Card, deck_html, mark_legend
 from vpp.events import INITIAL_STEP
@@ -18,7 +17,7 @@ from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_mend
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.counts import step_name, steps_done
+from vpp.wording.counts import steps_done
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
 from vpp.wording.progress import headline, metrics, phase
@@ -26,7 +25,7 @@ from vpp.wording.status import faults_sentence, is_key_refused, pending_words, r
 from vpp.wording.support import unread_html
 from vpp.wording.words import capitalised, counted
 
-FOLLOW, SHOW_END, DECK = "Follow latest", "Show the end", "watch.deck"
+DECK = "watch.deck"
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -88,26 +87,24 @@ def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw all parts from one reading of the run, so that all show the same step; the charts follow a moment later."""
+    """Draw all parts from one reading of the run, so that all show the same step."""
     live = run.snapshot.state in opening.LIVE
     pieces.head(run, run.snapshot.spec.name, tells_damage=False)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     top, below, deck = (st.container(key=f"watch_{name}") for name in ("now", "charts", "deck"))
-    drawings = pieces.Part(lambda: charts.draw(run, opening.fresh(run).view), key="watch.charts")
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = opening.fresh(run)
         draw(run, snapshot, deck)
-        drawings.refresh(charts.made_from(snapshot.view))
+        with below:
+            charts.draw(run, snapshot.view)
         if snapshot.state != run.snapshot.state:
             # The list of runs shows the state too, and has no timer of its own.
             st.rerun()
 
     with top:
         now()
-    with below:
-        drawings.draw()
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
@@ -128,7 +125,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None
         draw_deck(run, snapshot, shown)
     if view.last_step is not None:
         with slider:
-            draw_slider(run, snapshot, shown)
+            replay.draw(run, snapshot, shown)
 
 
 def draw_head(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
@@ -166,25 +163,6 @@ def happened_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str
     step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
     balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
     return markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
-
-
-def draw_slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw the band of steps over its slider."""
-    view, newest = snapshot.view, shown.newest or 0
-    inked = newest if shown.step is None and shown.is_live else shown.step
-    has_end = not shown.is_live
-    band = pieces.drawn(
-        run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
-    )
-    slider = replay.Slider(
-        step=shown.chosen.step,
-        newest=newest,
-        called=step_name(view, newest) if shown.newest is not None else "first hypotheses",
-        end=view.total_steps if has_end else None,
-        top=view.total_steps if has_end else max(view.total_steps - 1, 1),
-        follow=SHOW_END if has_end else FOLLOW,
-    )
-    replay.draw(band, slider, key=replay.slider_key(run))
 
 
 def waiting_for(snapshot: Snapshot) -> str:

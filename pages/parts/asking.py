@@ -1,7 +1,6 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
 from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -14,7 +13,6 @@ from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.errors import VppError
 from vpp.inspection.votes import known_row, target_spread, votes_on
-from vpp.llm.address import is_loopback
 from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking
 from vpp.runs.background import Background
@@ -324,13 +322,7 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
 
 
 def consent(run: opening.OpenRun, what: str) -> bool:
-    """Ask for consent before rows leave this machine; whether it is given or not needed."""
+    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
     endpoint = run.snapshot.spec.endpoint
-    if endpoint.is_started_here or is_loopback(endpoint.base_url):
-        return True
-    host = urlsplit(endpoint.base_url).hostname or "the server"
-    blocks.captions(f"Not this machine: {host}")
-    return st.checkbox(
-        "What I ask about may be sent to the address above",
-        **blocks.lasting(f"posterior.ask.consent.{what}.{host}"),
-    )
+    label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{what}"
+    return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)

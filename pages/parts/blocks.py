@@ -33,9 +33,22 @@ def refuse(head: str, error: VppError) -> NoReturn:
     st.stop()
 
 
+def in_use(html: str, *, key: str) -> DeltaGenerator:
+    """Draw the name of the table in use, and return the place beside it for a button."""
+    place = st.container(horizontal=True, vertical_alignment="center", key=key)
+    place.html(markup.block(f'<p class="file">{html}</p>'), width="content")
+    return place
+
+
 def lasting(key: str) -> dict[str, Any]:
-    """Return keywords of a field with this key that keeps its value while other pages are open."""
+    """Return keywords of a field with this key that keeps its value while it is not shown."""
     return {"key": key, "persist_state": "session"}
+
+
+def begun(key: str, value: object) -> dict[str, Any]:
+    """Return keywords of such a field that begins with a value, unless it was filled from elsewhere."""
+    st.session_state.setdefault(key, value)
+    return lasting(key)
 
 
 def in_columns(

@@ -4,7 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, opening
-from pages.parts.endpoint import at_first
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory
@@ -28,11 +27,9 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         optimizer = None
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
-        key = at_first("new.currency", "")
-        currency = left.text_input("Currency, as you call it", **blocks.lasting(key), max_chars=12)
+        currency = left.text_input("Currency, as you call it", **blocks.begun("new.currency", ""), max_chars=12)
         prices = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
-        key = at_first("new.max_calls", 0)
-        calls = right.number_input("Calls at most", 0, **blocks.lasting(key))
+        calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
         cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
     return prices, Cap(calls=int(calls), cost=cost)
 
@@ -44,8 +41,7 @@ def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> P
 
 
 def _amount(place: DeltaGenerator, label: str, name: str) -> float:
-    key = at_first(f"new.{name}", 0.0)
-    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.lasting(key)))
+    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
 
 
 def fill(spec: RunSpec) -> None:

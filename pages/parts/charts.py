@@ -76,13 +76,11 @@ def made_from(view: RunView) -> Hashable:
     return view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final
 
 
-def draw(run: opening.OpenRun, view: RunView) -> Hashable:
-    """Draw the charts in pairs, and notes on them in the place that is left.
-
-    Return what they are made from.
-    """
+def draw(run: opening.OpenRun, view: RunView) -> None:
+    """Draw the charts in pairs, and notes on them in the place that is left."""
     if view.last_step is None:
-        return made_from(view)
+        st.empty()  # a fragment may write to a place outside it only where its first run did
+        return
     charts = list(charts_of(run, view))
     for first in range(0, len(charts), 2):
         columns = st.columns(2, gap="large")
@@ -93,7 +91,6 @@ def draw(run: opening.OpenRun, view: RunView) -> Hashable:
     with columns[1] if len(charts) % 2 else st.container():
         blocks.captions(*notes(run, view))
         pieces.listen(zoom_key(run))
-    return made_from(view)
 
 
 def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +12,7 @@ from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
-from vpp.llm.address import checked_address, is_loopback
+from vpp.llm.address import checked_address
 from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
@@ -29,6 +28,13 @@ from vpp.wording.words import capitalised
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")
 OWN_WAY = "the model’s own"
+SERVERS = {
+    "base_url": "Address",
+    "model": "Model",
+    "optimizer_base_url": "Optimizer’s address",
+    "optimizer_model": "Optimizer’s model",
+}
+"""Labels of what names a server, in EndpointSpec as in Environment."""
 STRUCTURED_WORDS = {
     "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
     "With a JSON schema the model is asked for JSON.",
@@ -49,12 +55,6 @@ PREFETCH_WORDS = {
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
-def at_first(key: str, value: object) -> str:
-    """Return the key of a field that begins with a value. Fields that may be filled from elsewhere have no default."""
-    st.session_state.setdefault(key, value)
-    return key
-
-
 def is_demo() -> bool:
     """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
@@ -69,9 +69,7 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
     kind = st.segmented_control("Who answers", choices, **blocks.lasting("new.who"), required=True)
     if kind == DEMO:
         blocks.draw(markup.DEMO_BANNER)
-        speed = st.segmented_control(
-            "Demo speed", SPEEDS, **blocks.lasting(at_first("new.speed", SPEEDS[0])), required=True
-        )
+        speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
     return server() if kind == SERVER else _model_file()
@@ -107,7 +105,8 @@ def server() -> EndpointSpec:
         _test(endpoint)
         return endpoint
     _test(endpoint)
-    _ask_consent(*addresses)
+    label = "Rows of this table may be sent to the address above"
+    st.session_state["new.sent_ok"] = person.consent(label, "new.consent", *addresses)
     return endpoint
 
 
@@ -136,22 +135,15 @@ def _asked_for(env: Environment) -> dict[str, Any]:
 
 def _owners(env: Environment) -> dict[str, Any]:
     """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
-    asked = [("Address", env.base_url), ("Model", env.model)]
-    asked += [("Optimizer’s address", env.optimizer_base_url), ("Optimizer’s model", env.optimizer_model)]
-    blocks.draw(*(markup.caption(f"{name}: {value}") for name, value in asked if value))
+    given = {name: getattr(env, name) or "" for name in SERVERS}
+    blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in given.items() if value))
     blocks.captions("Set by this app’s owner, with the key where one is needed.")
-    return {
-        "base_url": env.base_url or "",
-        "model": env.model or "",
-        "optimizer_base_url": env.optimizer_base_url or "",
-        "optimizer_model": env.optimizer_model or "",
-    }
+    return given
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     """Ask for a line of text, which may be filled from elsewhere."""
-    key = at_first(f"new.{name}", value)
-    return str(place.text_input(label, **blocks.lasting(key), placeholder=hint)).strip()
+    return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
 
 def _asking() -> EndpointSpec:
@@ -164,23 +156,19 @@ def _asking() -> EndpointSpec:
             1,
             MOST_AT_ONCE,
             value=None,
-            **blocks.lasting(at_first("new.concurrency", usual.concurrency or None)),
+            **blocks.begun("new.concurrency", usual.concurrency or None),
             placeholder="as a round needs",
             help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
         )
-        structured = two.selectbox(
-            "Structured answers", STRUCTURED, **blocks.lasting(at_first("new.structured", STRUCTURED[0]))
-        )
-        effort = three.selectbox(
-            "Thinking effort", (OWN_WAY, *EFFORTS), **blocks.lasting(at_first("new.effort", OWN_WAY))
-        )
+        structured = two.selectbox("Structured answers", STRUCTURED, **blocks.begun("new.structured", STRUCTURED[0]))
+        effort = three.selectbox("Thinking effort", (OWN_WAY, *EFFORTS), **blocks.begun("new.effort", OWN_WAY))
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
         optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
-        prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.lasting(at_first("new.prefetch", PREFETCH[0])))
+        prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
         blocks.captions(TOKENS_WORDS, PREFETCH_WORDS[prefetch])
-        warm_prefix = st.toggle("Warm prefixes", **blocks.lasting(at_first("new.warm_prefix", False)), help=WARM_WORDS)
+        warm_prefix = st.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
@@ -194,8 +182,7 @@ def _asking() -> EndpointSpec:
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     """Ask for the most tokens of one answer."""
-    key = at_first(f"new.{name}", value)
-    return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.lasting(key)))
+    return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -285,19 +272,6 @@ def doubt_html() -> str:
 def _of_learner(checks: Sequence[Checked], name: str) -> dict[str, Any]:
     """Return the values of a finding about the learner's server."""
     return next((one.finding.values for one in checks if "learner" in one.roles and one.finding.name == name), {})
-
-
-def _ask_consent(*urls: str) -> None:
-    """Ask for consent before rows leave this machine."""
-    away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
-    if not away:
-        st.session_state["new.sent_ok"] = True
-        return
-    blocks.captions(f"Not this machine: {', '.join(away)}")
-    st.session_state["new.sent_ok"] = st.checkbox(
-        "Rows of this table may be sent to the address above",
-        **blocks.lasting(f"new.consent.{'|'.join(away)}"),
-    )
 
 
 # The load of a run's servers, while it is at work

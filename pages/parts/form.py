@@ -317,13 +317,7 @@ def started_from() -> Again | None:
         leave()
         blocks.failed("That run cannot be started again", str(error))
         return None
-    with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
-        st.html(
-            markup.block(
-                f'<p class="file">The rows of <b>{markup.text(again.spec.name)}</b>, run {markup.text(run)}</p>'
-            ),
-            width="content",
-        )
+    with blocks.in_use(f"The rows of <b>{markup.text(again.spec.name)}</b>, run {markup.text(run)}", key="new_file"):
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return again

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -18,7 +17,6 @@ from streamlit.starlette import App
 
 from pages.parts import blocks, opening, person, pieces
 from vpp.errors import VppError
-from vpp.files import read_json
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import NAME_LENGTH, RunDirectory
 from vpp.runs.glance import glance, is_large
@@ -75,7 +73,7 @@ def list_runs() -> None:
     chosen = st.session_state.get("run") or st.query_params.get("run")
     asked: dict[str, Any] = st.session_state.get("frame.runs", {})
     find, most = str(asked.get("find") or ""), int(asked.get("most") or AT_ONCE)
-    matching = [directory for directory in directories if find.casefold() in _name(directory).casefold()]
+    matching = [run for run in directories if not find or find.casefold() in _name(run).casefold()]
     rows = distinguished([_listed(directory) for directory in matching[:most]])
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
@@ -117,19 +115,8 @@ def _balanced(path: str, last_at: float | None) -> float | None:
 
 def _name(directory: RunDirectory) -> str:
     """Return a run's name; its id if the name cannot be read."""
-    path = directory.path / "run.json"
-    try:
-        return _name_in(path, path.stat().st_mtime)
-    except OSError:
-        return directory.id
-
-
-@lru_cache(maxsize=10_000)
-def _name_in(path: Path, changed_at: float) -> str:
-    try:
-        return str(read_json(path)["name"])[:NAME_LENGTH]
-    except (OSError, ValueError, KeyError, TypeError):
-        return path.parent.name
+    spec = opening.settings(directory)
+    return spec.name[:NAME_LENGTH] if spec else directory.id
 
 
 # Imports ahead of the visitors who need them, in threads

@@ -56,23 +56,22 @@ def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
     """Return the drawing, made again only after another step, the final weights, or a change of the run's state."""
     view = snapshot.view
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
-    return pieces.remembered(f"{KEY}.made", of, lambda: _make(run, snapshot, of))
 
+    def make() -> Made | None:
+        family = genealogy(view)
+        if family is None or view.started is None:
+            return None
+        seed_text, is_weighted = view.started.seed_text, snapshot.spec.config.is_weighted
+        steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
+        data = {
+            **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
+            "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
+            "made": " ".join(map(str, of)),
+            "run": run.directory.id,
+        }
+        return Made(of, family, data, seed_text, is_weighted)
 
-def _make(run: opening.OpenRun, snapshot: Snapshot, of: tuple[object, ...]) -> Made | None:
-    view = snapshot.view
-    family = genealogy(view)
-    if family is None or view.started is None:
-        return None
-    seed_text, is_weighted = view.started.seed_text, snapshot.spec.config.is_weighted
-    steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
-    data = {
-        **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
-        "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
-        "made": " ".join(map(str, of)),
-        "run": run.directory.id,
-    }
-    return Made(of, family, data, seed_text, is_weighted)
+    return pieces.remembered(f"{KEY}.made", of, make)
 
 
 def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:

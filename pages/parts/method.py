@@ -29,15 +29,12 @@ from vpp.wording.options import (
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "ess_threshold", "epsilon")
 """Numbers between 0 and 1."""
-OPTIONS = "new.options"
-"""Session key: the chosen options by name, whether their fields are shown or not."""
 TASK_TAU = "1.0"
 """Value of tau that the paper's tasks are scaled for."""
 
 
 def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
     """Ask for the method and its options; a task of the paper brings its prior, and tau 1."""
-    take_in()
     fill_at_first(prior=prior, is_task=is_task)
     choose_method()
     deciding = decided(chosen(), base())
@@ -51,11 +48,9 @@ def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
 
 
 def chosen() -> dict[str, Any]:
-    """Return the chosen options by name."""
-    if OPTIONS not in st.session_state:
-        st.session_state[OPTIONS] = asdict(base())
-    options: dict[str, Any] = st.session_state[OPTIONS]
-    return options
+    """Return the chosen options by name, whether their fields are shown or not; those of the preset at first."""
+    options = {name: st.session_state.setdefault(key_of(name), value) for name, value in asdict(base()).items()}
+    return {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
 
 
 def base() -> Config:
@@ -70,18 +65,12 @@ def key_of(name: str) -> str:
 
 def put(name: str, value: Any) -> None:
     """Fill a field, whether it is shown or not."""
-    chosen()[name] = value
     st.session_state[key_of(name)] = value
-
-
-def take_in() -> None:
-    """Take over what was just changed, before the first field is drawn: it decides which fields there are."""
-    for name in chosen():
-        chosen()[name] = st.session_state.get(key_of(name), chosen()[name])
 
 
 def fill_at_first(*, prior: str, is_task: bool) -> None:
     """Fill in what a new table brings along."""
+    chosen()
     if st.session_state.get("new.came_with") != (prior, is_task):
         st.session_state["new.came_with"] = (prior, is_task)
         put("prior", prior)
@@ -98,13 +87,12 @@ def fill_from_preset(*, is_task: bool) -> None:
 def choose_method() -> None:
     """Ask for one of the five methods."""
     names = list(METHOD_NAMES)
-    _remember("method")
-    chosen()["method"] = st.radio(
+    st.radio(
         "Method",
         names,
         format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
         captions=[ABOUT[name] for name in names],
-        key=key_of("method"),
+        **blocks.lasting(key_of("method")),
         label_visibility="collapsed",
     )
 
@@ -117,10 +105,12 @@ def common_options(deciding: Config) -> None:
             ask(column, name)
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
-    _remember("prior")
-    chosen()["prior"] = st.text_area(
-        name_of("prior"), key=key_of("prior"), height=80, placeholder="Petal size matters more than sepal size."
-    ).strip()
+    st.text_area(
+        name_of("prior"),
+        **blocks.lasting(key_of("prior")),
+        height=80,
+        placeholder="Petal size matters more than sepal size.",
+    )
     if is_demo():
         blocks.captions(DEMO_PRIOR)
 
@@ -148,25 +138,19 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
 
 def ask(place: DeltaGenerator, name: str) -> None:
     """Ask for one option, in a field that fits its values."""
-    _remember(name)
-    label, about, key, value = name_of(name), option_docs()[name], key_of(name), getattr(base(), name)
+    label, value, field = (
+        name_of(name),
+        getattr(base(), name),
+        {**blocks.lasting(key_of(name)), "help": option_docs()[name]},
+    )
     if choices(name):
-        words = partial(value_words, name)
-        chosen()[name] = place.selectbox(label, choices(name), format_func=words, key=key, help=about)
+        place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
     elif isinstance(value, bool):
-        chosen()[name] = place.checkbox(label, key=key, help=about)
+        place.checkbox(label, **field)
     elif isinstance(value, str):
-        chosen()[name] = place.text_input(label, key=key, help=about).strip()
+        place.text_input(label, **field)
     else:
         top = 1.0 if name in SHARES else None
         step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
         # The default stands in where a run of the page is cut short before the browser knows the state's value.
-        chosen()[name] = place.number_input(
-            label, type(value)(0), top, value, step=step, format=form, key=key, help=about
-        )
-
-
-def _remember(name: str) -> None:
-    """Restore a field that was not shown for a while."""
-    if key_of(name) not in st.session_state:
-        st.session_state[key_of(name)] = chosen()[name]
+        place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -15,7 +16,7 @@ from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import EXAMPLE, unpack
 from vpp.settings import Config
 from vpp.wording import markup
@@ -50,6 +51,23 @@ class OpenRun:
 def reader(path: str) -> RunReader:
     """Return the incremental reader of a run, shared by all its watchers."""
     return RunReader(RunDirectory(path))
+
+
+def settings(directory: RunDirectory) -> RunSpec | None:
+    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
+    record = directory.path / "run.json"
+    try:
+        return _settings(record, record.stat().st_mtime)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=2_000)
+def _settings(record: Path, changed_at: float) -> RunSpec | None:
+    try:
+        return RunDirectory(record.parent).spec()
+    except VppError:
+        return None
 
 
 def open_in(run: str, page: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
@@ -251,6 +252,15 @@ def _ask_key(label: str, url: str, has_own: bool) -> None:
     typed = st.session_state.get(TYPED, {})
     key = st.text_input(label, str(typed.get(origin(url), "")), type="password", help=about, key=name)
     st.session_state[TYPED] = {**typed, origin(url): key}
+
+
+def consent(label: str, key: str, *urls: str) -> bool:
+    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
+    away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
+    if not away:
+        return True
+    blocks.captions(f"Not this machine: {', '.join(away)}")
+    return st.checkbox(label, **blocks.lasting(f"{key}.{'|'.join(away)}"))
 
 
 @contextmanager

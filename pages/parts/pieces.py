@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -188,40 +188,6 @@ def rows_to_open(html: str, *, key: str, on_open: Callable[[int], None]) -> None
             on_open(int(row))
 
     _STEADY(data={"html": html}, key=key, on_row_change=open_row)
-
-
-# A costly part of a refreshing page, drawn again only when what it shows is new
-
-_PULSE, _BELL = component("pulse"), component("bell")
-
-
-class Part:
-    """A fragment that is drawn again only when the refreshing fragment asks the browser for it.
-
-    The browser asks by an event: a callback of the refreshing fragment would replace a click made at that moment.
-
-    draw: draws the part and returns what it was made from. key: unique on its page.
-    """
-
-    def __init__(self, draw: Callable[[], Hashable], *, key: str) -> None:
-        self._draw = draw
-        self._key = key
-        self._drawn: Hashable = None
-
-    def draw(self) -> None:
-        """Draw the part at this place of the page; a refresh elsewhere leaves it as it is."""
-
-        @st.fragment
-        def part() -> None:
-            self._drawn = self._draw()
-            _BELL(data={"part": self._key}, key=f"{self._key}.bell", on_due_change=lambda: None)
-
-        part()
-
-    def refresh(self, made_from: Hashable) -> None:
-        """Ask for the part if it was made from something else. Call it last in the refreshing fragment."""
-        if self._drawn not in (None, made_from):
-            _PULSE(data={"part": self._key, "due": f"{hash(made_from):x}"}, key=f"{self._key}.pulse")
 
 
 # Drawings of a run, made once for all who look at it

@@ -1,12 +1,14 @@
 """The step that Watch shows: the latest, one chosen by hand, or one that a film has reached."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import opening, pieces
+from vpp.drawing.band import band_html
 from vpp.runs.reader import Snapshot
+from vpp.wording.counts import step_name
 from vpp.wording.progress import shown_step
 
 _SCRUBBER = pieces.component("scrubber")
@@ -20,24 +22,6 @@ class Place:
     """None while the latest step is followed."""
     is_film: bool
     """Whether a film reached the step."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slider:
-    """The places that a reader can choose from, and the chosen one."""
-
-    step: int | None
-    """None while the latest step is followed."""
-    newest: int
-    """The last step there is to see."""
-    called: str
-    """Name of the newest place."""
-    end: int | None
-    """Place of the end, after the last step; None while a run goes on, which has no film either."""
-    top: int
-    """The last place, counted from step 0."""
-    follow: str
-    """Label of the switch that follows the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +70,24 @@ def _place(key: str) -> Place:
     return Place(None if step is None else int(step), bool(at.get("film")))
 
 
-def draw(band: str, slider: Slider, *, key: str) -> None:
+def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Draw the band of steps and its slider, after everything else of the step.
 
     A film goes on once the slider confirms the step before, and then all of that step is drawn.
     """
-    _SCRUBBER(data={"band": band, **asdict(slider)}, key=key, default={"at": None}, on_at_change=lambda: None)
+    view, newest, has_end = snapshot.view, shown.newest or 0, not shown.is_live
+    inked = newest if shown.step is None and shown.is_live else shown.step
+    band = pieces.drawn(
+        run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
+    )
+    data = {
+        "band": band,
+        "step": shown.chosen.step,
+        "newest": newest,
+        "called": step_name(view, newest) if shown.newest is not None else "first hypotheses",
+        # A run that goes on has no place for its end, and no film.
+        "end": view.total_steps if has_end else None,
+        "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
+        "follow": "Show the end" if has_end else "Follow latest",
+    }
+    _SCRUBBER(data=data, key=slider_key(run), default={"at": None}, on_at_change=lambda: None)

@@ -59,29 +59,25 @@ def choose() -> Source | None:
 def _upload() -> Source | None:
     """Show the file in use, which stays so until another is chosen, or ask for the first."""
     file: tuple[str, bytes] | None = st.session_state.get(FILE)
+    is_asked = file is None or st.session_state.get(REPLACING)
+    if is_asked:
+        label = "A CSV, Excel or Parquet file with one row an example and a column to predict"
+        st.file_uploader(label, type=None, key="new.upload", on_change=_take, args=("new.upload", FILE))
     if file is None:
-        _ask_file()
         return None
-    if st.session_state.get(REPLACING):
-        _ask_file()
+    if is_asked:
         st.button("Keep the table in use", key="new.keep", type="tertiary", on_click=_replace, args=(False,))
-    with st.container(horizontal=True, vertical_alignment="center", key="new_file"):
-        st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
-        if not st.session_state.get(REPLACING):
+    with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key="new_file"):
+        if not is_asked:
             st.button("Replace", key="new.replace", type="tertiary", on_click=_replace, args=(True,))
     return Source(read_upload(file[1], file[0]))
 
 
-def _ask_file() -> None:
-    label = "A CSV, Excel or Parquet file with one row an example and a column to predict"
-    st.file_uploader(label, type=None, key="new.upload", on_change=_take_table)
-
-
-def _take_table() -> None:
-    """Remember the upload in the browser session: the field forgets it when the page is left."""
-    file = st.session_state["new.upload"]
+def _take(field: str, key: str) -> None:
+    """Remember an upload in the browser session: its field forgets it when the page is left."""
+    file = st.session_state[field]
     if file is not None:
-        st.session_state[FILE] = (file.name, file.getvalue())
+        st.session_state[key] = (file.name, file.getvalue())
         _replace(False)
 
 
@@ -92,13 +88,13 @@ def _replace(wanted: bool) -> None:
 def _example() -> Source:
     paths = sorted(EXAMPLES.glob("*.csv"))
     path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
-    return Source(read(path.read_bytes(), path.name))
+    return Source(read(path.read_bytes(), path.name, DETECT))
 
 
 def _task() -> Source:
     name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
     st.caption(TASKS[name].description)
-    table = read(generate(name, seed=0), f"{name}.csv")
+    table = read(generate(name, seed=0), f"{name}.csv", DETECT)
     return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
 
 
@@ -109,8 +105,11 @@ HEADERS = {True: "first line", False: "none"}
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def read(content: bytes, name: str, read_as: ReadAs = DETECT) -> Table:
-    """Return the table in a file. Raises DataError."""
+def read(content: bytes, name: str, read_as: ReadAs) -> Table:
+    """Return the table in a file. Raises DataError.
+
+    `read_as` has no default: Streamlit's cache would take a call without it for another one, and read the file again.
+    """
     return Table.read(content, name=name, read_as=read_as)
 
 
@@ -125,7 +124,7 @@ def read_upload(content: bytes, name: str) -> Table:
 def _detected(content: bytes, name: str) -> Reading | None:
     """Return how the file is read by detection; None if detection fails and a person must say."""
     try:
-        return read(content, name).reading
+        return read(content, name, DETECT).reading
     except DataError:
         return None
 
@@ -301,25 +300,14 @@ def _test_file() -> Table | None:
     """Show the test file in use, or ask for one; return None until there is one."""
     file: tuple[str, bytes] | None = st.session_state.get(TEST_FILE)
     if file is None:
-        label = "A file of test rows, with the same columns"
-        st.file_uploader(label, type=None, key="new.test_upload", on_change=_take_test_file)
+        label, field = "A file of test rows, with the same columns", "new.test_upload"
+        st.file_uploader(label, type=None, key=field, on_change=_take, args=(field, TEST_FILE))
         blocks.captions("Until there is one, rows are drawn by chance.")
         return None
-    with st.container(horizontal=True, vertical_alignment="center", key="new_test_file"):
-        st.html(markup.block(f'<p class="file"><b>{markup.text(file[0])}</b></p>'), width="content")
-        st.button("Take another test file", key="new.test_replace", type="tertiary", on_click=_forget_test_file)
-    return read(file[1], file[0])
-
-
-def _take_test_file() -> None:
-    """Remember the upload in the browser session: the field forgets it when the page is left."""
-    file = st.session_state["new.test_upload"]
-    if file is not None:
-        st.session_state[TEST_FILE] = (file.name, file.getvalue())
-
-
-def _forget_test_file() -> None:
-    st.session_state.pop(TEST_FILE, None)
+    with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key="new_test_file"):
+        forget = st.session_state.pop
+        st.button("Take another test file", key="new.test_replace", type="tertiary", on_click=forget, args=(TEST_FILE,))
+    return read(file[1], file[0], DETECT)
 
 
 def _sizes() -> dict[str, Any]:

@@ -47,3 +47,25 @@ def shown(app: AppTest) -> str:
 
 def _is_steady(element: Any) -> bool:
     return str(element.proto.component_name).endswith("vpp_steady")
+
+
+def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
+    """Upload a table on New run, in place of one that is in use."""
+    app.run()
+    if not app.file_uploader:
+        app.button(key="new.replace").click().run()
+    app.file_uploader(key="new.upload").set_value((name, content, "text/csv")).run()
+    assert not app.exception
+    return app
+
+
+def names(app: AppTest) -> list[str]:
+    """Return the labels of the page's buttons."""
+    return [button.label for button in app.button]
+
+
+def press(app: AppTest, name: str) -> AppTest:
+    """Press the button with this label."""
+    app.button[names(app).index(name)].click().run()
+    assert not app.exception
+    return app

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app import drawn
-from tests.app.drawn import shown
+from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -31,7 +31,7 @@ def key(reader: RunReader, what: str) -> str:
 
 
 def button(app: AppTest, label: str) -> Any:
-    return next(button for button in app.button if button.label == label)
+    return app.button[names(app).index(label)]
 
 
 def job(app: AppTest, reader: RunReader, what: str) -> Background:
@@ -128,7 +128,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     asking = job(app, reader, "table")
     wait_until(lambda: asking.asking.done == 20, "20 of 24 questions are answered")
     app.run()
-    assert "Ask about 6 rows" not in [button.label for button in app.button]
+    assert "Ask about 6 rows" not in names(app)
     button(app, "Stop and keep").click().run()
     html = ended(app, reader, "table")
     kept = len(asking.asking.whole().rows)

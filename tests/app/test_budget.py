@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import opening
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import opened, shown
+from tests.app.drawn import opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
@@ -21,15 +21,8 @@ from vpp.runs.spec import Prices
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 
-def uploaded(app: AppTest) -> AppTest:
-    app.run()
-    app.file_uploader(key="new.upload").set_value(("table.csv", TABLE, "text/csv"))
-    return app.run()
-
-
 def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
-    html = shown(uploaded(app))
-    assert not app.exception
+    html = shown(upload(app, TABLE))
     assert "40 labelled rows of the table are not used." in html
     assert "Calls are an upper bound" in html
     assert "at least 370" in html
@@ -44,7 +37,7 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
 ) -> None:
     started: list[RunDirectory] = []
     monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
-    uploaded(app)
+    upload(app, TABLE)
     app.number_input(key="new.price_in").set_value(2.0)
     app.text_input(key="new.currency").set_value("<EUR>")
     app.number_input(key="new.max_calls").set_value(300).run()
@@ -54,15 +47,14 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     assert "Estimated cost: about" in html
     assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in html
     assert "The run needs at least 370 calls" in html
-    app.button(key="new.start").click().run()
-    assert not app.exception
+    press(app, "Start the run")
     (directory,) = started
     assert directory.spec().cap == Cap(calls=300, cost=1.5)
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0), currency="<EUR>")
 
 
 def test_no_time_is_claimed_before_the_endpoint_is_tested(app: AppTest) -> None:
-    uploaded(app)
+    upload(app, TABLE)
     app.segmented_control(key="new.who").set_value(SERVER).run()
     assert not app.exception
     assert "Test the endpoint to see how long that takes." in shown(app)
@@ -94,8 +86,7 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
     assert field.value == 120
     field.set_value(500)
-    next(button for button in app.button if button.label == "Raise the cap and go on").click().run()
-    assert not app.exception
+    press(app, "Raise the cap and go on")
     assert reader.directory.spec().cap == Cap(calls=500)
     assert [each.path for each in started] == [reader.directory.path]
 

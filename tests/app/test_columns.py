@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app_over, shown, upload
 
 ROWS = [f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}" for i in range(80)]
 GERMAN = "\n".join(["preis;note;kauf", *ROWS]).encode()
@@ -13,11 +13,7 @@ GERMAN = "\n".join(["preis;note;kauf", *ROWS]).encode()
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    app = app_over(tmp_path, monkeypatch).run()
-    app.switch_page("pages/new_run.py").run()
-    app.get("file_uploader")[0].set_value(("haus.csv", GERMAN, "text/csv")).run()
-    assert not app.exception
-    return app
+    return upload(app_over(tmp_path, monkeypatch), GERMAN, "haus.csv")
 
 
 def kind(app: AppTest, name: str, value: str) -> None:

@@ -11,14 +11,14 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
-from pages.parts.opening import SHIPPED
+from pages.parts.opening import EXAMPLES, SHIPPED
 from tests.app.conftest import ROOT, Visit, serving
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app_over, names, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.store import REAL_EXAMPLE, unpack
+from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
@@ -34,23 +34,6 @@ def runs(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app_over(runs, monkeypatch)
-
-
-def names(app: AppTest) -> list[str]:
-    """The buttons of a page."""
-    return [button.label for button in app.button]
-
-
-def press(app: AppTest, name: str) -> AppTest:
-    next(button for button in app.button if button.label == name).click()
-    app.run()
-    assert not app.exception
-    return app
-
-
-def upload(app: AppTest, content: bytes, name: str = "mine.csv") -> AppTest:
-    app.file_uploader(key="new.upload").set_value((name, content, "text/csv"))
-    return app.run()
 
 
 def test_the_first_paint_waits_for_little_and_a_server_gets_the_rest_ready_unless_it_ends() -> None:
@@ -102,28 +85,25 @@ def test_a_visitor_with_runs_finds_the_introduction_folded(app: AppTest, runs: P
     assert "Look at a finished example" in names(app)
 
 
-def test_the_finished_example_opens_on_every_page_and_starts_nothing(app: AppTest, runs: Path) -> None:
-    app.run()
-    press(app, "Look at a finished example")
-    assert [path.name for path in runs.iterdir()] == ["example-penguins"]
-    assert "run example-penguins" in shown(app)
+@pytest.mark.parametrize(
+    ("button", "run", "says"),
+    [
+        ("Look at a finished example", EXAMPLE, "run example-penguins"),
+        ("Look at a finished run of a real language model", REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+    ],
+)
+def test_a_finished_example_opens_on_every_page_and_starts_nothing(
+    app: AppTest, runs: Path, button: str, run: str, says: str
+) -> None:
+    press(app.run(), button)
+    assert [path.name for path in runs.iterdir()] == [run]
+    assert says in shown(app)
     for page in ("posterior", "disagreement", "compare", "report"):
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception
-        assert "example-penguins" in shown(app) + str([field.value for field in app.multiselect])
-    assert sorted(path.name for path in (runs / "example-penguins").iterdir()) == sorted(
-        path.name for path in SHIPPED.iterdir()
-    )
-
-
-def test_the_run_of_a_real_model_opens_on_every_page(app: AppTest, runs: Path) -> None:
-    app.run()
-    press(app, "Look at a finished run of a real language model")
-    assert [path.name for path in runs.iterdir()] == [REAL_EXAMPLE]
-    assert "qwen2.5-coder-1.5b-instruct" in shown(app)
-    for page in ("posterior", "disagreement", "compare", "report"):
-        app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception
+        assert run in shown(app) + str([field.value for field in app.multiselect])
+    shipped = sorted(path.name for path in (EXAMPLES / run).iterdir())
+    assert sorted(path.name for path in (runs / run).iterdir()) == shipped
 
 
 def test_a_missing_run_is_named_with_ways_to_begin(app: AppTest) -> None:
@@ -149,8 +129,7 @@ def test_a_run_without_results_leads_to_watch(app: AppTest, runs: Path) -> None:
 
 
 def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
-    app.run()
-    upload(app, TABLE)
+    upload(app, TABLE, "mine.csv")
     app.number_input(key="new.train").set_value(40)
     app.selectbox(key="new.target").set_value("b").run()
     app.switch_page("pages/watch.py").run()
@@ -161,8 +140,7 @@ def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
 
 
 def test_a_table_stays_in_use_until_another_is_there(app: AppTest) -> None:
-    app.run()
-    upload(app, TABLE)
+    upload(app, TABLE, "mine.csv")
     press(app, "Replace")
     assert "<b>mine.csv</b>" in shown(app)
     upload(app, OTHER, "other.csv")

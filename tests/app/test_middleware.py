@@ -85,17 +85,12 @@ def test_an_upload_from_another_origin_is_refused(app: App) -> None:
     assert b"XSRF" in own.body  # type: ignore[attr-defined]
 
 
-def test_the_upload_tokens_cookie_is_for_this_site_alone(app: App) -> None:
-    cookie = str(said(app, "/_stcore/health").getheader("set-cookie"))
+def test_streamlit_is_set_up_so_that_other_sites_neither_read_nor_upload_and_programs_do_not_drive(app: App) -> None:
+    health = said(app, "/_stcore/health", Origin="https://evil.example")
+    assert health.getheader("access-control-allow-origin") is None
+    cookie = str(health.getheader("set-cookie"))
     assert cookie.startswith("_streamlit_xsrf=")
     assert "SameSite=Strict" in cookie
-
-
-def test_no_page_of_another_origin_reads_what_the_server_says(app: App) -> None:
-    assert said(app, "/_stcore/health", Origin="https://evil.example").getheader("access-control-allow-origin") is None
-
-
-def test_programs_do_not_drive_the_app(app: App) -> None:
     assert said(app, "/_stcore/agent/interact", method="POST").status in (403, 404)
 
 

@@ -9,9 +9,8 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser
 
-from tests.pictures.prints import PRINTS
-from tests.pictures.scenes import SCENES, Scene
-from tests.pictures.studio import Studio, whole
+from tests.pictures.prints import Print
+from tests.pictures.studio import Studio
 
 pytestmark = pytest.mark.browser
 CLEAN = '<link rel="icon" href="data:,"><main data-testid="stMain"><div class="vpp"><h1>Watch</h1>{}</div></main>'
@@ -37,39 +36,27 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def studio(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
-    """A studio before a server of the files in the test's folder."""
+    """A studio before a server of the files in the test's folder; no page of it ever rests."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path)))
     Thread(target=partial(server.serve_forever, poll_interval=0.05)).start()
-    yield Studio(browser, f"http://127.0.0.1:{server.server_port}")
+    yield Studio(browser, f"http://127.0.0.1:{server.server_port}", tmp_path, rest_ms=500)
     server.shutdown()
     server.server_close()
 
 
-def picture_of(studio: Studio, folder: Path, planted: str, *needs: str) -> Path:
-    """Take a picture; return its path. A refused picture leaves no file there."""
-    (folder / "page.html").write_text(CLEAN.format(planted), encoding="utf-8")
-    scene = Scene(name="watch", stage="finished", address="page.html", needs=needs)
-    studio.take(scene, "light", 390, whole(folder / "picture.png"))
-    return folder / "picture.png"
+def picture_of(studio: Studio, planted: str, *needs: str) -> bool:
+    """Take a picture of a page; return whether it was stored."""
+    (studio.folder / "page.html").write_text(CLEAN.format(planted), encoding="utf-8")
+    studio.take(Print(name="watch", address="page.html", needs=needs, width=390))
+    return (studio.folder / "watch.png").exists()
 
 
-def test_a_page_without_a_flaw_is_photographed(studio: Studio, tmp_path: Path) -> None:
-    assert picture_of(studio, tmp_path, "", "h1").exists()
-    assert studio.faults == []
-
-
-def test_every_flaw_of_a_page_is_named_and_no_picture_kept(studio: Studio, tmp_path: Path) -> None:
-    studio.rest_ms = 500  # it never rests
-    assert not picture_of(studio, tmp_path, "".join(PLANTED.values())).exists()
-    unnamed = [flaw for flaw in PLANTED if not any(fault.startswith(f"{WHERE} {flaw}") for fault in studio.faults)]
-    assert unnamed == []
-
-
-def test_a_page_that_lacks_its_subject_is_not(studio: Studio, tmp_path: Path) -> None:
-    studio.rest_ms = 500  # it never shows one
-    assert not picture_of(studio, tmp_path, "", "article.card").exists()
+def test_a_page_with_a_flaw_or_without_its_subject_is_named_and_leaves_no_picture(studio: Studio) -> None:
+    assert not picture_of(studio, "".join(PLANTED.values()))
+    assert [flaw for flaw in PLANTED if not any(fault.startswith(f"{WHERE} {flaw}") for fault in studio.faults)] == []
+    studio.faults.clear()
+    assert not picture_of(studio, "", "article.card")
     assert "article.card" in studio.faults[0]
-
-
-def test_every_picture_of_the_docs_is_of_a_scene() -> None:
-    assert {wanted.scene for wanted in PRINTS} <= {scene.name for scene in SCENES}
+    studio.faults.clear()
+    assert picture_of(studio, "", "h1")
+    assert studio.faults == []

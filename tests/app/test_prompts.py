@@ -6,11 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, SERVER
-from tests.app.drawn import app, shown
-from tests.app.test_states import LABELS, upload
+from tests.app.drawn import app as app
+from tests.app.drawn import shown, upload
+from tests.app.test_states import LABELS
 from vpp.llm.templates import shipped
-
-__all__ = ["app"]
 
 OWN = b"{input}\n{hypothesis}\n{answer_form}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app_over, shown, upload
 
 TABLE = "shop,day,size,label\n" + "".join(
     f"shop {i % 20},2024-{i // 56 + 1:02}-{i // 2 % 28 + 1:02},{i % 9}.5,{'ab'[i // 20 % 2]}\n" for i in range(300)
@@ -16,12 +16,7 @@ MORE = "size,label,shop,day\n" + "".join(f"{i}.25,{'abc'[i % 3]},shop 77,2025-01
 @pytest.fixture
 def form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The form with a table."""
-    app = app_over(tmp_path, monkeypatch)
-    app.run()
-    app.file_uploader(key="new.upload").set_value(("shops.csv", TABLE.encode(), "text/csv"))
-    app.run()
-    assert not app.exception
-    return app
+    return upload(app_over(tmp_path, monkeypatch), TABLE.encode(), "shops.csv")
 
 
 def choose(form: AppTest, kind: str) -> AppTest:

@@ -1,5 +1,7 @@
 """Each page's states, without a browser."""
 
+import json
+import re
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import shown
+from tests.app.drawn import names, opened, shown, upload
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -23,21 +25,13 @@ from vpp.wording.options import DEMO_PRIOR
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 
 
-def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
-    app.run()
-    if not app.file_uploader:
-        app.button(key="new.replace").click().run()
-    app.file_uploader(key="new.upload").set_value((name, content, "text/csv"))
-    return app.run()
-
-
 def test_a_page_without_a_run_says_what_to_do(app: AppTest) -> None:
     app.run()
     for page in PAGES:
         app.switch_page(page).run()
         assert not app.exception
         assert "No runs yet" in shown(app)
-        assert [button.label for button in app.button] == ["Look at a finished example", "Use my own CSV"]
+        assert names(app) == ["Look at a finished example", "Use my own CSV"]
 
 
 def test_a_run_that_is_deleted_while_it_is_shown_is_named(
@@ -51,6 +45,18 @@ def test_a_run_that_is_deleted_while_it_is_shown_is_named(
         app.switch_page(page).run()
         assert not app.exception, page
         assert "This run cannot be opened" in shown(app), page
+
+
+def test_balanced_accuracy_is_shown_at_the_end_and_in_the_list_if_far_from_accuracy(
+    app: AppTest, tmp_path: Path
+) -> None:
+    """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
+    reader = labels(tmp_path)
+    (runs,) = app.run().sidebar.get("bidi_component")
+    (row,) = json.loads(runs.proto.json)["runs"]
+    assert "finished · 50.0 % · balanced 83.3 % · " in row["note"].replace("\N{NO-BREAK SPACE}", " ")
+    html = re.sub(r"<[^>]*>", "", shown(opened(app, reader, "watch")))
+    assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
@@ -116,18 +122,22 @@ def test_every_option_has_a_widget(app: AppTest) -> None:
     assert seen | shown_options(app) == {field.name for field in fields(Config)}
 
 
-def test_only_what_means_something_is_on_the_form(app: AppTest) -> None:
+def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(app: AppTest) -> None:
     upload(app, LABELS)
-    assert {"tempering", "final_weights", "bold_temperature"} <= shown_options(app)
-    assert "restart" in shown_options(app)
-    choose(app, mutate="every")
-    assert not {"mh_rows", "restart", "optimizer_temperature"} & shown_options(app)
-    choose(app, tempering="adaptive")
-    assert {"restart", "beta_end"} <= shown_options(app)
-    assert not {"final_weights", "buffer_size", "beta_start", "particles_max"} & shown_options(app)
+    assert {"tempering", "final_weights", "restart", "epsilon", "ties"} <= shown_options(app)
+    assert "tau" not in shown_options(app)
+    choose(app, tempering="adaptive", mutate="every")
+    assert not {"final_weights", "buffer_size", "particles_max"} & shown_options(app)
     choose(app, method="vml5")
     assert not {"particles", "tempering", "epsilon", "initial", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
+    assert "For regression: Regression’s τ." in shown(app)
+    choose(app, method="mh")
+    assert option(app, "mh_rows").options[0] == "batch: the current batch"
+    upload(app, NUMBERS)
+    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
+    choose(app, tau="1")
+    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
 
 
 def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None:
@@ -162,26 +172,6 @@ def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(a
     choose(app, epsilon=0.1, method="vml")
     assert 'role="alert"' not in shown(app)
     assert "Predictions, each batch" in shown(app)
-
-
-def test_a_tau_of_another_scale_is_shown_before_the_run(app: AppTest) -> None:
-    upload(app, NUMBERS)
-    assert "likelihood ratio" not in shown(app)
-    choose(app, tau="1")
-    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
-
-
-def test_options_of_the_other_kind_of_target_are_not_on_the_form(app: AppTest) -> None:
-    upload(app, LABELS)
-    assert {"epsilon", "error_mass", "ties"} <= shown_options(app)
-    assert "tau" not in shown_options(app)
-    assert "For regression: Regression’s τ." in shown(app)
-    choose(app, method="mh")
-    assert option(app, "mh_rows").options[0] == "batch: the current batch"
-    assert "Metropolis-Hastings (mh)" in option(app, "method").options
-    upload(app, NUMBERS)
-    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
-    assert "tau" in shown_options(app)
 
 
 def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:

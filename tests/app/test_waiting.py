@@ -6,8 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.app.drawn import app_over, opened, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.events import RunFailed, RunPaused, StepFinished
@@ -18,15 +20,13 @@ from vpp.usage import Usage
 UNFINISHED = label_events()[:-3]
 
 
-def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to(app: AppTest, tmp_path: Path) -> None:
     at = time.time() + 500
     lost = RunPaused(reason="endpoint", detail="m: no connection", retry_at=at, gives_up_at=at + 600)
     reader = run(tmp_path, *UNFINISHED, lost, data=LABELS, config=LABEL_CONFIG)
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage()), queued=False)
-        app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+        opened(app, reader, "watch")
         html = shown(app)
         assert "The endpoint does not answer" in html
         assert ">m: no connection<" in html
@@ -38,22 +38,24 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
     assert word.command == "go on"
 
 
-def test_first_hypotheses_that_are_held_back_tell_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_hypotheses_that_are_held_back_tell_why(app: AppTest, tmp_path: Path) -> None:
     reader = run(tmp_path, label_events()[0], data=LABELS, config=LABEL_CONFIG)
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
-        html = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+        html = shown(opened(app, reader, "watch"))
     assert "Writing the first hypotheses: 0 of 4." in html
     assert "Failed or odd attempts: HTTP 503 (37)." in html
 
 
-def test_a_full_disk_is_shown_beside_the_way_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_shown_beside_the_way_to_go_on(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
     reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)
     monkeypatch.setattr(
         RunDirectory, "obstacle", lambda *_: "runs/a cannot be written (the disk is full): free some space"
     )
-    app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+    opened(app, reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
     monkeypatch.setattr("vpp.runs.run_files.write_atomically", refuse)
@@ -62,18 +64,16 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(tmp_path: Path, monkeypatc
     assert "That could not be done" in shown(app)
 
 
-def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(app: AppTest, tmp_path: Path) -> None:
     refused = RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): give another")
     server = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
     reader = run(tmp_path, *UNFINISHED, refused, data=LABELS, config=LABEL_CONFIG, endpoint=server)
-    html = shown(opened(app_over(tmp_path, monkeypatch), reader, "watch"))
+    html = shown(opened(app, reader, "watch"))
     assert "whole steps are saved. Type another key below: Resume takes it." in html
 
 
 def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
     reader = run(tmp_path, *UNFINISHED, data=LABELS, config=LABEL_CONFIG)
@@ -82,7 +82,7 @@ def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     first = next(i for i, event in enumerate(UNFINISHED) if isinstance(event, StepFinished) and event.step == 0)
     journal.write_bytes(b"".join([*lines[: first + 1], b"{\n", *lines[first + 2 :]]))
     os.utime(tmp_path / reader.directory.id, (0, 0))
-    app = opened(app_over(tmp_path, monkeypatch), reader, "watch")
+    opened(app, reader, "watch")
     html = shown(app)
     assert html.count('role="alert"') == 1
     assert (

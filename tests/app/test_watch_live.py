@@ -6,12 +6,11 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.parts.opening import SHIPPED
 from tests import inspected
@@ -28,35 +27,7 @@ from vpp.wording.progress import shown_step
 pytestmark = pytest.mark.browser
 WITHIN_S = 90
 
-# Charts: a fragment of their own, asked for when a step is new, and only then
-
-BURST = """async () => {
-    const stop = [...document.querySelectorAll("button")].find((each) => each.textContent.includes("Stop and keep"))
-    const due = (what) => document.dispatchEvent(new CustomEvent("vpp.due.watch.charts", { detail: what }))
-    for (const happen of [() => due("this"), () => stop.click(), () => due("that")]) {
-        happen()
-        await new Promise((done) => requestIdleCallback(() => setTimeout(done)))
-    }
-}"""
-"""A click between two requests for charts; the server is still busy with the first, so it takes the others together."""
 CAPTIONS = "() => [...document.querySelectorAll('.st-key-watch_charts .cap')].map((each) => each.textContent)"
-
-
-@dataclass
-class Counted(Line):
-    """A watcher that counts how often each fragment was run alone."""
-
-    runs: dict[str, int] = field(default_factory=dict)
-    timed: set[str] = field(default_factory=set)
-    """The fragments that have a timer."""
-
-    def _take(self, message: ForwardMsg) -> None:
-        if message.WhichOneof("type") == "auto_rerun":
-            self.timed.add(message.auto_rerun.fragment_id)
-        if message.WhichOneof("type") == "script_finished":
-            for fragment in message.metadata.run.fragment_ids:
-                self.runs[fragment] = self.runs.get(fragment, 0) + 1
-        super()._take(message)
 
 
 @dataclass
@@ -90,27 +61,24 @@ def labels(app: App) -> RunDirectory:
     return inspected.labels(app.runs / "made").directory
 
 
-def test_charts_are_asked_for_once_a_step_by_each_of_four_watchers(app: App) -> None:
+def test_charts_of_a_step_are_sent_once_and_then_by_their_hash(app: App) -> None:
+    """A refresh without a new step sends less than a tenth of the bytes of the first page."""
     with retold(app, labels(app), "20260105-0000-once-smc-0000") as live:
-        lines = [Counted(run=live.run.id, address=app.url) for _ in range(4)]
-        again = len(live.steps)
-        assert again > 1
+        line = Line(run=live.run.id, address=app.url)
+        received: list[int] = []
 
         async def watch() -> None:
-            until = time.time() + WITHIN_S
-            watching = asyncio.gather(*(line.watch(until, enough=2 * again + 3) for line in lines))
-            for turn in range(again):
-                while min(line.refreshes for line in lines) < 2 * turn + 2 and not watching.done():
-                    await asyncio.sleep(0.05)
-                live.write_step()
+            watching = asyncio.create_task(line.watch(time.time() + WITHIN_S, enough=4))
+            while not watching.done():
+                if line.refreshes > len(received):
+                    received.append(line.received_bytes)
+                await asyncio.sleep(0.02)
             await watching
 
         with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may be running in this one
             thread.submit(asyncio.run, watch()).result()
-    for line in lines:
-        assert line.faults == []
-        assert [count for fragment, count in line.runs.items() if fragment not in line.timed] == [again]
-        assert sum(count for fragment, count in line.runs.items() if fragment in line.timed) > again
+    assert line.faults == []
+    assert 10 * (received[-1] - received[-2]) < received[0]
 
 
 def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(app: App, visit: Visit) -> None:
@@ -125,7 +93,7 @@ def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(ap
             page.wait_for_function(f"() => ({CAPTIONS})().some((words) => words.includes('at step {newest}'))")
             if len(live.steps) == 1:
                 read_meaning(page, live.run)
-                page.evaluate(BURST)
+                page.get_by_role("button", name="Stop and keep").click()
                 page.get_by_text("Stopping: the test rows").wait_for()
                 command = live.run.pending_command()
                 assert command is not None

@@ -1,75 +1,87 @@
-"""`python -m tests.pictures`: starts the app, starts runs in it, and photographs its pages.
+"""`python -m tests.pictures [NAME ...]`: starts the app and runs in it, and photographs pages for docs/pictures.
 
-Ends with 1 and a line a fault where a picture would show what it must not.
+Ends with 1 and a line a fault if a picture would show what it must not.
 """
 
-import argparse
+import json
+import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, sync_playwright
 
-from tests.app.conftest import ROOT, App, serving
-from tests.pictures import runs
-from tests.pictures.prints import PRINTS
-from tests.pictures.scenes import SCENES, Stage
-from tests.pictures.studio import Studio, chromium, part, whole
-from vpp.wording.theme import Mode
+from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
+from tests.pictures.prints import CARD, CSV, PRINTS, START, Stage, upload
+from tests.pictures.studio import Studio
+from tests.processes import wait_until
 
 DOCS = ROOT / "docs" / "pictures"
-EVERYTHING = ROOT / "build" / "pictures"
-MODES: tuple[Mode, ...] = ("light", "dark")
-WIDTHS = (1440, 390)
+SEED = "5"
+"""With this seed the run's ideas have comparable weights, so that there is something to see."""
+CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
+FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
+SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
+MOST_S = 300.0
 
 
-def main() -> int:
-    """Both sets of pictures; how many faults decides what it ends with."""
-    asked = arguments()
-    with TemporaryDirectory() as folder, serving(Path(folder)) as app, chromium() as browser:
-        faults = take_all(app, browser, asked)
+def main(names: list[str]) -> int:
+    """Take the pictures; return 1 if one has a fault."""
+    with TemporaryDirectory() as folder, serving(Path(folder)) as app, sync_playwright() as playwright:
+        studio = Studio(playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS), app.url, DOCS)
+        take(studio, "empty", names)
+        run = start(studio.browser, app)
+        studio.runs = {"run": run}
+        take(studio, "live", names)
+        record = app.runs / run / "run.json"
+        wait_until(lambda: json.loads(record.read_text())["status"] not in ("queued", "running"), run, within_s=MOST_S)
+        studio.runs = {"run": run, **others(app)}
+        take(studio, "finished", names)
+        studio.browser.close()
     for old in set(DOCS.glob("*.png")) - {DOCS / f"{wanted.name}.png" for wanted in PRINTS}:
         old.unlink()
-    return 1 if faults else 0
+    return 1 if studio.faults else 0
 
 
-def arguments() -> argparse.Namespace:
-    """Where to, and which."""
-    parser = argparse.ArgumentParser(prog="python -m tests.pictures", description="Photograph the app.")
-    parser.add_argument("--all", type=Path, default=EVERYTHING, metavar="DIR", help="every page goes here")
-    parser.add_argument("--docs-only", action="store_true", help="no more than what docs/ shows")
-    parser.add_argument("--scenes", type=lambda names: names.split(","), metavar="A,B", help="these alone")
-    return parser.parse_args()
+def take(studio: Studio, stage: Stage, names: list[str]) -> None:
+    """Take the pictures of a stage: before any run, while one goes on, and after it with others beside it."""
+    for wanted in PRINTS:
+        if wanted.stage == stage and wanted.name in (names or [wanted.name]):
+            studio.take(wanted)
+            print(wanted.name, flush=True)
 
 
-def take_all(app: App, browser: Browser, asked: argparse.Namespace) -> list[str]:
-    """Stage by stage: before any run, while one goes on, and after it with others beside it."""
-    studio = Studio(browser, app.url)
-    take(studio, "empty", asked)
-    run = runs.start(browser, app)
-    studio.runs = {"run": run}
-    take(studio, "live", asked)
-    runs.wait(app, run)
-    studio.runs = {"run": run, **runs.others(app)}
-    take(studio, "finished", asked)
-    return studio.faults
+def start(browser: Browser, app: App) -> str:
+    """Start a run as a user does, with a CSV, a seed and a click; return its id."""
+    page = browser.new_page()
+    page.goto(app.url)
+    upload(page)
+    seed = page.get_by_label("Seed", exact=True)
+    seed.fill(SEED)
+    seed.press("Enter")
+    page.get_by_role("button", name=START).click()
+    page.wait_for_url("**/watch?run=*")
+    page.locator(CARD).first.wait_for()
+    run = page.url.partition("run=")[2]
+    page.close()
+    return run
 
 
-def take(studio: Studio, stage: Stage, asked: argparse.Namespace) -> None:
-    """Every picture of a stage."""
-    for scene in (scene for scene in SCENES if scene.stage == stage and scene.name in (asked.scenes or [scene.name])):
-        for wanted in (each for each in PRINTS if each.scene == scene.name):
-            studio.take(scene, wanted.mode, wanted.width, part(wanted, DOCS))
-        for mode, width in () if asked.docs_only else pairs():
-            studio.take(scene, mode, width, whole(asked.all / f"{scene.name}-{width}-{mode}.png"))
-        print(scene.name, flush=True)
+def others(app: App) -> dict[str, str]:
+    """Make a run of another method, one that fails, and a sweep; return the runs' ids by name."""
+    table = ("run", str(CSV), "--target", "species", "--quiet", "--json")
+    other = vpp(app, *table, *CHAINS)
+    vpp(app, *table, *FAILING, may_fail=True)
+    vpp(app, "bench", "--demo", "--quiet", *SIZE)
+    return {"other": json.loads(other)["run"], "failed": next(app.runs.glob("*no-server*")).name}
 
 
-def pairs() -> Iterable[tuple[Mode, int]]:
-    """Each theme at each width."""
-    return ((mode, width) for mode in MODES for width in WIDTHS)
+def vpp(app: App, *command: str, may_fail: bool = False) -> str:
+    """Return what a command prints. Raises CalledProcessError."""
+    call = [sys.executable, "-m", "vpp", *command]
+    done = subprocess.run(call, cwd=ROOT, env=app.environment, stdout=subprocess.PIPE, text=True, check=not may_fail)
+    return done.stdout
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -6,8 +6,7 @@ from playwright.sync_api import ConsoleMessage, Page, Request, Response
 
 MOMENT_MS = 300
 OWN = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
-
-SEEN = """(isLive) => {
+SEEN = """({isLive, isAlert}) => {
   const drawn = (element) => element.getClientRects().length > 0 && getComputedStyle(element).visibility !== 'hidden'
   const all = (selector) => [...document.querySelectorAll(selector)].filter(drawn)
   const said = (element) => element.innerText.trim().replace(/\\s+/g, ' ').slice(0, 120)
@@ -15,31 +14,28 @@ SEEN = """(isLive) => {
   if (all('[data-testid*="skeleton" i]').length) found.push('a skeleton')
   if (!isLive && all('[data-testid="stStatusWidget"]').length) found.push('a page at work')
   if (!isLive && all('[data-stale="true"]').length) found.push('a stale part')
-  const alerts = all('.vpp [role="alert"]').map((alert) => `an alert: ${said(alert)}`)
+  if (!isAlert) found.push(...all('.vpp [role="alert"]').map((alert) => `an alert: ${said(alert)}`))
   const wide = [document.documentElement, ...document.querySelectorAll('[data-testid="stMain"]')]
   if (wide.some((box) => box.scrollWidth > box.clientWidth + 1)) found.push('a page that scrolls sideways')
-  return { found, alerts }
+  return found
 }"""
 """Test ids of Streamlit 1.67."""
-AT_REST = """() => {
-  const busy = '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]'
-  return !document.querySelector(busy)
-}"""
+AT_REST = """() => !document.querySelector(
+  '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
 PROBED = ("/_stcore/health", "/_stcore/host-config")
-"""Where a page is opened by its address, Streamlit looks for its server under that page first, and is refused."""
+"""For a page opened by its address, Streamlit looks for its server under that page first, and is refused."""
 
 
 def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[str]:
-    """What is wrong with the page as it stands, a few words each.
+    """Return what is wrong with the page, a few words each.
 
-    is_live: it draws itself again each second, so being at work is no flaw. is_alert: an error is its subject.
+    is_live: the page draws itself again each second. is_alert: an error is its subject.
     """
-    seen = page.evaluate(SEEN, is_live)
-    return [*seen["found"], *([] if is_alert else seen["alerts"])]
+    return list(page.evaluate(SEEN, {"isLive": is_live, "isAlert": is_alert}))
 
 
 def rest(page: Page, *, within_ms: float = 30_000) -> None:
-    """Waits until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
+    """Wait until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
     page.wait_for_timeout(MOMENT_MS)
     page.wait_for_function(AT_REST, timeout=within_ms)
 
@@ -51,7 +47,7 @@ class Witness:
     complaints: list[str] = field(default_factory=list)
 
     def watch(self, page: Page) -> None:
-        """From now on."""
+        """Note the page's complaints from now on."""
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.complaints.append(f"an error of a script: {error.message}"))
         page.on("request", lambda request: self._address(request.url))
@@ -68,7 +64,7 @@ class Witness:
             self.complaints.append(f"a request outside: {url}")
 
     def _failed(self, request: Request) -> None:
-        """Leaving a page aborts what it was still loading: that is no failure."""
+        """Note a failed request. Leaving a page aborts what it was still loading: that is no failure."""
         if request.failure != "net::ERR_ABORTED":
             self.complaints.append(f"a failed request: {request.url} ({request.failure})")
 

@@ -1,16 +1,42 @@
-"""The pictures in docs/pictures: which part of which scene."""
+"""The pictures in docs/pictures: the address, what is done there, and the part of the page that is shown."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
+from playwright.sync_api import Page, expect
+
+from tests.pictures.flaws import rest
 from vpp.wording.theme import Mode
+
+CSV = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+Stage = Literal["empty", "live", "finished"]
+
+START = "Start the run"
+CARD = "article.card"
+STATE = ".vpp .state"
+CHART = ".js-plotly-plot .main-svg"
+MATRIX = "table.mx"
+TREE = ".tree svg"
+RUN = "{run}"
+"""Stands for the id of the run that was started in the app; {other} and {failed} for those of two more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Print:
-    """A part of a scene, from one selector's top to another's; without a first one, of the window with its sidebar."""
+    """A part of a page, from one selector's top to another's; without a first one, of the window with its sidebar."""
 
     name: str
-    scene: str
+    stage: Stage = "finished"
+    address: str
+    """Runs' ids stand in braces."""
+    needs: tuple[str, ...]
+    """Selectors: without one of them there is no picture."""
+    act: Callable[[Page], None] = lambda page: None
+    """Done on the page before the picture."""
+    is_alert: bool = False
+    """Whether an error is the subject."""
     first: str = ""
     until: str = ""
     at_most: int = 1400
@@ -20,28 +46,86 @@ class Print:
 
 
 def section(title: str) -> str:
-    """The head of a section."""
+    """Return the selector of a section's head."""
     return f'.sec:has(h2:has-text("{title}"))'
 
 
+def upload(page: Page) -> None:
+    """Upload a table."""
+    page.locator('input[type="file"]').set_input_files(str(CSV))
+    page.get_by_role("button", name=START).wait_for()
+    rest(page)
+
+
+def name_server(page: Page) -> None:
+    """Upload a table and name a server."""
+    upload(page)
+    page.get_by_role("radio", name="My endpoint").or_(page.get_by_role("button", name="My endpoint")).first.click()
+    for label, words in (("Address", "http://localhost:8000/v1"), ("Model", "meta-llama/Llama-3.3-70B-Instruct")):
+        page.get_by_label(label, exact=True).fill(words)
+        page.keyboard.press("Tab")
+        rest(page)
+
+
+def show_step(page: Page, step: int) -> None:
+    """Move the slider of Watch."""
+    page.get_by_role("slider", name="Step shown").fill(str(step))
+    page.get_by_text(f"Hypotheses at step {step}").wait_for()
+
+
+def open_rejected(page: Page) -> None:
+    """Open a rejected proposal, with the arithmetic of the decision."""
+    show_step(page, 3)
+    page.locator(f"{CARD} details > summary").filter(has_text="rejected proposal").first.click()
+
+
+def ask_row(page: Page) -> None:
+    """Ask every particle about a row of the data."""
+    choose(page, "Begin with a row of the data", "row 315 (test)")
+    expect(page.get_by_label("year", exact=True)).not_to_have_value("")
+    page.get_by_role("button", name="Ask ten particles").click()
+    page.get_by_label("what the particles say").wait_for()
+
+
+def open_point(page: Page) -> None:
+    """Open the point with most disagreement: the first of the matrix."""
+    choose(page, "Open a row", page.locator(f"{MATRIX} tbody th").first.inner_text().strip())
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a select box by typing."""
+    box = page.get_by_role("combobox", name=label)
+    box.click()
+    box.fill(option)
+    page.get_by_role("option", name=option, exact=True).click()
+
+
 TOP = ".vpp .title"
+ASK, GENEALOGY, RULED_OUT = section("Ask the posterior"), section("Genealogy"), section("Ruled out")
 POINTS, PARTICLES = section("Point by point"), section("Particle by particle")
+WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
-    Print(name="watch", scene="watch-step", until="article.card >> nth=3", at_most=1800),
-    Print(name="front", scene="front", at_most=1000),
-    Print(name="new-run", scene="new-run", first=section("Data"), until=section("Model")),
-    Print(name="endpoint", scene="new-run-endpoint", first=section("Model")),
-    Print(name="watch-live", scene="watch-live", first=TOP, at_most=1200, mode="dark"),
-    Print(name="card", scene="watch-chains", first="article.card:has(details[open])", at_most=376),
-    Print(name="posterior", scene="posterior", first=TOP, until=section("Ask the posterior"), at_most=2200),
-    Print(name="asked", scene="posterior-asked", first=section("Ask the posterior"), until=section("Genealogy")),
-    Print(name="genealogy", scene="posterior-ancestors", first=section("Genealogy"), until=section("Ruled out")),
-    Print(name="ruled-out", scene="posterior", first=section("Ruled out"), until="article.out >> nth=3"),
-    Print(name="disagreement", scene="disagreement", first=TOP, until=PARTICLES),
-    Print(name="point", scene="disagreement-point", first=POINTS, until=PARTICLES, at_most=1100),
-    Print(name="compare", scene="compare", first=TOP, mode="dark"),
-    Print(name="paper", scene="paper", first=TOP, at_most=1000),
-    Print(name="report", scene="report", first=TOP, at_most=1100),
-    Print(name="failed", scene="watch-failed", first=TOP, at_most=520),
-    Print(name="phone", scene="watch", mode="dark", width=390, at_most=1100),
-)
+    Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
+    Print(name="new-run", stage="empty", address="", needs=(".plan",), act=upload, first=section("Data"),
+          until=section("Model")),
+    Print(name="endpoint", stage="empty", address="", needs=(".plan",), act=name_server, first=section("Model")),
+    Print(name="watch-live", stage="live", address=WATCH, needs=(CARD, CHART, 'button:has(p:text-is("Pause"))'),
+          first=TOP, at_most=1200, mode="dark"),
+    Print(name="watch", address=WATCH, needs=(CARD, CHART), act=lambda page: show_step(page, 11),
+          until="article.card >> nth=3", at_most=1800),
+    Print(name="card", address="watch?run={other}", needs=(CARD, CHART), act=open_rejected,
+          first=f"{CARD}:has(details[open])", at_most=376),
+    Print(name="posterior", address=POSTERIOR, needs=(".deck", TREE), first=TOP, until=ASK, at_most=2200),
+    Print(name="asked", address=POSTERIOR, needs=(TREE,), act=ask_row, first=ASK, until=GENEALOGY),
+    Print(name="genealogy", address=POSTERIOR, needs=(TREE,), first=GENEALOGY, until=RULED_OUT,
+          act=lambda page: choose(page, "Ancestors of particle", "0")),
+    Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=PARTICLES),
+    Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=PARTICLES,
+          at_most=1100),
+    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),
+    Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
+    Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
+    Print(name="failed", address="watch?run={failed}", needs=(STATE,), is_alert=True, first=TOP, at_most=520),
+    Print(name="phone", address=WATCH, needs=(CARD, CHART), mode="dark", width=390, at_most=1100),
+)  # fmt: skip

@@ -1,30 +1,26 @@
 """A watcher without a browser: it speaks Streamlit's own protocol, and asks for refreshes as a browser's timer does.
 
-A browser opens a WebSocket, asks for the script once, and is told by `auto_rerun` messages which fragment to ask for
-how often. An element that it holds already comes as its hash: so the client tells which it holds, as a browser does.
+A browser opens a WebSocket and asks for the script once. `auto_rerun` messages then name the fragments to ask for, and
+how often. With each request it sends the hashes of the messages in its cache; of these the server sends the hash alone.
 """
 
 import asyncio
 import json
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientSession, WSMsgType
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
-from tests.watchers.held import Held
 from tests.watchers.seen import Seen
 
 SCRUBBER = "vpp_scrubber"
 """The component whose data names the newest step; Watch draws it last of all cards and numbers."""
-PULSE, BELL = "vpp_pulse", "vpp_bell"
-"""The component that says what a part of the page is due for, and the one in that part, which then asks for it."""
+CACHED = 200
+"""Messages in a watcher's cache: several times those of a page, so that none is forgotten while a request is open."""
 
 
 @dataclass
@@ -34,15 +30,11 @@ class Line(Seen):
     address: str = ""
     """Of the app, without a path."""
     page: str = "watch"
-    _held: Held = field(default_factory=Held)
+    _cached: dict[str, int | None] = field(default_factory=dict)
+    """Step that a cached message names, by hash; the message that came last is last."""
     _timers: dict[str, tuple[float, asyncio.Task[None]]] = field(default_factory=dict)
     """By fragment: how often it is asked for, in seconds."""
     _page: str = ""
-    _due: dict[str, str] = field(default_factory=dict)
-    """By part of the page: what it was last asked for."""
-    _bells: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By part of the page: its bell's id, and the fragment that it stands in."""
-    _asking: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def watch(self, until: float, *, enough: int = 0) -> None:
         """Until a Unix time, or so many refreshes where a number is given. Faults are noted, not raised."""
@@ -66,11 +58,8 @@ class Line(Seen):
                 self._take(ForwardMsg.FromString(message.data))
             self._forget_timers()
 
-    async def _ask(self, fragment: str = "", told: Mapping[str, str] = MappingProxyType({})) -> None:
-        """The whole script, or one of its fragments, as a timer asks for it or a component that has told something.
-
-        told: JSON by the id of the widget that stands for what it tells.
-        """
+    async def _ask(self, fragment: str = "") -> None:
+        """Ask for the whole script, or for one of its fragments as a timer does."""
         asked = BackMsg()
         state = asked.rerun_script
         state.query_string = f"run={self.run}"
@@ -78,17 +67,14 @@ class Line(Seen):
         if not self._page:
             state.page_name = self.page
         state.fragment_id = fragment
-        state.is_auto_rerun = bool(fragment) and not told
-        for name, value in told.items():
-            state.widget_states.widgets.add(id=name, json_trigger_value=value)
-        state.cached_message_hashes.extend(self._held.ask())
+        state.is_auto_rerun = bool(fragment)
+        state.cached_message_hashes.extend(self._cached)
         await self._socket.send_bytes(asked.SerializeToString())
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
-            self._held.begin(message)
             if not message.metadata.run.fragment_ids:
                 self._forget_timers()
         elif kind == "navigation":
@@ -99,57 +85,41 @@ class Line(Seen):
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self._forget_timer(fragment)
         elif kind == "ref_hash":
-            self._take_held(message.ref_hash)
+            self._take_cached(message.ref_hash)
         elif kind == "delta":
             self._take_element(message)
         elif kind == "script_finished":
             self._finish(message)
 
-    def _take_held(self, name: str) -> None:
-        try:
-            self.note(self._held.step(name))
-        except KeyError:
+    def _take_cached(self, name: str) -> None:
+        if name not in self._cached:
             self.faults.append("the server sent the hash of a message that this watcher does not hold")
+            return
+        self._cache(name, self._cached[name])
 
     def _take_element(self, message: ForwardMsg) -> None:
         element = message.delta.new_element
         kind = element.WhichOneof("type")
         if kind == "exception":
             self.faults.append(f"{element.exception.type}: {element.exception.message}"[:300])
-        step = None
-        if kind == "bidi_component":
-            step = _newest(element.bidi_component)
-            self._answer(element.bidi_component, message.delta.fragment_id)
-        self._held.keep(message, step)
+        step = _newest(element.bidi_component) if kind == "bidi_component" else None
+        if message.metadata.cacheable:
+            self._cache(message.hash, step)
+        else:
+            self.note(step)
+
+    def _cache(self, name: str, step: int | None) -> None:
+        """Note the step, and cache the message; the one that has not come for longest makes room."""
         self.note(step)
-
-    def _answer(self, component: Any, fragment: str) -> None:
-        """As the page's scripts do: what is due is asked for by its bell, once."""
-        if not component.component_name.endswith((PULSE, BELL)):
-            return
-        data = json.loads(component.json)
-        if component.component_name.endswith(BELL):
-            self._bells[data["part"]] = component.id, fragment
-        elif data["due"] != self._due.get(data["part"]):
-            self._due[data["part"]] = data["due"]
-            self._ring(*self._bells[data["part"]], data["due"])
-
-    def _ring(self, bell: str, fragment: str, due: str) -> None:
-        told = {f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bell}__events": json.dumps([{"event": "due", "value": due}])}
-
-        async def ask() -> None:
-            with suppress(ConnectionError):
-                await self._ask(fragment, told)
-
-        asking = asyncio.create_task(ask())
-        self._asking.add(asking)
-        asking.add_done_callback(self._asking.discard)
+        self._cached.pop(name, None)
+        self._cached[name] = step
+        if len(self._cached) > CACHED:
+            del self._cached[next(iter(self._cached))]
 
     def _finish(self, message: ForwardMsg) -> None:
         if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             self.faults.append("the script did not compile")
         self.refreshes += 1
-        self._held.finish(message)
 
     def _time(self, fragment: str, seconds: float) -> None:
         """Asks for a fragment again and again, as the browser's interval does; one that is timed alike goes on."""
