@@ -76,7 +76,7 @@ soak: $(VENV)/dev.done ## use one app server for SOAK_SECONDS (3600), runs and w
 mutants: $(VENV)/dev.done ## plant faults in the code, one at a time: each must make a test fail
 	$(BIN)/python -m tests.mutants
 
-fuzz: $(VENV)/fuzz.done ## feed every reader hostile bytes for FUZZ_SECONDS (3600): no crash, no hang over 1 s, no 500 MB
+fuzz: $(VENV)/fuzz.done ## feed every reader hostile bytes for FUZZ_SECONDS (3600): no crash, no hang, no growth over 1 GB
 	$(BIN)/python -m tests.fuzz
 
 example: $(VENV)/dev.done ## make the shipped example run anew, with the demo model

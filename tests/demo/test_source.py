@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vpp.demo.lexer import RESERVED
@@ -37,16 +37,21 @@ def test_it_knows_no_task() -> None:
 
 
 def phrases() -> Iterator[str]:
-    """Every string in the readers that lists phrases."""
+    """Every string that a reader takes or looks for, and every key of the phrases that it names."""
     for path in SOURCES:
         if path.name.startswith("read_"):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"take", "sees"}:
-                    yield from (
-                        one.value
-                        for one in ast.walk(node)
-                        if isinstance(one, ast.Constant) and isinstance(one.value, str)
-                    )
+                called = ""
+                if isinstance(node, ast.Call):
+                    called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if isinstance(node, ast.Call) and called in {"take", "sees", "seq", "joined"}:
+                    yield from _texts(node.args)
+                if isinstance(node, ast.Call) and called == "named" and isinstance(node.args[0], ast.Dict):
+                    yield from _texts(key for key in node.args[0].keys if key is not None)
+
+
+def _texts(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def test_every_word_that_the_reader_takes_is_reserved() -> None:

@@ -190,4 +190,4 @@ _WORDS = """
 """
 
 RESERVED = frozenset(_WORDS.split())
-"""Words that a rule may use, in lower case. The writer quotes names that hold one."""
+"""Words that a rule may use, in lower case. The writer quotes names that hold one, so a change alters proposals."""

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vpp.demo.combine import first, seq
 from vpp.demo.lexer import Cursor, TooTangled
 from vpp.demo.read_conditions import condition
-from vpp.demo.read_items import number
-from vpp.demo.read_terms import term
+from vpp.demo.read_terms import number, term
 from vpp.demo.rule import Case, Condition, Outcome, Rule
-from vpp.demo.terms import Arithmetic, Term
+from vpp.demo.terms import Arithmetic
 from vpp.demo.values import read_number
 
 _SAYS = "output|predict|answer|return|say|the output is|the class label is|the label is|the answer is"
@@ -100,48 +100,12 @@ def _sentence(cursor: Cursor) -> list[_Clause] | None:
     """Read clauses to the end of the sentence; only the last may be without a condition."""
     clauses: list[_Clause] = []
     while cursor.here.kind != "stop":
-        clause = cursor.first(_fallback, _if_clause, _outcome_first)
+        clause: _Clause | None = cursor.attempt(_clause)
         if clause is None or (clauses and clauses[-1].condition is None):
             return None
         clauses.append(clause)
         cursor.take(_SEPARATORS)
     return clauses
-
-
-def _fallback(cursor: Cursor) -> _Clause | None:
-    """Read `otherwise, output 0` or `otherwise, if …, output 0`."""
-    if not cursor.take(_ELSE):
-        return None
-    cursor.take(",")
-    return cursor.first(_if_clause, _always)
-
-
-def _always(cursor: Cursor) -> _Clause | None:
-    outcome = cursor.attempt(_outcome)
-    return None if outcome is None else _Clause(outcome)
-
-
-def _if_clause(cursor: Cursor) -> _Clause | None:
-    asked = cursor.attempt(condition) if cursor.take(_IF) else None
-    if asked is None:
-        return None
-    cursor.take(",")
-    outcome = cursor.attempt(_outcome)
-    return None if outcome is None else _Clause(outcome, asked)
-
-
-def _outcome_first(cursor: Cursor) -> _Clause | None:
-    """Read `output 1 if …`, `0 otherwise` or `always output 1`."""
-    outcome = cursor.attempt(_outcome)
-    if outcome is None:
-        return None
-    if cursor.take(f"{_ELSE}|for every input"):
-        return _Clause(outcome)
-    cursor.take(",")
-    if not cursor.take(_IF):
-        return _Clause(outcome)
-    asked = cursor.attempt(condition)
-    return None if asked is None else _Clause(outcome, asked)
 
 
 def _outcome(cursor: Cursor) -> Outcome | None:
@@ -170,11 +134,17 @@ def _label(cursor: Cursor) -> Outcome | None:
     return label if value is None else next((one for one in cursor.labels if read_number(one) == value), None)
 
 
-def _working(cursor: Cursor) -> Term | None:
-    """Read `multiply x by 3.1 and add 4.2`."""
-    left = cursor.attempt(term) if cursor.take("multiply") else None
-    factor = cursor.attempt(term) if left is not None and cursor.take("by") else None
-    base = cursor.attempt(term) if factor is not None and cursor.take("and add") else None
-    if left is None or factor is None or base is None:
-        return None
-    return Arithmetic("+", Arithmetic("*", left, factor), base)
+_working = seq(
+    "multiply", term, "by", term, "and add", term,
+    make=lambda left, factor, base: Arithmetic("+", Arithmetic("*", left, factor), base),
+)  # fmt: skip
+_always = seq(_outcome, make=_Clause)
+_if_clause = seq(_IF, condition, ",?", _outcome, make=lambda asked, outcome: _Clause(outcome, asked))
+_clause = first(
+    seq(_ELSE, ",?", first(_if_clause, _always)),
+    _if_clause,
+    seq(_outcome, f"{_ELSE}|for every input", make=_Clause),
+    seq(_outcome, ",?", _IF, condition, make=_Clause),
+    _always,
+)
+"""Reads `otherwise, output 0`, `if …, output 1`, `0 otherwise`, `output 1 if …` or `always output 1`."""

@@ -1,19 +1,14 @@
-"""Grammar of terms: formulas, sums, counts and distances.
+"""Grammar of terms: `petal width`, `the first two integers`, formulas, sums, counts and distances."""
 
-Each function reads one form at the cursor: see `Cursor`.
-"""
-
-from collections.abc import Callable
-from typing import TypeVar
-
+from vpp.demo.combine import Reader, first, joined, named, seq
 from vpp.demo.lexer import Cursor, TooTangled
-from vpp.demo.read_items import NOUNS, column, items, number, source
 from vpp.demo.terms import (
     EVEN,
     FUNCTIONS,
     ODD,
     WHOLE,
     Arithmetic,
+    Cell,
     Check,
     Compare,
     Distance,
@@ -21,13 +16,61 @@ from vpp.demo.terms import (
     Fold,
     Function,
     Item,
+    Items,
     Multiple,
     Number,
     Tally,
     Term,
 )
 
-P = TypeVar("P")
+NOUNS = "integers|integer|numbers|number|digits|digit|values|value"
+_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+# --- constants, columns and items ---------------------------------------------------------------------------
+
+
+def number(cursor: Cursor) -> float | None:
+    """Read a constant, in digits or as a word, with its sign."""
+    sign = -1.0 if cursor.take("-") else 1.0
+    token = cursor.take_kind("number")
+    if token is not None:
+        return sign * float(token.plain)
+    word = cursor.take("|".join(_NUMERALS))
+    return None if word is None else sign * _NUMERALS.index(word)
+
+
+def column_name(cursor: Cursor) -> str | None:
+    """Read a column's name, in quotes or bare."""
+    quoted = cursor.take_kind("string")
+    if quoted is not None:
+        return quoted.plain if quoted.plain in cursor.names else None
+    cursor.take("the")
+    return cursor.take_one_of(cursor.names)
+
+
+_column = seq(column_name, make=Cell)
+
+
+def items(cursor: Cursor) -> Items | None:
+    """Read `the integers in the sequence`, `the first three integers` or `a, b and c`."""
+    cursor.take("all of|all")
+    return cursor.first(_part, _whole, _listed)
+
+
+def _source(cursor: Cursor) -> Items:
+    """Read `in the sequence` or `among a, b and c`; without such words it is the whole sequence."""
+    return cursor.attempt(seq("in|of|among", items)) or WHOLE
+
+
+def _slice(side: str, count: float, _: Items) -> Items | None:
+    if not 0 < count < 1000:
+        return None
+    return Items((), None, int(count)) if side == "first" else Items((), -int(count), None)
+
+
+_part = seq("the?", named({"first": "first", "last": "last"}), number, NOUNS, _source, make=_slice)
+_whole = first(seq("the sequence", make=lambda: WHOLE), seq("the?", NOUNS, _source))
+_listed = joined(column_name, ", and|, or|,|and|or", Items)
 
 # --- formulas -----------------------------------------------------------------------------------------------
 
@@ -44,8 +87,12 @@ def term(cursor: Cursor) -> Term | None:
     return result
 
 
-def _chain(cursor: Cursor, part: Callable[[Cursor], Term | None], signs: str) -> Term | None:
-    left = cursor.attempt(part)
+def _product(cursor: Cursor) -> Term | None:
+    return _chain(cursor, _signed, "*|/")
+
+
+def _chain(cursor: Cursor, part: Reader, signs: str) -> Term | None:
+    left: Term | None = cursor.attempt(part)
     while left is not None:
         mark = cursor.position
         sign = cursor.take(signs)
@@ -55,10 +102,6 @@ def _chain(cursor: Cursor, part: Callable[[Cursor], Term | None], signs: str) ->
             break
         left = Arithmetic(sign, left, right)  # type: ignore[arg-type]
     return left
-
-
-def _product(cursor: Cursor) -> Term | None:
-    return _chain(cursor, _signed, "*|/")
 
 
 def _signed(cursor: Cursor) -> Term | None:
@@ -79,144 +122,20 @@ def _scaled(cursor: Cursor) -> Term | None:
 
 
 def _power(cursor: Cursor) -> Term | None:
-    base = cursor.attempt(_atom)
+    base: Term | None = cursor.attempt(_atom)
     exponent = cursor.attempt(_signed) if base is not None and cursor.take("^") else None
     return base if base is None or exponent is None else Arithmetic("^", base, exponent)
 
 
 def _atom(cursor: Cursor) -> Term | None:
-    return cursor.first(_brackets, _function, _phrase, _constant, column)
+    return cursor.first(_brackets, _function, _phrase, _constant, _column)
 
 
-def _constant(cursor: Cursor) -> Term | None:
-    value = cursor.attempt(number)
-    return None if value is None else Number(value)
+_brackets = seq("(", term, ")")
+_function = seq(named({name: name for name in FUNCTIONS}), _brackets, make=Function)
+_constant = seq(number, make=Number)
 
-
-def _brackets(cursor: Cursor) -> Term | None:
-    inner = cursor.attempt(term) if cursor.take("(") else None
-    return inner if inner is not None and cursor.take(")") else None
-
-
-def _function(cursor: Cursor) -> Term | None:
-    name = cursor.take("|".join(FUNCTIONS))
-    argument = cursor.attempt(_brackets) if name else None
-    return None if name is None or argument is None else Function(name, argument)
-
-
-# --- terms in words -----------------------------------------------------------------------------------------
-
-_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
-_FOLDS = {
-    "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "mean", "average": "mean",
-    "largest": "max", "smallest": "min", "range": "range", "length": "length",
-}  # fmt: skip
-
-
-def _phrase(cursor: Cursor) -> Term | None:
-    cursor.take("the")
-    return cursor.first(_distinct, _number_of, _distance, _item, _extreme, _fold)
-
-
-def _distinct(cursor: Cursor) -> Term | None:
-    if not cursor.take("number of distinct") or not cursor.take(NOUNS):
-        return None
-    return Fold("distinct", source(cursor))
-
-
-def _number_of(cursor: Cursor) -> Term | None:
-    return cursor.attempt(tally) if cursor.take("number of") else None
-
-
-def _item(cursor: Cursor) -> Term | None:
-    word = cursor.take("|".join(_ORDINALS))
-    if word is None or not cursor.take(NOUNS):
-        return None
-    return Item(source(cursor), _ORDINALS[word])
-
-
-def _extreme(cursor: Cursor) -> Term | None:
-    """Read `the largest integer`."""
-    word = cursor.take("largest|smallest")
-    if word is None or not cursor.take(NOUNS):
-        return None
-    return Fold(_FOLDS[word], source(cursor))
-
-
-def _fold(cursor: Cursor) -> Term | None:
-    """Read `sum of a and b`, or `the sum` of the sequence, if no column is called so."""
-    has_article = cursor.before.plain == "the"
-    word = cursor.take("|".join(_FOLDS))
-    if word is None:
-        return None
-    if cursor.take("of"):
-        among = cursor.attempt(items)
-        return None if among is None else Fold(_FOLDS[word], among)
-    return Fold(_FOLDS[word], WHOLE) if has_article and word not in cursor.names else None
-
-
-def _distance(cursor: Cursor) -> Term | None:
-    """Read `distance from the origin to the point (x, y)`, or only `from the origin to (x, y)`."""
-    if not cursor.take("distance from"):
-        return None
-    at_origin = cursor.take("the origin")
-    centre = (0.0, 0.0) if at_origin else cursor.attempt(_constants)
-    point = cursor.attempt(_columns) if cursor.take("to the point|to") else None
-    return None if centre is None or point is None else Distance(point, centre)
-
-
-def _constants(cursor: Cursor) -> tuple[float, ...] | None:
-    return _bracketed(cursor, number)
-
-
-def _columns(cursor: Cursor) -> tuple[Term, ...] | None:
-    return _bracketed(cursor, column)
-
-
-def _bracketed(cursor: Cursor, part: Callable[[Cursor], P | None]) -> tuple[P, ...] | None:
-    """Read parts in brackets, with commas between them."""
-    parts: list[P] = []
-    is_open = cursor.take("(") is not None
-    while is_open and (one := cursor.attempt(part)) is not None:
-        parts.append(one)
-        is_open = cursor.take(",") is not None
-    return tuple(parts) if len(parts) > 1 and cursor.take(")") else None
-
-
-# --- counts -------------------------------------------------------------------------------------------------
-
-
-def tally(cursor: Cursor) -> Tally | None:
-    """Read counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
-    check = cursor.first(_kind, _equal, _qualified)
-    return None if check is None else Tally(source(cursor), check)
-
-
-def _kind(cursor: Cursor) -> Check | None:
-    word = cursor.take("even|odd")
-    if word is None or not cursor.take(NOUNS):
-        return None
-    return EVEN if word == "even" else ODD
-
-
-def _equal(cursor: Cursor) -> Check | None:
-    value = cursor.attempt(number)
-    if value is None:
-        return None
-    cursor.take("s")
-    return None if cursor.sees(NOUNS) else Compare("=", Number(value))
-
-
-def _qualified(cursor: Cursor) -> Check | None:
-    if not cursor.take(NOUNS):
-        return None
-    cursor.take("that are|that is")
-    is_denied = cursor.take("not") is not None
-    check = cursor.first(remainder, comparison)
-    return check if check is None or not is_denied else Fails(check)
-
-
-# --- checks of numbers, which counts need too ----------------------------------------------------------------
+# --- checks of numbers --------------------------------------------------------------------------------------
 
 _SIGNS = {
     ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
@@ -228,31 +147,71 @@ _SIGNS = {
 COMPARISONS = "|".join(_SIGNS)
 
 
-def sign(cursor: Cursor) -> str | None:
-    """Read a comparison's sign, or words for it."""
-    words = cursor.take(COMPARISONS)
-    return None if words is None else _SIGNS[words]
+def _multiple(divisor: float) -> Check | None:
+    return Multiple(int(divisor)) if 1 <= divisor < 1e9 and divisor.is_integer() else None
 
 
-def comparison(cursor: Cursor) -> Check | None:
-    """Read `> 3` or `at most a + b`."""
-    compared = sign(cursor)
-    other = cursor.attempt(term) if compared else None
-    return None if compared is None or other is None else Compare(compared, other)
+comparison = seq(named(_SIGNS), term, make=Compare)
+divisibility = first(
+    named({"even": EVEN, "odd": ODD, "an even number": EVEN, "an odd number": ODD}),
+    seq("divisible by|a multiple of", number, make=_multiple),
+)
+
+# --- counts -------------------------------------------------------------------------------------------------
 
 
-def remainder(cursor: Cursor) -> Check | None:
-    """Read `even`, `a multiple of 3` or `leaves a remainder of 1 when divided by 3`."""
-    word = cursor.take("even|odd|an even number|an odd number")
-    if word is not None:
-        return EVEN if "even" in word else ODD
-    left: float | None = 0.0
-    if cursor.take("leaves a remainder of"):
-        left = cursor.attempt(number)
-        opened = cursor.take("when divided by")
-    else:
-        opened = cursor.take("divisible by|a multiple of")
-    divisor = cursor.attempt(number) if opened else None
-    if divisor is None or left is None or not 1 <= divisor < 1e9 or divisor % 1:
-        return None
-    return Multiple(int(divisor), int(left))
+def _equal(cursor: Cursor) -> Check | None:
+    """Read `0s`; the number before a noun is no counted item."""
+    value = cursor.attempt(number)
+    cursor.take("s")
+    return None if value is None or cursor.sees(NOUNS) else Compare("=", Number(value))
+
+
+_checked = first(divisibility, comparison)
+_counted = first(
+    seq(named({"even": EVEN, "odd": ODD}), NOUNS),
+    _equal,
+    seq(NOUNS, "that are|that is?", first(seq("not", _checked, make=Fails), _checked)),
+)
+tally = seq(_counted, _source, make=lambda check, among: Tally(among, check))
+"""Reads counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
+
+# --- terms in words -----------------------------------------------------------------------------------------
+
+_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
+_EXTREMES = {"largest": "max", "smallest": "min"}
+_FOLDS = {
+    "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "mean", "average": "mean",
+    "range": "range", "length": "length", **_EXTREMES,
+}  # fmt: skip
+
+
+def _bare_fold(cursor: Cursor) -> Term | None:
+    """Read `the sum` of the sequence, if no column is called so."""
+    has_article = cursor.before.plain == "the"
+    word = cursor.take("|".join(_FOLDS))
+    return None if word is None or not has_article or word in cursor.names else Fold(_FOLDS[word], WHOLE)
+
+
+def _bracketed(part: Reader) -> Reader:
+    return seq("(", joined(part, ",", lambda parts: parts if len(parts) > 1 else None), ")")
+
+
+_phrase = seq(
+    "the?",
+    first(
+        seq("number of distinct", NOUNS, _source, make=lambda among: Fold("distinct", among)),
+        seq("number of", tally),
+        seq(
+            "distance from",
+            first(seq("the origin", make=lambda: (0.0, 0.0)), _bracketed(number)),
+            "to the point|to",
+            _bracketed(_column),
+            make=lambda centre, point: Distance(point, centre),
+        ),
+        seq(named(_ORDINALS), NOUNS, _source, make=lambda index, among: Item(among, index)),
+        seq(named(_EXTREMES), NOUNS, _source, make=Fold),
+        seq(named(_FOLDS), "of", items, make=Fold),
+        _bare_fold,
+    ),
+)

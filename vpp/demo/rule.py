@@ -86,12 +86,9 @@ def _split_pair(numbers: tuple[float, ...]) -> bool:
 
 
 PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
-    "increasing": lambda numbers: all(left < right for left, right in pairwise(numbers)),
-    "decreasing": lambda numbers: all(left > right for left, right in pairwise(numbers)),
     "ascending": lambda numbers: all(left <= right for left, right in pairwise(numbers)),
     "descending": lambda numbers: all(left >= right for left, right in pairwise(numbers)),
     "distinct": lambda numbers: len(set(numbers)) == len(numbers),
-    "identical": lambda numbers: len(set(numbers)) <= 1,
     "neighbours equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
     "palindrome": lambda numbers: numbers == numbers[::-1],
     "split pair": _split_pair,

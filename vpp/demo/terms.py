@@ -247,17 +247,16 @@ class Compare(Check):
 
 @dataclass(frozen=True, slots=True)
 class Between(Check):
-    """The value lies between low and high, with both ends if inclusive."""
+    """The value lies between low and high, both included."""
 
     low: Term
     high: Term
-    inclusive: bool = True
 
     def passes(self, value: Value, row: Row) -> bool | None:
         low, high = self.low.of(row), self.high.of(row)
         if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
             return None
-        return low <= value <= high if self.inclusive else low < value < high
+        return low <= value <= high
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,14 +186,11 @@ def say_check(check: Check) -> str:
         case Compare():
             return f"{_COMPARED[check.sign]} {say_term(check.other)}"
         case Between():
-            kind = "between" if check.inclusive else "strictly between"
-            return f"is {kind} {say_term(check.low)} and {say_term(check.high)}"
+            return f"is between {say_term(check.low)} and {say_term(check.high)}"
         case Multiple() if check in (EVEN, ODD):
             return "is even" if check == EVEN else "is odd"
-        case Multiple(remainder=0):
-            return f"is divisible by {check.of}"
         case Multiple():
-            return f"leaves a remainder of {check.remainder} when divided by {check.of}"
+            return f"is divisible by {check.of}"
         case OneOf():
             values = [say_number(value) if isinstance(value, float) else _quoted(value) for value in check.values]
             return f"is {'one of ' if len(values) > 1 else ''}{listed(values, 'or')}"
@@ -217,12 +214,9 @@ def _denied(text: str) -> str:
 # --- conditions and rules -----------------------------------------------------------------------------------
 
 _PATTERNS = {
-    "increasing": ("the numbers are in strictly increasing order", ""),
-    "decreasing": ("the numbers are in strictly decreasing order", ""),
     "ascending": ("the numbers are in ascending order", ""),
     "descending": ("the numbers are in descending order", ""),
     "distinct": ("the numbers are all different", "the sequence contains a repeated number"),
-    "identical": ("the numbers are all the same", ""),
     "neighbours equal": ("two neighbours are equal", "no two neighbours are equal"),
     "palindrome": ("the sequence is a palindrome", "the sequence is not a palindrome"),
     "split pair": ("the sequence contains exactly two identical numbers that are not adjacent", ""),
