@@ -78,7 +78,7 @@ def can_continue(snapshot: Snapshot) -> bool:
 def say(directory: RunDirectory, command: Command) -> None:
     """Send the worker a command."""
     with opening.refusals():
-        directory.say(command)
+        directory.send_command(command)
 
 
 def pending(directory: RunDirectory, snapshot: Snapshot) -> str:

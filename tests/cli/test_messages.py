@@ -41,10 +41,10 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
-    directory.say("stop")
+    directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held
-        code = main(["resume", str(directory.path), "--heard="])
+        code = main(["resume", str(directory.path), "--past-command="])
     out, err = capsys.readouterr()
     assert code == 130
     assert err == "queued: 1 running, the most allowed (VPP_MAX_RUNNING)\n"

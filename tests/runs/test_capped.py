@@ -47,7 +47,7 @@ def test_a_worker_of_the_app_waits_at_the_cap_and_goes_on_or_is_killed_and_resum
     assert directory.is_held()
     assert served.asked == 60
     directory.amend(cap=Cap(calls=110))
-    directory.say("go on")
+    directory.send_command("go on")
     wait_until(lambda: served.asked == 110 and desk.state("run") == "paused", "it has paused again")
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not directory.is_held(), "its worker is gone")
@@ -63,7 +63,7 @@ def test_a_stop_at_the_cap_sends_nothing_more(desk: Desk, served: Model) -> None
     directory.amend(cap=Cap(calls=60))
     launch(directory, keys=Keys(), environment=desk.variables)
     desk.wait_for("run", "paused")
-    directory.say("stop")
+    directory.send_command("stop")
     wait_until(lambda: desk.state("run") == "stopped" and not directory.is_held(), "it has stopped")
     assert served.asked == 60
     assert desk.look("run").view.population

@@ -184,12 +184,12 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
 
 
 def test_only_the_three_words_are_heard(directory: RunDirectory) -> None:
-    assert directory.said() is None
+    assert directory.last_command() is None
     for content in ("", "{", "[]", "{}", '{"command": "stop"}', '{"command": "fly", "at": 1}', '"stop"'):
         (directory.path / "control").write_text(content)
-        assert directory.said() is None
-    directory.say("go on")
-    word = directory.said()
+        assert directory.last_command() is None
+    directory.send_command("go on")
+    word = directory.last_command()
     assert word is not None
     assert word.command == "go on"
 
