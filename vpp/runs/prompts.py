@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import RunError
 from vpp.llm.protocol import Message
-from vpp.problem import Problem
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
 from vpp.runs.exchanges import Said, exchange_of, remembered
-from vpp.runs.run_prompts import optimizer_prompts
+from vpp.runs.run_prompts import optimizer_prompts, problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -25,7 +23,7 @@ class PromptMaker:
         self._read: Said | None = None
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
-        self._batches = _batches(spec, dataset)
+        self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
@@ -85,19 +83,3 @@ def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
     headings = [EXAMPLE_HEADINGS] * opening + [EARLIER_HEADINGS] * (len(earlier) - opening)
     parts = [(named[turn["role"]], turn["content"]) for named, turn in zip(headings, earlier, strict=True)]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
-
-
-def _batches(spec: RunSpec, dataset: Dataset) -> Problem:
-    """Return the run's rows in the order of its steps; no model is called."""
-    nobody = cast(Any, None)
-    return Problem(
-        dataset=dataset,
-        learner=nobody,
-        optimizer=nobody,
-        seed_text="",
-        batch_size=spec.config.batch_size,
-        epochs=spec.config.epochs,
-        seed=spec.config.seed,
-        batch_order=spec.config.batch_order,
-        deduplicate_buffer=spec.config.deduplicate_buffer,
-    )
