@@ -141,27 +141,6 @@ def test_a_journal_keeps_even_time_though_the_clock_is_set(
     assert 0 <= times[2] - times[0] < DAY_S / 2
 
 
-@pytest.mark.parametrize(
-    "left",
-    [
-        b"",
-        b"[]",
-        b"[" * 50_000,
-        b'{"command": "pause", "at": ' + b"9" * 5000 + b"}",
-        b'{"command": "pause", "at": 1, "token": 3}',
-        b'{"command": "pause", "at": 1}' + b" " * 70_000,
-        b"\xff\xfe",
-    ],
-)
-def test_a_note_that_is_none_is_passed_over(directory: RunDirectory, left: bytes) -> None:
-    for name in ("control", "heartbeat", "asked"):
-        (directory.path / name).write_bytes(left)
-    assert directory.last_command() is None
-    assert directory.last_beat() is None
-    with directory.lock():
-        assert directory.state(RunView()) == "queued"
-
-
 def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() -> None:
     """No hour passes here: the clock is the test's own."""
     now = [0.0]
