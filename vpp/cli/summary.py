@@ -11,7 +11,7 @@ from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
 from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import cache_mend
+from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
@@ -61,8 +61,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(cached)
     if view.population:
         lines.append(one_line(heaviest(directory, view)))
-    if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
-        lines.append(f"{mend}: python -m vpp cache clear")
+    if view.failure == "disk" and (advice := cache_advice(view.detail, directory.path, environment().cache_dir)):
+        lines.append(f"{advice}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):
         reads_key = " (reads OPENAI_API_KEY again)" if is_key_refused(view) else ""
         lines.append(f"continue with: python -m vpp resume {directory.path}{reads_key}")
