@@ -14,7 +14,7 @@ from vpp.drawing.deck import Card, deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.disk import cache_mend
+from vpp.runs.disk import cache_advice
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.counts import steps_done
@@ -77,7 +77,7 @@ def can_continue(snapshot: Snapshot) -> bool:
 def say(directory: RunDirectory, command: Command) -> None:
     """Send the worker a command."""
     with opening.refusals():
-        directory.say(command)
+        directory.send_command(command)
 
 
 def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
@@ -191,8 +191,8 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     if snapshot.state in words:
         obstacle = run.directory.obstacle(snapshot.state)
         in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
-        if mend := cache_mend(obstacle or view.detail, run.directory.path, person.cache_dir()):
-            in_the_way.append(f"{capitalised(mend)}: This run, at the foot of the page, clears it.")
+        if advice := cache_advice(obstacle or view.detail, run.directory.path, person.cache_dir()):
+            in_the_way.append(f"{capitalised(advice)}: This run, at the foot of the page, clears it.")
         return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
     if snapshot.state == "paused" and view.is_at_cap:
         return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))

@@ -414,14 +414,14 @@ MUTANTS = (
     Mutant(
         "chains count at once",
         "inference/ahead.py",
-        "with self._accounts[step].opened():",
+        "with self._transactions[step].opened():",
         "if True:",
         AHEAD,
     ),
     Mutant(
         "what a step owes is not settled",
         "inference/ahead.py",
-        "        self._accounts[step].settle()\n",
+        "        self._transactions[step].commit()\n",
         "",
         AHEAD,
     ),
@@ -460,16 +460,16 @@ MUTANTS = (
         "                pass",
         AHEAD,
     ),
-    Mutant("the next scores count at once", "inference/ahead.py", ", rows), account.context())", ", rows))", AHEAD),
+    Mutant("the next scores count at once", "inference/ahead.py", ", rows), transaction.context())", ", rows))", AHEAD),
     Mutant(
         "the next scores are never counted",
         "inference/ahead.py",
-        "            account.settle()\n",
+        "            transaction.commit()\n",
         "",
         AHEAD,
     ),
     Mutant("a loser's guess goes on", "inference/ahead.py", "            task.cancel()\n", "", AHEAD),
-    Mutant("a loser's guess is kept", "inference/ahead.py", "            account.drop()\n", "", AHEAD),
+    Mutant("a loser's guess is kept", "inference/ahead.py", "            transaction.rollback()\n", "", AHEAD),
     Mutant(
         "guesses go on until the next step",
         "inference/ahead.py",
@@ -487,7 +487,7 @@ MUTANTS = (
     Mutant(
         "a guess counts at once",
         "inference/ahead.py",
-        ", self._next_rows), account.context())",
+        ", self._next_rows), transaction.context())",
         ", self._next_rows))",
         AHEAD,
     ),
@@ -522,8 +522,8 @@ MUTANTS = (
     Mutant(
         "a pledge is not told of",
         "llm/shared_answers.py",
-        "ahead.account.settle()",
-        "ahead.account.drop()",
+        "ahead.transaction.commit()",
+        "ahead.transaction.rollback()",
         AHEAD,
     ),
     Mutant(

@@ -70,7 +70,7 @@ def check_integers(value: Any, *, written_as: bytes) -> None:
 
 
 def holds_huge_integer(value: Any) -> bool:
-    """Whether the value is an integer beyond 64 bits, or holds one."""
+    """True if the value is an integer beyond 64 bits, or holds one."""
     if isinstance(value, int):
         return abs(value) > LARGEST_INTEGER
     if is_dataclass(value) and not isinstance(value, type):

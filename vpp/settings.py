@@ -20,6 +20,8 @@ Ties = Literal["lowest", "seeded"]
 ErrorMass = Literal["whole", "shared"]
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
+LARGEST_BETA = 1e9
+"""The largest tempering divisor; its inverse is the smallest. Arithmetic with more extreme ones can overflow."""
 METHOD_NAMES: Mapping[str, str] = {
     "smc": "Sequential Monte Carlo",
     "mh": "Metropolis-Hastings",
@@ -218,8 +220,12 @@ def _check_numbers(config: Config) -> None:
             raise InputError(f"{option.name} is {value}: a sampling temperature lies between 0 and {HOTTEST:g}")
     if not 0 < config.epsilon < 1:
         raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
-    if min(config.beta_start, config.beta_end) <= 0:
-        raise InputError("beta divides the log-likelihood: beta_start and beta_end must be positive")
+    for name in ("beta_start", "beta_end"):
+        if not 1 / LARGEST_BETA <= getattr(config, name) <= LARGEST_BETA:
+            raise InputError(
+                f"{name} is {getattr(config, name):g}: it divides the log-likelihood, "
+                f"so give a number between {1 / LARGEST_BETA:g} and {LARGEST_BETA:g}"
+            )
     if not 0 <= config.ess_threshold <= 1:
         raise InputError(f"ess_threshold is {config.ess_threshold}: it is a fraction of K, between 0 and 1")
     if not 0 <= config.restart <= 1:

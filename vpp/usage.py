@@ -69,50 +69,50 @@ class Usage:
         return self.learner + self.optimizer
 
 
-class Account:
-    """What is asked ahead of its turn: told and counted once it is settled, and at once from then on."""
+class Transaction:
+    """Calls made ahead of their step, whose counts and answers are recorded once they are needed."""
 
-    __slots__ = ("_due", "_lost", "is_guess", "is_settled")
+    __slots__ = ("_on_commit", "_on_rollback", "is_committed", "is_guess")
 
     def __init__(self, *, is_guess: bool = False) -> None:
-        """is_guess: whether it may turn out that nothing of it was needed."""
-        self._due: list[Callable[[], object]] = []
-        self._lost: list[Callable[[], object]] = []
+        """is_guess: whether the calls may turn out to be unnecessary."""
+        self._on_commit: list[Callable[[], object]] = []
+        self._on_rollback: list[Callable[[], object]] = []
         self.is_guess = is_guess
-        self.is_settled = False
+        self.is_committed = False
 
-    def owe(self, telling: Callable[[], object], *, otherwise: Callable[[], object] | None = None) -> None:
-        """Calls it when the account is settled; `otherwise` when it is dropped."""
-        if self.is_settled:
-            telling()
+    def on_commit(self, callback: Callable[[], object], *, on_rollback: Callable[[], object] | None = None) -> None:
+        """Call `callback` when the calls turn out to be needed, `on_rollback` when they do not."""
+        if self.is_committed:
+            callback()
             return
-        self._due.append(telling)
-        if otherwise is not None:
-            self._lost.append(otherwise)
+        self._on_commit.append(callback)
+        if on_rollback is not None:
+            self._on_rollback.append(on_rollback)
 
-    def settle(self) -> None:
-        """What was asked is needed."""
-        self.is_settled = True
-        self._close(self._due)
+    def commit(self) -> None:
+        """Record the calls, as they are needed now."""
+        self.is_committed = True
+        self._end(self._on_commit)
 
-    def drop(self) -> None:
-        """What was asked will not be needed: nothing of it is kept."""
-        self._close(self._lost)
+    def rollback(self) -> None:
+        """Record nothing of the calls, as they are not needed."""
+        self._end(self._on_rollback)
 
-    def _close(self, calls: list[Callable[[], object]]) -> None:
-        self._due, self._lost = [], []
-        for call in calls:
-            call()
+    def _end(self, callbacks: list[Callable[[], object]]) -> None:
+        self._on_commit, self._on_rollback = [], []
+        for callback in callbacks:
+            callback()
 
     def context(self) -> Context:
-        """A copy of the caller's, in which this account is open."""
+        """Return a copy of the caller's context in which this transaction is open."""
         context = copy_context()
         context.run(_OPEN.set, self)
         return context
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Whatever is asked within, also by tasks begun there, goes on this account."""
+        """Make the calls of this block part of the transaction, those of tasks that it starts too."""
         token = _OPEN.set(self)
         try:
             yield
@@ -120,19 +120,19 @@ class Account:
             _OPEN.reset(token)
 
 
-_OPEN: ContextVar[Account | None] = ContextVar("account", default=None)
+_OPEN: ContextVar[Transaction | None] = ContextVar("transaction", default=None)
 
 
-def tell(telling: Callable[[], object]) -> None:
-    """Calls it now; where the caller asks ahead of his turn, once that has come."""
-    account = open_account()
-    if account is None:
-        telling()
+def on_commit(callback: Callable[[], object]) -> None:
+    """Call `callback` when the caller's open transaction commits; now if there is none."""
+    transaction = open_transaction()
+    if transaction is None:
+        callback()
     else:
-        account.owe(telling)
+        transaction.on_commit(callback)
 
 
-def open_account() -> Account | None:
-    """That on which the caller's questions go; None where they are needed now."""
-    account = _OPEN.get()
-    return None if account is None or account.is_settled else account
+def open_transaction() -> Transaction | None:
+    """Return the transaction of the caller's calls; None if they are needed now."""
+    transaction = _OPEN.get()
+    return None if transaction is None or transaction.is_committed else transaction

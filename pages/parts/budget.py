@@ -83,9 +83,9 @@ def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
     asked = _raise_cap(directory, snapshot.spec)
     with opening.refusals():
         if asked and is_held:
-            directory.say("go on")
+            directory.send_command("go on")
         if is_held and st.button("Stop and keep", key="watch.stop"):
-            directory.say("stop")
+            directory.send_command("stop")
     return asked and not is_held
 
 

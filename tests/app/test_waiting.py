@@ -33,7 +33,7 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
         assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
-    word = reader.directory.said()
+    word = reader.directory.last_command()
     assert word is not None
     assert word.command == "go on"
 

@@ -14,7 +14,7 @@ from vpp.cli.progress import Progress
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed
-from vpp.runs.disk import cache_mend, locked
+from vpp.runs.disk import cache_advice, locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
 from vpp.usage import Usage
@@ -41,10 +41,10 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
-    directory.say("stop")
+    directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held
-        code = main(["resume", str(directory.path), "--heard="])
+        code = main(["resume", str(directory.path), "--past-command="])
     out, err = capsys.readouterr()
     assert code == 130
     assert err == "queued: 1 running, the most allowed (VPP_MAX_RUNNING)\n"
@@ -116,6 +116,6 @@ def test_a_full_disk_names_the_cache_that_is_on_it(made: Made, tmp_path: Path) -
     assert "cache clear" not in summary(reader.directory, view)
     cache.mkdir()
     (cache / "cache.db").write_bytes(bytes(2**20))
-    mend = "the response cache takes 1.0 MiB of that disk, and can be emptied"
-    assert f"{mend}: python -m vpp cache clear" in summary(reader.directory, view).splitlines()
-    assert cache_mend(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""
+    advice = "the response cache takes 1.0 MiB of that disk, and can be emptied"
+    assert f"{advice}: python -m vpp cache clear" in summary(reader.directory, view).splitlines()
+    assert cache_advice(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""

@@ -162,7 +162,7 @@ def run_files(data: bytes) -> None:
     directory = _copied(source, run=_lines(spec[:1]))
     for name, value in zip(("heartbeat", "control", "asked"), small, strict=False):
         (directory.path / name).write_bytes(_lines([value]) if choices.byte() % 8 else choices.bytes(20))
-    directory.said()
+    directory.last_command()
     directory.last_beat()
     try:
         view = RunReader(directory).refresh().view

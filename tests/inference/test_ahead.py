@@ -22,7 +22,7 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.usage import Account
+from vpp.usage import Transaction
 
 from . import scripted, virtual_time
 from .test_calls import N_TEST, N_TRAIN, as_published
@@ -314,8 +314,8 @@ def test_nothing_is_kept_of_a_guess_that_lost():
     assert world.counters.snapshot().ahead_unused > len(world.cancelled), "some were answered"
     shared = world.problem.learner._answers
     gc.collect()
-    owed = [each for each in gc.get_objects() if isinstance(each, Account)]
-    assert (shared._ahead, shared._requests, owed) == ({}, {}, [])
+    pending = [each for each in gc.get_objects() if isinstance(each, Transaction)]
+    assert (shared._ahead, shared._requests, pending) == ({}, {}, [])
     assert shared._answers.keys() == {(identity, prediction.row) for identity, prediction, _ in world.kept}
 
 
@@ -325,18 +325,18 @@ def test_a_lost_guess_stays_for_whoever_else_may_need_it():
     async def scene(waits):
         world = World(small("mh"), delay=virtual_time.tick)
         learner, rows = world.problem.learner, world.dataset.train[:3]
-        first, second = Account(is_guess=True), Account(is_guess=True)
+        first, second = Transaction(is_guess=True), Transaction(is_guess=True)
         tasks = [
-            asyncio.create_task(learner.predict(scripted.SEED_TEXT, rows), context=account.context())
-            for account in (first, second)
+            asyncio.create_task(learner.predict(scripted.SEED_TEXT, rows), context=transaction.context())
+            for transaction in (first, second)
         ]
         await asyncio.sleep(waits)
         tasks[0].cancel()
-        first.drop()
+        first.rollback()
         await asyncio.gather(*tasks, return_exceptions=True)
         assert (world.kept, world.counters.snapshot().learner) == ([], 0)
         await learner.predict(scripted.SEED_TEXT, rows)
-        second.drop()
+        second.rollback()
         await learner.predict(scripted.SEED_TEXT, rows)
         return world.asked, len(world.kept), world.counters.snapshot().learner >= 3
 
@@ -348,11 +348,11 @@ def test_a_request_of_a_lost_guess_that_another_joins_before_it_is_left_is_count
     async def scene():
         world = World(small("mh"), delay=virtual_time.tick)
         learner, rows = world.problem.learner, world.dataset.train[:3]
-        guess = Account(is_guess=True)
+        guess = Transaction(is_guess=True)
         task = asyncio.create_task(learner.predict(scripted.SEED_TEXT, rows), context=guess.context())
         await asyncio.sleep(0.5)
         task.cancel()
-        guess.drop()
+        guess.rollback()
         await learner.predict(scripted.SEED_TEXT, rows)
         return len(world.kept), world.counters.snapshot().learner >= 3
 

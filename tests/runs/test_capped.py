@@ -3,8 +3,6 @@
 import os
 import signal
 
-import pytest
-
 from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, wait_until
 from tests.runs.test_control import prepare
 from vpp.events import RunFailed, RunPaused
@@ -47,7 +45,7 @@ def test_a_worker_of_the_app_waits_at_the_cap_and_goes_on_or_is_killed_and_resum
     assert directory.is_held()
     assert served.asked == 60
     directory.amend(cap=Cap(calls=110))
-    directory.say("go on")
+    directory.send_command("go on")
     wait_until(lambda: served.asked == 110 and desk.state("run") == "paused", "it has paused again")
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not directory.is_held(), "its worker is gone")
@@ -63,7 +61,7 @@ def test_a_stop_at_the_cap_sends_nothing_more(desk: Desk, served: Model) -> None
     directory.amend(cap=Cap(calls=60))
     launch(directory, keys=Keys(), environment=desk.variables)
     desk.wait_for("run", "paused")
-    directory.say("stop")
+    directory.send_command("stop")
     wait_until(lambda: desk.state("run") == "stopped" and not directory.is_held(), "it has stopped")
     assert served.asked == 60
     assert desk.look("run").view.population
@@ -77,21 +75,6 @@ def test_a_raised_cap_reaches_a_worker_that_waits(desk: Desk, served: Model) -> 
     raised = desk.vpp("resume", directory.path, "--max-calls", "0")
     assert raised.code == 0
     wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it is finished")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--max-cost", "3"), "a cap on cost, and no price to count by"),
-        (("--max-calls", "-1"), "max_calls is -1: it must be a number of at least 0"),
-        (("--price-in", "nan"), "the price of prompt tokens is nan"),
-        (("--price-in", "1", "--optimizer-price-in", "2"), "one model for both roles"),
-    ],
-)
-def test_a_cap_or_a_price_that_cannot_be_is_refused_in_one_line(desk: Desk, words: tuple[str, ...], said: str) -> None:
-    refused = desk.run("run", "--demo", *words).finish()
-    assert refused.code == 2
-    assert said in refused.complaint
 
 
 def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:

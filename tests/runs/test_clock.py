@@ -76,18 +76,20 @@ def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
     directory: RunDirectory, set_clock: Callable[[float], None], moved_s: float
 ) -> None:
     """`Try again now` ends a wait of 50 minutes; the word before it was for an earlier worker."""
-    directory.say("stop")
+    directory.send_command("stop")
     told: list[tuple[RunView, bool, float]] = []
 
     def listen(view: RunView, record: Record) -> None:
         if isinstance(record.event, RunPaused):
             after = time.time()
             set_clock(moved_s)
-            directory.say("go on")
+            directory.send_command("go on")
             told.append((view.copy(), directory.pending_command() is not None, after))
 
     before = time.time()
-    ended = work(directory, surroundings(directory.path.parent, listener=listen, heard=directory.command_token()))
+    ended = work(
+        directory, surroundings(directory.path.parent, listener=listen, past_command=directory.command_token())
+    )
     [(paused, waits, after)] = told
     assert ended.phase == "finished"
     assert waits
@@ -112,7 +114,7 @@ def test_a_heartbeat_ages_by_the_machines_own_count(
         now = Moment.now()
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST), now=replace(now, up=now.up + STALLED_AFTER_S + 1)) == "stalled"
-    directory.mark_asked()
+    directory.request_worker()
     set_clock(0)
     now = Moment.now()
     assert directory.state(view(*FIRST), now=now) == "queued"
@@ -120,7 +122,7 @@ def test_a_heartbeat_ages_by_the_machines_own_count(
 
 
 def test_who_asks_for_a_worker_that_has_written_since_sees_what_it_wrote(directory: RunDirectory) -> None:
-    directory.mark_asked()
+    directory.request_worker()
     assert directory.state(view(*FIRST)) == "queued"
     directory.journal.write_bytes(b"a line\n")
     assert directory.state(view(*FIRST)) == "interrupted"
@@ -137,27 +139,6 @@ def test_a_journal_keeps_even_time_though_the_clock_is_set(
     times = [record.at for record in JournalReader(directory.journal).new_records() if isinstance(record, Record)]
     assert len(times) == 3
     assert 0 <= times[2] - times[0] < DAY_S / 2
-
-
-@pytest.mark.parametrize(
-    "left",
-    [
-        b"",
-        b"[]",
-        b"[" * 50_000,
-        b'{"command": "pause", "at": ' + b"9" * 5000 + b"}",
-        b'{"command": "pause", "at": 1, "token": 3}',
-        b'{"command": "pause", "at": 1}' + b" " * 70_000,
-        b"\xff\xfe",
-    ],
-)
-def test_a_note_that_is_none_is_passed_over(directory: RunDirectory, left: bytes) -> None:
-    for name in ("control", "heartbeat", "asked"):
-        (directory.path / name).write_bytes(left)
-    assert directory.said() is None
-    assert directory.last_beat() is None
-    with directory.lock():
-        assert directory.state(RunView()) == "queued"
 
 
 def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() -> None:

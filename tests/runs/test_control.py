@@ -90,10 +90,10 @@ def test_a_run_whose_answers_are_cached_can_be_paused(desk: Desk, served: Model)
     asked = served.asked
     second = desk.start(*words, *served.options, "--run-dir", "second")
     wait_until(lambda: desk.state("second"), "the second run is there")
-    desk.directory("second").say("pause")
+    desk.directory("second").send_command("pause")
     desk.wait_for("second", "paused")
     assert stays(lambda: desk.directory("second").journal.stat().st_size, for_s=0.4)
-    desk.directory("second").say("go on")
+    desk.directory("second").send_command("go on")
     assert second.finish().code == 0
     assert served.asked == asked
 
@@ -103,12 +103,12 @@ def test_a_word_said_before_the_worker_is_up_is_obeyed(
 ) -> None:
     """But none that was said to an earlier one. As the app does: prepare, launch, and a user who pauses at once."""
     directory = prepare(desk, served)
-    directory.say("stop")
+    directory.send_command("stop")
     launch(directory, keys=Keys(), environment=desk.variables)
-    directory.say("pause")
+    directory.send_command("pause")
     wait_until(lambda: desk.state("run") == "paused", "it is paused")
     assert served.asked == 0
-    directory.say("go on")
+    directory.send_command("go on")
     wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it is finished")
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
     assert not directory.log.exists() or "Traceback" not in directory.log.read_text()
@@ -119,7 +119,7 @@ def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed
 ) -> None:
     hold_in_a_step(desk, served)
     directory = desk.directory("run")
-    directory.say("stop")
+    directory.send_command("stop")
     wait_until(lambda: resumed_steps(directory) == [-1], "it goes back to the last whole step")
     served.hold_after = None
     outcome = desk.started[0].finish()
@@ -139,7 +139,7 @@ def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed
 def test_a_second_stop_does_without_the_test_rows(desk: Desk, served: Model) -> None:
     hold_in_a_step(desk, served)
     directory = desk.directory("run")
-    directory.say("stop")
+    directory.send_command("stop")
     wait_until(lambda: resumed_steps(directory) == [-1], "it goes back to the last whole step")
     assert desk.vpp("stop", directory.path).out == "run: stopped\n"
     outcome = desk.started[0].finish()
@@ -195,10 +195,10 @@ def test_an_interrupt_at_the_terminal_still_evaluates_with_the_demo_model(desk: 
 def test_a_paused_run_can_be_stopped_and_its_pause_is_not_its_time(desk: Desk, served: Model) -> None:
     hold_in_a_step(desk, served)
     directory = desk.directory("run")
-    directory.say("pause")
+    directory.send_command("pause")
     desk.wait_for("run", "paused")
     served.hold_after = None
-    directory.say("stop")
+    directory.send_command("stop")
     outcome = desk.started[0].finish()
     assert outcome.code == 130
     assert outcome.result["metric"]["test"] is not None

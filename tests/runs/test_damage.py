@@ -159,6 +159,18 @@ def test_damaged_answers_are_passed_over(tmp_path: Path) -> None:
     assert set(reader.by_pair) == {("h", 1)}
 
 
+def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:
+    reader = RunReader(run)
+    assert reader.refresh().state == "finished"
+    run.journal.unlink()
+    snapshot = reader.refresh()
+    assert snapshot.view.size == 0
+    assert snapshot.damage.startswith(f"{run.journal} is missing: restore the file from a copy, or begin again with")
+    shutil.rmtree(run.path)
+    with pytest.raises(RunError, match="holds no run: give a directory"):
+        reader.refresh()
+
+
 def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
     run.data.unlink()
     with pytest.raises(RunError, match=r"data.csv cannot be read \(No such file or directory\): restore it"):

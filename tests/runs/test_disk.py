@@ -107,7 +107,7 @@ def test_what_a_read_only_disk_cannot_record_is_told_by_who_looks(
     with pytest.raises(DiskRefused, match="read-only"):
         work(directory, surroundings(desk.folder))
     with pytest.raises(DiskRefused, match="read-only"):
-        directory.say("stop")
+        directory.send_command("stop")
     remount(small_disk, "rw")
     served.hold_after = None
     assert desk.start("resume", directory.path, "--json", "--quiet").finish().code == 0

@@ -140,7 +140,7 @@ def test_a_stop_while_the_endpoint_is_gone_ends_the_run(desk: Desk, served: Mode
     served.hold_after = 20
     worker = desk.run("run", *served.options)
     wait_until(lambda: served.is_holding, "the run waits in its first step")
-    desk.directory("run").say("stop")
+    desk.directory("run").send_command("stop")
     wait_until(lambda: resumed_steps(desk.directory("run")) == [-1], "it goes back to the last whole step")
     served.refusal = refusal(403)
     served.hold_after = None

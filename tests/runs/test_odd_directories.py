@@ -11,7 +11,7 @@ import pytest
 
 from tests import inspected
 from tests.app.drawn import app_over, opened, shown
-from vpp.errors import RunError
+from vpp.cli import main
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
 
@@ -37,21 +37,39 @@ def test_a_folder_whose_name_is_no_text_is_passed_over(tmp_path: Path) -> None:
     assert [run.id for run in RunStore(tmp_path).runs()] == [reader.directory.id]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: content["dataset"].update(n_train="<b>many</b>"),
-        lambda content: content["dataset"].update(target="\ud800"),
-        lambda content: content["dataset"]["columns"][0].update(kind="<b>"),
-        lambda content: content["dataset"]["provenance"].update(n_rows="many"),
-        lambda content: content["dataset"].pop("classes"),
-        lambda content: content.update(name="\ud800"),
-    ],
+FAULTS: tuple[tuple[Callable[[Content], object], str], ...] = (
+    (lambda content: content["dataset"].update(n_train="<b>many</b>"), "dataset: n_train: Input should be a valid int"),
+    (lambda content: content["dataset"].update(target="\ud800"), "unexpected end of hex escape"),
+    (lambda content: content["dataset"]["columns"][0].update(kind="<b>"), "dataset: columns.0.kind: Input should be"),
+    (lambda content: content["dataset"]["provenance"].update(n_rows="many"), "dataset: provenance.n_rows: Input"),
+    (lambda content: content["dataset"].pop("classes"), "dataset: classes: Field required"),
+    (lambda content: content["dataset"].update(classes=[]), "dataset: classes names no label"),
+    (lambda content: content["dataset"].update(inputs=[]), "dataset: inputs names no column"),
+    (lambda content: content["config"].update(beta_start=1e308), "beta_start is 1e+308: it divides the log-likelihood"),
+    (lambda content: content.update(name="\ud800"), "unexpected end of hex escape"),
 )
-def test_a_run_json_of_other_types_is_told_and_not_read(tmp_path: Path, change: Callable[[Content], object]) -> None:
-    reader = copied(inspected.labels(tmp_path), change)
-    with pytest.raises(RunError, match=r"run\.json cannot be read"):
-        reader.directory.spec()
+
+
+def test_a_wrong_field_of_run_json_is_named_in_one_line_by_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.csv").write_text("a\n1\n")
+    sound = inspected.labels(tmp_path)
+    for change, words in FAULTS:
+        path = copied(sound, change).directory.path
+        for command in (
+            ("report",),
+            ("verify",),
+            ("resume",),
+            ("predict", str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv")),
+        ):
+            name, *options = command
+            assert main([name, str(path), *options]) == 2
+            error = capsys.readouterr().err
+            assert error.startswith(f"vpp: {path}/run.json cannot be read ({words}")
+            assert error.endswith("): restore it from a copy\n")
+            assert error.count("\n") == 1
+        shutil.rmtree(path)
 
 
 def test_a_folder_of_any_name_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,14 +32,9 @@ def has_room(spec: RunSpec, *, room: bool = True, cap: Cap = Cap(), **used: int)
     return room_for_guesses(spec, rows, Budget(counters, cap), counters, lambda: room)()
 
 
-@pytest.mark.parametrize(("prefetch", "room", "guesses"), [("auto", True, True), ("auto", False, False)])
-def test_auto_guesses_while_the_server_has_room(prefetch: str, room: bool, guesses: bool) -> None:
-    assert has_room(spec_of(prefetch), room=room) == guesses
-
-
-def test_on_guesses_without_room_and_off_never() -> None:
-    assert has_room(spec_of("on"), room=False)
-    assert not has_room(spec_of("off"))
+def test_auto_guesses_while_the_server_has_room_on_always_and_off_never() -> None:
+    cases = {("auto", True): True, ("auto", False): False, ("on", False): True, ("off", True): False}
+    assert {case: has_room(spec_of(case[0]), room=case[1]) for case in cases} == cases
 
 
 def test_the_demo_model_is_asked_ahead_only_on_demand() -> None:

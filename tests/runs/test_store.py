@@ -78,7 +78,7 @@ def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: 
     assert RunStore(tmp_path / "nowhere").runs() == []
 
 
-@pytest.mark.parametrize("name", ["../secrets", "..", ".", "/etc", "a/b", "", "nobody"])
+@pytest.mark.parametrize("name", ["../secrets", "..", ".", "/etc", "a/b", "..\\..", "a\x00b", "~", "", "nobody"])
 def test_an_id_is_never_a_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(RunError, match="no run"):
         RunStore(tmp_path).get(name)

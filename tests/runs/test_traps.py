@@ -61,7 +61,7 @@ def test_a_pipe_where_a_file_is_written_is_refused_and_not_waited_for(run: RunDi
 def test_a_pipe_where_a_note_is_read_tells_nothing(run: RunDirectory, name: str) -> None:
     (run.path / name).unlink(missing_ok=True)
     os.mkfifo(run.path / name)
-    assert (run.said(), run.last_beat(), is_locked(run.path / "lock")) == (None, None, False)
+    assert (run.last_command(), run.last_beat(), is_locked(run.path / "lock")) == (None, None, False)
 
 
 def test_no_descriptor_is_kept_of_what_is_refused(tmp_path: Path) -> None:

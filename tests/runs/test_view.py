@@ -1,6 +1,5 @@
 """The fold: what a resume voids, and what a person is told of a run's state."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from tests.processes import PENGUINS, Desk, Outcome
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
-from vpp.errors import RunError
 from vpp.events import (
     Evaluated,
     Event,
@@ -146,16 +144,13 @@ def directory(tmp_path: Path) -> RunDirectory:
     return Preparation(dataset=dataset, config=Config(), endpoint=endpoint).create(tmp_path)
 
 
-ENDINGS: list[tuple[Event, State]] = [
-    (RunFinished(outcome="finished"), "finished"),
-    (RunFinished(outcome="stopped"), "stopped"),
-    (RunFailed(reason="input", detail="no"), "failed"),
-]
-
-
-@pytest.mark.parametrize(("ending", "state"), ENDINGS)
-def test_a_run_that_ended_says_how(directory: RunDirectory, ending: Event, state: State) -> None:
-    assert directory.state(view(*FIRST, ending)) == state
+def test_a_run_that_ended_says_how(directory: RunDirectory) -> None:
+    endings: dict[State, Event] = {
+        "finished": RunFinished(outcome="finished"),
+        "stopped": RunFinished(outcome="stopped"),
+        "failed": RunFailed(reason="input", detail="no"),
+    }
+    assert [directory.state(view(*FIRST, ending)) for ending in endings.values()] == list(endings)
 
 
 def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
@@ -183,23 +178,18 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
     assert not directory.is_held()
 
 
-def test_only_the_three_words_are_heard(directory: RunDirectory) -> None:
-    assert directory.said() is None
-    for content in ("", "{", "[]", "{}", '{"command": "stop"}', '{"command": "fly", "at": 1}', '"stop"'):
-        (directory.path / "control").write_text(content)
-        assert directory.said() is None
-    directory.say("go on")
-    word = directory.said()
-    assert word is not None
-    assert word.command == "go on"
-
-
-def test_a_run_json_from_elsewhere_is_refused_in_one_line(directory: RunDirectory) -> None:
-    for content in ("{", "[]", json.dumps({"name": 3})):
-        (directory.path / "run.json").write_text(content)
-        with pytest.raises(RunError, match="cannot be read") as raised:
-            directory.spec()
-        assert "\n" not in str(raised.value)
+def test_a_note_that_is_not_a_command_is_ignored(directory: RunDirectory) -> None:
+    assert directory.last_command() is None
+    odd = ("", "{", "[]", "{}", '{"command": "stop"}', '{"command": "fly", "at": 1}', '"stop"', "[" * 50_000)
+    large = '{"command": "pause", "at": 1, "token": 3}', '{"command": "pause", "at": ' + "9" * 5000 + "}"
+    for content in (*odd, *large, '{"command": "pause", "at": 1}' + " " * 70_000, "\udcff\udcfe"):
+        for name in ("control", "heartbeat", "asked"):
+            (directory.path / name).write_bytes(content.encode(errors="surrogateescape"))
+        assert (directory.last_command(), directory.last_beat()) == (None, None)
+    directory.send_command("go on")
+    sent = directory.last_command()
+    assert sent is not None
+    assert sent.command == "go on"
 
 
 def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:

@@ -224,7 +224,7 @@ def paused_then_killed(scene: Scene) -> None:
     running = scene.begin()
     scene.until_moment(running)
     if scene.has_begun():
-        scene.place.the_run.say("pause")
+        scene.place.the_run.send_command("pause")
     paused = lambda: scene.place.state("run") == "paused" or running.process.poll() is not None  # noqa: E731
     wait_until(paused, "it pauses", within_s=WITHIN_S)
     scene.kill(running)
@@ -238,7 +238,7 @@ def stopped_by_its_user(scene: Scene) -> None:
     scene.until_moment(running)
     scene.note_moment()
     scene.expect_calls_again()
-    scene.place.the_run.say("stop")
+    scene.place.the_run.send_command("stop")
     scene.finish(running, 0, 130)
     scene.resume()
 

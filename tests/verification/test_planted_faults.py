@@ -23,8 +23,6 @@ from vpp.events import (
     Resampled,
     Reweighted,
     RunFinished,
-    RunPaused,
-    RunResumed,
     RunStarted,
     Scored,
     StepFinished,
@@ -245,22 +243,6 @@ def test_a_line_that_stands_too_early_is_found(kind: type[Event], runs: dict[str
     events[place - 1], events[place] = events[place], events[place - 1]
     write(directory, events)
     assert "lines" in {fault.claim for fault in verify(directory).faults}
-
-
-def test_a_resume_from_another_step_is_found(runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, events = copy_of(runs["chains"], tmp_path)
-    place = place_of(events, StepFinished) + 1
-    events[place:place] = [RunPaused(reason="user"), RunResumed(step=0)]
-    write(directory, events)
-    assert "lines" in claims_at(verify(directory), place + 2)
-
-
-def test_events_after_a_pause_need_a_resume(runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, events = copy_of(runs["chains"], tmp_path)
-    place = place_of(events, StepFinished)
-    events[place:place] = [RunPaused(reason="user")]
-    write(directory, events)
-    assert "lines" in claims_at(verify(directory), place + 2)
 
 
 @pytest.mark.parametrize(

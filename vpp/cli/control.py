@@ -39,7 +39,7 @@ def go_on(options: Namespace) -> int:
 def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
     if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
-    directory.say(command)
+    directory.send_command(command)
     reader = RunReader(directory)
     deadline = time.monotonic() + OBEYED_WITHIN_S
     state = reader.refresh().state

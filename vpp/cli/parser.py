@@ -183,7 +183,7 @@ def _resume(commands: Commands) -> None:
     parser = _command(commands, "resume", "working:resume", "continue a run; a finished run prints its result again")
     _run_dir(parser)
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
-    parser.add_argument("--heard", help=argparse.SUPPRESS)
+    parser.add_argument("--past-command", help=argparse.SUPPRESS)
     parser.add_argument(
         "--from-before-damage",
         action="store_true",

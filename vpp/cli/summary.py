@@ -6,12 +6,12 @@ from typing import Any
 
 from vpp.cli.system import environment
 from vpp.data.dataset import Dataset
-from vpp.errors import DataError, RunError
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import baseline, rows_of
 from vpp.posterior.metric import Estimate
+from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import cache_mend
+from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import load_dataset
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
@@ -36,7 +36,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
     if ahead := ahead_words(view.usage.ahead_unused):
         calls += f"; {ahead}"
-    dataset = _dataset(directory)
+    dataset = known_rows(lambda: load_dataset(directory, directory.spec()))
     support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
     lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     if metric["test"] is not None:
@@ -61,8 +61,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(cached)
     if view.population:
         lines.append(one_line(heaviest(directory, view)))
-    if view.failure == "disk" and (mend := cache_mend(view.detail, directory.path, environment().cache_dir)):
-        lines.append(f"{mend}: python -m vpp cache clear")
+    if view.failure == "disk" and (advice := cache_advice(view.detail, directory.path, environment().cache_dir)):
+        lines.append(f"{advice}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):
         reads_key = " (reads OPENAI_API_KEY again)" if is_key_refused(view) else ""
         lines.append(f"continue with: python -m vpp resume {directory.path}{reads_key}")
@@ -100,14 +100,6 @@ def _shown(metric: str, value: float | None) -> str:
     if value is None:
         return "not evaluated"
     return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else miss_words(float(value))
-
-
-def _dataset(directory: RunDirectory) -> Dataset | None:
-    """Load the run's rows; None if they cannot be read."""
-    try:
-        return load_dataset(directory, directory.spec())
-    except (RunError, DataError):
-        return None
 
 
 def _baseline(dataset: Dataset | None, view: RunView) -> Iterator[str]:

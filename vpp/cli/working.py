@@ -30,14 +30,14 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 def resume(options: Namespace) -> int:
     """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
     directory = find_run(options.run_dir)
-    heard = directory.command_token() if options.heard is None else options.heard
+    past_command = directory.command_token() if options.past_command is None else options.past_command
     _amend_cap(directory, options)
     if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
         # Imported late: it would delay a worker's first call.
         from vpp.cli.control import go_on
 
         return go_on(options)
-    return work_on(directory, options, heard=heard)
+    return work_on(directory, options, past_command=past_command)
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
@@ -69,11 +69,11 @@ class _Log(RotatingFileHandler):
         """Ignore the error: a run continues without its log."""
 
 
-def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> int:
-    """Work on the run to its end, and print its result. heard: see `Surroundings`."""
+def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = "") -> int:
+    """Work on the run to its end, and print its result. past_command: see `Surroundings`."""
     logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr, directory.spec())
-    around = _surroundings(options, heard, progress)
+    around = _surroundings(options, past_command, progress)
     view = work(directory, around)
     if progress:
         progress.close()
@@ -90,7 +90,7 @@ def work_on(directory: RunDirectory, options: Namespace, *, heard: str = "") -> 
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 
-def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> Surroundings:
+def _surroundings(options: Namespace, past_command: str, progress: Progress | None) -> Surroundings:
     env = environment()
     return Surroundings(
         keys=keys(),
@@ -99,7 +99,7 @@ def _surroundings(options: Namespace, heard: str, progress: Progress | None) -> 
         max_running=env.max_running,
         waits_at_cap=getattr(options, "wait_at_cap", False),
         from_before_damage=getattr(options, "from_before_damage", False),
-        heard=heard,
+        past_command=past_command,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
         on_loading=progress.loading if progress else None,

@@ -7,7 +7,7 @@ step takes the same events, decisions and counts, only later:
 - `Guesses` (MH): a chain's answers to the next step's rows are asked for before it is known which text goes on.
 - `Ahead.then_ask` (SMC): a rewritten particle's answers to the next step's rows are asked for at once.
 
-What is asked ahead goes on an `Account` (vpp/usage.py): it counts in the step that needs it.
+What is asked ahead belongs to a `Transaction` (vpp/usage.py): it counts in the step that needs it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from vpp.inference.plan import may_be_prefetched
 from vpp.inference.population import Outcome, Population, Yielded, in_order
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.settings import Config
-from vpp.usage import Account
+from vpp.usage import Transaction
 
 LEAD = 4
 """Steps that a chain may be ahead of the one whose events are yielded.
@@ -86,7 +86,7 @@ class Ahead(Tasks):
     def __init__(self, problem: Problem, config: Config) -> None:
         super().__init__()
         self._problem, self._config = problem, config
-        self._asked: defaultdict[Questions, deque[tuple[asyncio.Task[tuple[Prediction, ...]], Account]]]
+        self._asked: defaultdict[Questions, deque[tuple[asyncio.Task[tuple[Prediction, ...]], Transaction]]]
         self._asked = defaultdict(deque)
         self._failure: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
@@ -131,15 +131,15 @@ class Ahead(Tasks):
         return then_asked
 
     def _ask(self, hypothesis: str, rows: tuple[Row, ...]) -> None:
-        account = Account()
-        task = self.begin(self._problem.learner.predict(hypothesis, rows), account.context())
-        self._asked[_questions(hypothesis, rows)].append((task, account))
+        transaction = Transaction()
+        task = self.begin(self._problem.learner.predict(hypothesis, rows), transaction.context())
+        self._asked[_questions(hypothesis, rows)].append((task, transaction))
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Predictions as the learner gives them; those asked for ahead count from now on."""
         if asked := self._asked.get(_questions(hypothesis, rows)):
-            task, account = asked.popleft()
-            account.settle()
+            task, transaction = asked.popleft()
+            transaction.commit()
             return await task
         return await self._problem.learner.predict(hypothesis, rows)
 
@@ -156,7 +156,7 @@ class Chains:
         self._begun_to = INITIAL_STEP
         self._outcomes: defaultdict[int, asyncio.Queue[Outcome]] = defaultdict(asyncio.Queue)
         self._reached: defaultdict[int, asyncio.Event] = defaultdict(asyncio.Event)
-        self._accounts: defaultdict[int, Account] = defaultdict(Account)
+        self._transactions: defaultdict[int, Transaction] = defaultdict(Transaction)
 
     async def step(
         self, problem: Problem, config: Config, population: Population, *, step: int
@@ -166,7 +166,7 @@ class Chains:
             self._begun_to = problem.steps - 1 if config.may_run_ahead else step
             for chain in chains(problem, config, population, step=step):
                 self._ahead.begin(self._run(chain, last=self._begun_to))
-        self._accounts[step].settle()
+        self._transactions[step].commit()
         self._reached[step].set()
         moved: dict[int, Outcome] = {}
         while len(moved) < population.size:
@@ -184,7 +184,7 @@ class Chains:
             for step in range(first, last + 1):
                 if step - LEAD >= first:
                     await self._reached[step - LEAD].wait()
-                with self._accounts[step].opened():
+                with self._transactions[step].opened():
                     outcome = await guesses.moved(self._move, replace(chain, step=step))
                 self._outcomes[step].put_nowait(outcome)
                 chain = chain.of(outcome.particle)
@@ -203,7 +203,7 @@ class Guesses(Tasks):
         self._problem, self._config = chain.problem, chain.config
         self._theta = chain.particle.text
         self._next_rows: tuple[Row, ...] = ()
-        self._asked: dict[str, tuple[asyncio.Task[object], Account]] = {}
+        self._asked: dict[str, tuple[asyncio.Task[object], Transaction]] = {}
 
     async def moved(self, move: Move, chain: Chain) -> Outcome:
         """The chain's step, with guesses about the next one."""
@@ -250,13 +250,13 @@ class Guesses(Tasks):
         """Ask about the next step's rows if the learner has room; its caller's own question goes first."""
         if not self._next_rows or hypothesis in self._asked or not self._problem.has_room():
             return
-        account = Account(is_guess=True)
-        task = self.begin(self._problem.learner.predict(hypothesis, self._next_rows), account.context())
-        self._asked[hypothesis] = task, account
+        transaction = Transaction(is_guess=True)
+        task = self.begin(self._problem.learner.predict(hypothesis, self._next_rows), transaction.context())
+        self._asked[hypothesis] = task, transaction
 
     def _keep(self, hypothesis: str | None) -> None:
         """Cancel and drop the guesses about every other text."""
         for text in self._asked.keys() - {hypothesis}:
-            task, account = self._asked.pop(text)
+            task, transaction = self._asked.pop(text)
             task.cancel()
-            account.drop()
+            transaction.rollback()

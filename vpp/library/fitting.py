@@ -139,7 +139,7 @@ def _wait(directory: RunDirectory) -> None:
             time.sleep(POLL_S)
             state = reader.refresh().state
     except KeyboardInterrupt:
-        directory.say("stop")
+        directory.send_command("stop")
         raise
     if state == "failed":
         view = reader.refresh().view

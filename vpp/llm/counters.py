@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vpp.llm.limits import Throttle
-from vpp.usage import Usage, open_account
+from vpp.usage import Usage, open_transaction
 
 MOST_KINDS = 20
 """Kinds of fault, and refused fields, that are counted by name."""
@@ -64,9 +64,9 @@ class Counters:
 
         Raises KeyError for a name that `Usage` does not have.
         """
-        account = open_account()
-        if account is not None and not (GUESSED if account.is_guess else NEEDED).isdisjoint(counts):
-            account.owe(lambda: self._add(counts))
+        transaction = open_transaction()
+        if transaction is not None and not (GUESSED if transaction.is_guess else NEEDED).isdisjoint(counts):
+            transaction.on_commit(lambda: self._add(counts))
         else:
             self._add(counts)
 

@@ -17,7 +17,7 @@ from vpp.llm.protocol import Completion, Message
 from vpp.llm.shared_answers import SharedAnswers
 from vpp.llm.values import Bounds
 from vpp.problem import Prediction
-from vpp.usage import tell
+from vpp.usage import on_commit
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
@@ -101,7 +101,7 @@ class LlmLearner:
             await asyncio.wait((after,))
         for prediction, attempts in await self._ask(self._prompts.about(pieces, rows), rows):
             if self._on_answer is not None:
-                tell(partial(self._on_answer, identity, prediction, attempts))
+                on_commit(partial(self._on_answer, identity, prediction, attempts))
             self._answers.keep(identity, prediction)
 
     async def _ask(self, messages: list[Message], rows: Sequence[Row]) -> list[Answered]:

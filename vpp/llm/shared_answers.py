@@ -1,7 +1,7 @@
 """Shares the learner's answers: a question is asked once, and its answer is stored for later callers.
 
-Answers may be requested ahead of their turn, on an account (`vpp.usage`). They count once somebody needs them. When all
-who might need one have dropped it, it is forgotten.
+Answers may be requested ahead of their turn, in a transaction (`vpp.usage`). They count once somebody needs them.
+When all who might need one have dropped it, it is forgotten.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from functools import partial
 
 from vpp.llm.counters import Counters
 from vpp.problem import Prediction
-from vpp.usage import Account, open_account
+from vpp.usage import Transaction, open_transaction
 
 Question = tuple[str, int]
 """Ids of a hypothesis and a row."""
@@ -22,10 +22,10 @@ Ask = Callable[[], Coroutine[None, None, None]]
 class _Ahead:
     """An answer, present or requested, that nobody has needed so far."""
 
-    account: Account
-    """Account of its request."""
-    claims: set[Account] = field(default_factory=set)
-    """Accounts that may still need it."""
+    transaction: Transaction
+    """Transaction of its request."""
+    claims: set[Transaction] = field(default_factory=set)
+    """Transactions that may still need it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -72,21 +72,21 @@ class SharedAnswers:
         """Begin a request in which `ask` keeps the answers to these questions."""
         keys = tuple(questions)
         context = None
-        if ahead := open_account():
-            account = self._account(ahead)
-            context = account.context()
-            self._ahead.update((key, _Ahead(account)) for key in keys)
+        if ahead := open_transaction():
+            transaction = self._transaction(ahead)
+            context = transaction.context()
+            self._ahead.update((key, _Ahead(transaction)) for key in keys)
         task = asyncio.create_task(ask(), context=context)
         self._requests.update(dict.fromkeys(keys, _Request(keys, task)))
         return task
 
-    def _account(self, ahead: Account) -> Account:
-        """Return the account of one request; settled when the first of its answers is needed."""
-        account = Account(is_guess=ahead.is_guess)
+    def _transaction(self, ahead: Transaction) -> Transaction:
+        """Return the transaction of one request, committed when the first of its answers is needed."""
+        transaction = Transaction(is_guess=ahead.is_guess)
         if ahead.is_guess:
             self._counters.add(ahead=1, ahead_unused=1)
-            account.owe(partial(self._counters.add, ahead_unused=-1))
-        return account
+            transaction.on_commit(partial(self._counters.add, ahead_unused=-1))
+        return transaction
 
     async def wait(self, questions: Iterable[Question]) -> None:
         """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError."""
@@ -120,24 +120,26 @@ class SharedAnswers:
     # --- answers requested ahead of their turn ----------------------------------------------------------------------
 
     def need(self, questions: Iterable[Question]) -> None:
-        """Count these answers, if requested ahead, as needed: now, or once the caller's own account is settled."""
+        """Count these answers, if requested ahead, as needed: now, or when the caller's own transaction commits."""
         if not self._ahead:
             return
-        account = open_account()
+        transaction = open_transaction()
         for question in set(questions) & self._ahead.keys():
-            if account is None:
+            if transaction is None:
                 self._settle(question)
-            elif account not in self._ahead[question].claims:
-                self._ahead[question].claims.add(account)
-                account.owe(partial(self._settle, question), otherwise=partial(self._drop, question, account))
+            elif transaction not in self._ahead[question].claims:
+                self._ahead[question].claims.add(transaction)
+                transaction.on_commit(
+                    partial(self._settle, question), on_rollback=partial(self._drop, question, transaction)
+                )
 
     def _settle(self, question: Question) -> None:
         if ahead := self._ahead.pop(question, None):
-            ahead.account.settle()
+            ahead.transaction.commit()
 
-    def _drop(self, question: Question, account: Account) -> None:
+    def _drop(self, question: Question, transaction: Transaction) -> None:
         if ahead := self._ahead.get(question):
-            ahead.claims.discard(account)
+            ahead.claims.discard(transaction)
             self._forget_unclaimed(question)
 
     def _forget_unclaimed(self, question: Question) -> None:

@@ -59,18 +59,18 @@ class Asking:
         self._texts = tuple(view.texts[particle.hypothesis] for particle in view.population)
         self._weights = view.weights
         self._step = view.last_step
-        self._said: dict[tuple[str, int], Prediction] = {}
+        self._answered: dict[tuple[str, int], Prediction] = {}
 
     @property
     def done(self) -> int:
         """Answered questions."""
-        return len(self._said)
+        return len(self._answered)
 
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
         """Ask all questions. Raises EndpointError; earlier answers stay, also if this is cancelled."""
 
         def keep(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
-            self._said[hypothesis, prediction.row] = prediction
+            self._answered[hypothesis, prediction.row] = prediction
             if on_progress:
                 on_progress(self.done, self.total)
 
@@ -89,13 +89,13 @@ class Asking:
 
     def whole(self) -> Answers:
         """Return the rows that every particle has answered so far."""
-        said, identities = dict(self._said), tuple(map(hypothesis_id, self._texts))
-        rows = tuple(row for row in self.rows if all((identity, row.id) in said for identity in set(identities)))
+        answered, identities = dict(self._answered), tuple(map(hypothesis_id, self._texts))
+        rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
         return Answers(
             rows=rows,
             texts=self._texts,
             weights=self._weights,
-            predictions=tuple(tuple(said[identity, row.id] for row in rows) for identity in identities),
+            predictions=tuple(tuple(answered[identity, row.id] for row in rows) for identity in identities),
             task=self._spec.dataset["task"],
             target=self._spec.dataset["target"],
             classes=tuple(self._spec.dataset["classes"]),

@@ -14,12 +14,10 @@ from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import Preparation
-from vpp.runs.run_files import load_dataset
+from vpp.runs.run_files import NAME_LENGTH, load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, fold
 from vpp.settings import Config
-
-LONGEST_NAME = 120
 
 
 def continue_run(
@@ -46,7 +44,7 @@ def continuation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
         config=config_for(spec.config, size=len(texts)),
         endpoint=spec.endpoint,
-        name=name or f"{spec.name[:LONGEST_NAME]} + {rows}",
+        name=name or f"{spec.name[:NAME_LENGTH]} + {rows}",
         learner_template=spec.learner_template,
         optimizer_template=spec.optimizer_template,
         prior_template=spec.prior_template,

@@ -26,8 +26,8 @@ class Stopped(Exception):
 class Control:
     """The commands a worker has received, and what its heartbeats say."""
 
-    def __init__(self, directory: RunDirectory, *, heard: str) -> None:
-        """heard: token of the command that was there before this worker was requested, which it ignores."""
+    def __init__(self, directory: RunDirectory, *, past_command: str) -> None:
+        """past_command: token of the command sent before this worker was requested, which it ignores."""
         self.stop = asyncio.Event()
         self.pause = asyncio.Event()
         self.retry = asyncio.Event()
@@ -37,7 +37,7 @@ class Control:
         self.loading_s: float | None = None
         """Seconds for which a model file has been loading; None if it is not."""
         self._directory = directory
-        self._heard = self._done = heard
+        self._last_token = self._done = past_command
         self._is_silent = False
 
     def listen_to_signals(self) -> None:
@@ -50,9 +50,9 @@ class Control:
     async def watch(self) -> None:
         """Obey each new command once."""
         while True:
-            sent = self._directory.said()
-            if sent is not None and sent.token != self._heard:
-                self._heard = sent.token
+            sent = self._directory.last_command()
+            if sent is not None and sent.token != self._last_token:
+                self._last_token = sent.token
                 self.obey(sent.command)
             await asyncio.sleep(POLL_S)
 
@@ -64,14 +64,14 @@ class Control:
             case "go on":
                 self.pause.clear()
                 self.retry.set()
-                self._done = self._heard
+                self._done = self._last_token
             case "stop":
                 self.stop.set()
 
     def note(self, event: Event) -> None:
         """Mark the last command as carried out if the event completes it."""
         if isinstance(event, COMPLETING):
-            self._done = self._heard
+            self._done = self._last_token
 
     async def unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
         """Await `work`; a stop, or a failure of what runs beside it, cancels it. Raises Stopped, or the failure."""

@@ -2,7 +2,7 @@
 
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter
+from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from vpp.data.dataset import Kind, Task
@@ -59,7 +59,21 @@ _FIELDS: TypeAdapter[_Fields] = TypeAdapter(_Fields)
 
 
 def checked_fields(dataset: dict[str, Any]) -> dict[str, Any]:
-    """The same. Raises ValueError where a name, a count or a list is none; an empty one is of a run made by hand."""
-    if dataset:
+    """Return the same fields. Raises ValueError for a missing or wrong field; no fields at all are allowed."""
+    if not dataset:
+        return dataset
+    try:
         _FIELDS.validate_python(dataset)
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
+    if not dataset["inputs"]:
+        raise ValueError("inputs names no column")
+    if dataset["task"] == "classification" and not dataset["classes"]:
+        raise ValueError("classes names no label")
     return dataset
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the place of the first wrong field, and what is wrong with it."""
+    fault = error.errors()[0]
+    return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, "))))

@@ -56,7 +56,7 @@ def refusal(error: OSError, path: Path) -> str:
     return f"{where} cannot be written ({what}): {fix}"
 
 
-def cache_mend(refused: str, folder: Path, cache: Path) -> str:
+def cache_advice(refused: str, folder: Path, cache: Path) -> str:
     """Return advice to empty the response cache; empty if that would free nothing on the run's full disk.
 
     refused: a text of `refusal`. folder: the run's.

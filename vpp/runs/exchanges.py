@@ -9,7 +9,7 @@ from vpp.runs.view import RunView, StepView
 
 Address = tuple[int, int]
 """Step and slot of a proposal."""
-Said = Mapping[tuple[str, int], Value | None]
+KnownAnswers = Mapping[tuple[str, int], Value | None]
 """Answers by hypothesis id and row id."""
 
 
@@ -19,11 +19,11 @@ def exchange_of(
     address: Address,
     *,
     batch: Sequence[int] = (),
-    said: Said | None = None,
+    answers: KnownAnswers | None = None,
 ) -> Exchange:
     """Return the exchange about a batch that a proposal came from.
 
-    rows: the training rows by id. batch: row ids, if the step has not finished. said: answers that no event has,
+    rows: the training rows by id. batch: row ids, if the step has not finished. answers: answers that no event has,
     for batch rows that the step's score leaves out. Raises RunError if an answer is unknown.
     """
     step, slot = address
@@ -32,7 +32,7 @@ def exchange_of(
     at = view.steps[step]
     proposed = at.proposed[slot]
     shown = [rows[row] for row in (at.finished.batch if at.finished else batch)][: proposed.shown]
-    known = {**_said_of(shown, said or {}, proposed.parent), **_scored(at, proposed.parent)}
+    known = {**_answers_of(shown, answers or {}, proposed.parent), **_scored(at, proposed.parent)}
     return Exchange(
         step=step,
         slot=slot,
@@ -43,9 +43,9 @@ def exchange_of(
     )
 
 
-def _said_of(rows: Sequence[Row], said: Said, hypothesis: str) -> Mapping[int, Value | None]:
+def _answers_of(rows: Sequence[Row], answers: KnownAnswers, hypothesis: str) -> Mapping[int, Value | None]:
     """Return the hypothesis' answers by row id."""
-    return {row.id: said[hypothesis, row.id] for row in rows if (hypothesis, row.id) in said}
+    return {row.id: answers[hypothesis, row.id] for row in rows if (hypothesis, row.id) in answers}
 
 
 def _scored(step: StepView, hypothesis: str) -> Mapping[int, Value | None]:

@@ -51,12 +51,12 @@ BLOCK_BYTES = 64 * 1024
 
 
 def encode(record: Record) -> bytes:
-    """The record as one line, newline included; infinity, which JSON lacks, is written as a string."""
+    """Return the record as one line, newline included; infinity, which JSON lacks, is written as a string."""
     return to_json(record, inf_nan_mode="strings") + b"\n"
 
 
 def decode(line: bytes) -> Record:
-    """The record of one line, whichever version wrote it. Raises ValueError where it is none, or a newer one."""
+    """Return the record of one line of any version. Raises ValueError for another text, or a newer version."""
     record = _adapter().validate_json(record_of_today(line))
     files.check_integers(record, written_as=line)
     if not 0 <= record.at < YEAR_10000:
@@ -66,7 +66,7 @@ def decode(line: bytes) -> Record:
 
 @cache
 def _adapter() -> TypeAdapter[Record]:
-    """Made with the first record that is read: a new run has none, and its first call does not wait for this."""
+    """Return the reader of records; built at first use, so that a new run's first call does not wait for it."""
     return TypeAdapter(Record)
 
 
@@ -79,13 +79,13 @@ class Journal:
         self._waiting: list[Record] = []
 
     def append(self, event: Event, *, usage: Usage, answers: int) -> Record:
-        """Writes what waits and this event, and hands it to the operating system; a finished step reaches the disk."""
+        """Write waiting events and this one; a finished step reaches the disk."""
         record = self.add(event, usage=usage, answers=answers)
         self.flush()
         return record
 
     def add(self, event: Event, *, usage: Usage, answers: int) -> Record:
-        """Keeps an event of this moment for the next flush."""
+        """Add an event, stamped with the present time, for the next flush."""
         record = Record(at=self._now(), usage=usage, answers=answers, event=event)
         self._waiting.append(record)
         return record
@@ -97,14 +97,11 @@ class Journal:
 
     @property
     def ends_a_step(self) -> bool:
-        """True if the end of a step is among what waits."""
+        """True if the end of a step waits."""
         return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
-        """Hands what waits to the operating system in one write, all of it or nothing; where a step ends with it,
-
-        it reaches the disk.
-        """
+        """Write waiting events, all of them or none; sync them if a step ends with them."""
         if not self._waiting:
             return
         append_whole(self._file, b"".join(map(encode, self._waiting)))
@@ -114,15 +111,15 @@ class Journal:
             self.sync()
 
     def forget(self) -> None:
-        """Drops what waits."""
+        """Drop waiting events."""
         self._waiting.clear()
 
     def sync(self) -> None:
-        """Makes sure that what was appended survives a loss of power."""
+        """Make written events survive a loss of power."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Syncs and closes."""
+        """Sync and close the file."""
         try:
             self.sync()
         finally:
@@ -188,7 +185,7 @@ def _lost(line: Line, error: ValueError) -> Lost:
 
 
 def cut_torn_tail(path: Path) -> None:
-    """Removes a last line that has no end. Only the run's lock holder may call this."""
+    """Remove a last line that has no end. Only the run's lock holder may call this."""
     if not path.exists():
         return
     with path.open("r+b") as file:
@@ -199,7 +196,7 @@ def cut_torn_tail(path: Path) -> None:
 
 
 def _end_of_lines(file: BinaryIO, size: int) -> int:
-    """The byte after the last line's end."""
+    """Return the position after the last line's end."""
     at = size
     while at > 0:
         start = max(0, at - BLOCK_BYTES)
@@ -212,7 +209,7 @@ def _end_of_lines(file: BinaryIO, size: int) -> int:
 
 
 def set_aside(path: Path, start: int) -> Path:
-    """Moves what stands from byte `start` on into a new file beside the journal, and returns its path.
+    """Move the bytes from `start` on into a new file beside the journal; return its path.
 
     Only the run's lock holder may call this. The copy and its name are on the disk before the journal is cut.
     """
@@ -230,7 +227,7 @@ def set_aside(path: Path, start: int) -> Path:
 
 
 def append_whole(file: FileIO, content: bytes) -> None:
-    """Appends all of it, or nothing where the disk refuses: half a line would spoil the next one."""
+    """Append all of the content, or nothing if the disk refuses: half a line would spoil the next one."""
     size = file.seek(0, os.SEEK_END)
     left = memoryview(content)
     try:
@@ -242,7 +239,7 @@ def append_whole(file: FileIO, content: bytes) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces the file in one move, so that a reader sees the old content or the new. Several may write at a time."""
+    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time."""
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with files.written(part) as file:

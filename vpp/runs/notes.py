@@ -67,7 +67,7 @@ def _uptime() -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentCommand:
-    """A command left for a run's worker."""
+    """A command sent to a run's worker."""
 
     command: Command
     at: float
@@ -97,7 +97,7 @@ class WorkerRequest(Moment):
 
     journal: int = -1
     """Size of the journal then, in bytes."""
-    heard: str = ""
+    past_command: str = ""
     """Token of the last command then, which was for an earlier worker."""
 
 
@@ -109,24 +109,24 @@ _REQUEST: TypeAdapter[WorkerRequest] = TypeAdapter(WorkerRequest)
 class RunNotes(RunFiles):
     """A run's files, with the notes between its worker and others."""
 
-    def say(self, command: Command) -> None:
-        """Leave a command for the worker. Raises DiskRefused."""
+    def send_command(self, command: Command) -> None:
+        """Send the worker a command. Raises DiskRefused."""
         sent = SentCommand(command=command, at=time.time(), token=secrets.token_hex(8))
         write_or_refuse(self.path / "control", json.dumps(asdict(sent)).encode())
 
-    def said(self) -> SentCommand | None:
-        """Return the last command left for a worker, if any."""
+    def last_command(self) -> SentCommand | None:
+        """Return the last command sent to a worker, if any."""
         return _note(self.path / "control", _COMMAND)
 
     def command_token(self) -> str:
         """Return the token of the last command; empty if there is none."""
-        sent = self.said()
+        sent = self.last_command()
         return sent.token if sent else ""
 
     def pending_command(self) -> SentCommand | None:
-        """Return the last command if it awaits a worker: not carried out, and not left for an earlier worker."""
-        sent, beat, request = self.said(), self.last_beat(), self.worker_request()
-        past = (beat.done if beat else "", request.heard if request else "")
+        """Return the last command if it awaits a worker: not carried out, and not sent to an earlier worker."""
+        sent, beat, request = self.last_command(), self.last_beat(), self.worker_request()
+        past = (beat.done if beat else "", request.past_command if request else "")
         return sent if sent and sent.token not in past else None
 
     def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
@@ -141,9 +141,9 @@ class RunNotes(RunFiles):
         """Return the last heartbeat, if any."""
         return _note(self.path / "heartbeat", _HEARTBEAT)
 
-    def mark_asked(self) -> WorkerRequest:
-        """Note that a worker is being started; it takes a moment to hold the run. Raises DiskRefused."""
-        request = WorkerRequest(**asdict(Moment.now()), journal=self.journal_bytes(), heard=self.command_token())
+    def request_worker(self) -> WorkerRequest:
+        """Record that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
+        request = WorkerRequest(**asdict(Moment.now()), journal=self.journal_bytes(), past_command=self.command_token())
         write_or_refuse(self.path / "asked", json.dumps(asdict(request)).encode())
         return request
 

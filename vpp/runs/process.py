@@ -37,8 +37,12 @@ def launch(
     Raises DiskRefused.
     """
     variables = child_environment(os.environ if environment is None else environment) | keys.variables()
-    heard = directory.mark_asked().heard
-    options = [f"--heard={heard}", "--wait-at-cap", *(["--from-before-damage"] if from_before_damage else [])]
+    past_command = directory.request_worker().past_command
+    options = [
+        f"--past-command={past_command}",
+        "--wait-at-cap",
+        *(["--from-before-damage"] if from_before_damage else []),
+    ]
     try:
         _turn_over(directory.log)
         with files.appended(directory.log) as log:

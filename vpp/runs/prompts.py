@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import RunError
 from vpp.llm.protocol import Message
-from vpp.problem import Problem
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
-from vpp.runs.exchanges import Said, exchange_of, remembered
-from vpp.runs.run_prompts import optimizer_prompts
+from vpp.runs.exchanges import KnownAnswers, exchange_of, remembered
+from vpp.runs.run_prompts import optimizer_prompts, problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 
@@ -20,12 +18,12 @@ class PromptMaker:
     """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
-        """answers: reads what the learner said; called only where a step's scores leave out rows of its batch."""
+        """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
         self._answers = answers
-        self._read: Said | None = None
+        self._read: KnownAnswers | None = None
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
-        self._batches = _batches(spec, dataset)
+        self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
@@ -47,23 +45,23 @@ class PromptMaker:
         with suppress(RunError):
             return self._about_batch(view, step, slot, {})
         with suppress(RunError):
-            return self._about_batch(view, step, slot, self._said())
+            return self._about_batch(view, step, slot, self._all_answers())
         return None
 
-    def _said(self) -> Said:
+    def _all_answers(self) -> KnownAnswers:
         """Every answer of the learner; read once."""
         if self._read is None:
             pairs = self._answers().by_pair if self._answers else {}
             self._read = {pair: prediction.value for pair, prediction in pairs.items()}
         return self._read
 
-    def _about_batch(self, view: RunView, step: int, slot: int, said: Said) -> list[Message]:
-        """Return the conversation. Raises RunError if neither the journal nor `said` has every answer shown."""
+    def _about_batch(self, view: RunView, step: int, slot: int, answers: KnownAnswers) -> list[Message]:
+        """Return the conversation. Raises RunError if neither the journal nor `answers` has every answer shown."""
         batch = [row.id for row in self._batches.batch(step)]
-        shown = exchange_of(view, self._rows, (step, slot), batch=batch, said=said)
+        shown = exchange_of(view, self._rows, (step, slot), batch=batch, answers=answers)
         is_whole = view.steps[step].proposed[slot].shown is None
         earlier = remembered(view, step, slot) if is_whole else None
-        history = () if earlier is None else (exchange_of(view, self._rows, earlier, said=said),)
+        history = () if earlier is None else (exchange_of(view, self._rows, earlier, answers=answers),)
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history, seed=seed)
 
@@ -85,19 +83,3 @@ def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
     headings = [EXAMPLE_HEADINGS] * opening + [EARLIER_HEADINGS] * (len(earlier) - opening)
     parts = [(named[turn["role"]], turn["content"]) for named, turn in zip(headings, earlier, strict=True)]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))
-
-
-def _batches(spec: RunSpec, dataset: Dataset) -> Problem:
-    """Return the run's rows in the order of its steps; no model is called."""
-    nobody = cast(Any, None)
-    return Problem(
-        dataset=dataset,
-        learner=nobody,
-        optimizer=nobody,
-        seed_text="",
-        batch_size=spec.config.batch_size,
-        epochs=spec.config.epochs,
-        seed=spec.config.seed,
-        batch_order=spec.config.batch_order,
-        deduplicate_buffer=spec.config.deduplicate_buffer,
-    )

@@ -47,5 +47,5 @@ def _exchanges(
     if not addresses:
         return {}
     rows = {row.id: row for row in dataset.train}
-    said = {(a.hypothesis, a.prediction.row): a.prediction.value for a in answers}
-    return {address: exchange_of(view, rows, address, said=said) for address in addresses}
+    known = {(a.hypothesis, a.prediction.row): a.prediction.value for a in answers}
+    return {address: exchange_of(view, rows, address, answers=known) for address in addresses}

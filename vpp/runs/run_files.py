@@ -14,6 +14,7 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DiskRefused, InputError, RunError
 from vpp.events import SCHEMA_VERSION
+from vpp.runs.dataset_fields import first_fault
 from vpp.runs.disk import locked, refusal, sync_folder
 from vpp.runs.journal import write_atomically
 from vpp.runs.migration import NewerVersion, spec_of_today
@@ -112,8 +113,8 @@ class RunFiles:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
         except NewerVersion as error:
             raise RunError(f"{self.path / 'run.json'} was {error}: update vpp") from None
-        except (OSError, ValueError, ValidationError, InputError) as error:
-            reason = str(error).splitlines()[0]
+        except (OSError, ValueError, InputError) as error:
+            reason = first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
 
     def status(self) -> State:

@@ -1,7 +1,8 @@
-"""A run's prompts, its first journal record, and the check that the prompts fit the models' contexts."""
+"""A run's prompts and rows, its first journal record, and the check that the prompts fit the models' contexts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
@@ -9,6 +10,7 @@ from vpp.llm.context import ModelLimits, check_fit
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.llm.templates import template_of
+from vpp.problem import Problem
 from vpp.runs.spec import EndpointSpec, RunSpec
 
 
@@ -33,6 +35,25 @@ def answers_of(spec: RunSpec) -> StructuredAnswers:
     if spec.endpoint.is_demo and spec.endpoint.structured == "auto":
         return FREE_TEXT
     return structured_answers(spec.endpoint.structured, spec.structured_as)
+
+
+def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
+    """Return the run's rows in the order of its steps, without models: a caller that asks them adds them."""
+    nobody = cast(Any, None)
+    config = spec.config
+    return Problem(
+        dataset=dataset,
+        learner=nobody,
+        optimizer=nobody,
+        seed_text=seed_sentence(dataset, config.prior),
+        start_texts=spec.start,
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
+        batch_order=config.batch_order,
+        deduplicate_buffer=config.deduplicate_buffer,
+        error_mass=config.error_mass,
+    )
 
 
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:

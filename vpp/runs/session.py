@@ -3,7 +3,7 @@
 import asyncio
 import importlib.metadata
 import platform
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +32,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.model_file import OnLoading, model_server
 from vpp.runs.process import bare_environment, demo_server
 from vpp.runs.run_files import load_dataset
-from vpp.runs.run_prompts import check_prompts_fit, learner_prompts, limits_of, optimizer_prompts
+from vpp.runs.run_prompts import check_prompts_fit, learner_prompts, limits_of, optimizer_prompts, problem_of
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 TEST_ATTEMPTS = 2
@@ -109,7 +109,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
         rows = (len(dataset.train), len(dataset.test))
         may_guess = room_for_guesses(spec, rows, budget, counters, ends[0].has_room)
-        problem = _problem(spec, dataset, learner, optimizer, may_guess)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
         await warming
         yield Session(problem=problem, learner=learner, endpoints=ends, budget=budget)
 
@@ -124,25 +124,6 @@ def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: in
     )
     prompts = learner_prompts(spec, dataset)
     return LlmLearner(endpoint, prompts, options, counters=access.counters, on_answer=access.on_answer)
-
-
-def _problem(
-    spec: RunSpec, dataset: Dataset, learner: LlmLearner, optimizer: LlmOptimizer, may_guess: Callable[[], bool]
-) -> Problem:
-    return Problem(
-        dataset=dataset,
-        learner=learner,
-        optimizer=optimizer,
-        seed_text=optimizer_prompts(spec, dataset).seed_text,
-        start_texts=spec.start,
-        batch_size=spec.config.batch_size,
-        epochs=spec.config.epochs,
-        seed=spec.config.seed,
-        batch_order=spec.config.batch_order,
-        deduplicate_buffer=spec.config.deduplicate_buffer,
-        error_mass=spec.config.error_mass,
-        has_room=may_guess,
-    )
 
 
 async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:

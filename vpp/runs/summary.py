@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
-from vpp.errors import DataError, RunError
 from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
 from vpp.runs.averages import averages, constant_answer
+from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import answers_of
@@ -24,7 +24,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Return the result; Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    dataset = _dataset(directory, spec) if view.evaluated else None
+    dataset = known_rows(lambda: load_dataset(directory, spec)) if view.evaluated else None
     own_test, own_train = (own_metrics(dataset, each) if dataset else None for each in (test, train))
     return {
         "run": directory.id,
@@ -122,14 +122,6 @@ def _numbers(values: list[float] | None) -> list[float | str] | None:
 def _json(value: float) -> float | str:
     """Return a value for JSON, which has no infinity: a mean squared error may overflow."""
     return value if math.isfinite(value) else "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
-
-
-def _dataset(directory: RunDirectory, spec: RunSpec) -> Dataset | None:
-    """Return the rows; None if they cannot be read any more."""
-    try:
-        return load_dataset(directory, spec)
-    except (RunError, DataError):
-        return None
 
 
 def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any] | None:

@@ -10,9 +10,6 @@ from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 
-OPENAI = "https://api.openai.com/v1"
-"""Whose OPENAI_API_KEY is where no address is set."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:

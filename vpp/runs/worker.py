@@ -49,7 +49,7 @@ class Surroundings:
     """Set a damaged journal's rest aside; else a damaged journal is refused."""
     waits_at_cap: bool = False
     """Wait for a higher cap; else the worker ends at the cap."""
-    heard: str = ""
+    past_command: str = ""
     """Token of the command that was there when this worker was requested, which was for an earlier one."""
     listener: Listener | None = None
     """Called with every event: those within a step as they happen, all others after they are on disk."""
@@ -88,7 +88,7 @@ class _Worker:
         self.around = surroundings
         self.spec = directory.spec()
         self.slots = Slots(surroundings.slots_dir, count=surroundings.max_running)
-        self.control = Control(directory, heard=surroundings.heard)
+        self.control = Control(directory, past_command=surroundings.past_command)
         self.counters = Counters()
         self.recorder = Recorder(directory, view, self.counters, self._listen)
 

@@ -3,19 +3,18 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, RunError
 from vpp.events import Event
-from vpp.llm.prompts import seed_sentence
 from vpp.posterior.likelihood import Likelihood
-from vpp.problem import Prediction, Problem, Proposal
+from vpp.problem import Problem
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 from vpp.runs.lines import Lost
+from vpp.runs.run_prompts import problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -73,23 +72,6 @@ class Run:
         return tuple(by_id[row] for row in ids)
 
 
-class _NoModel:
-    """Learner and optimizer that raise when called."""
-
-    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        _refuse_call()
-
-    async def propose(self, *_: object, **__: object) -> Proposal:
-        _refuse_call()
-
-    async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        _refuse_call()
-
-
-def _refuse_call() -> NoReturn:
-    raise RuntimeError("a run is verified without a model")
-
-
 def read_run(directory: RunDirectory) -> Run:
     """Read a run. Raises RunError if there is none, its rows are unreadable or too few, or it is of a newer version."""
     spec = directory.spec()
@@ -106,7 +88,7 @@ def read_run(directory: RunDirectory) -> Run:
         )
     return Run(
         spec=spec,
-        problem=_problem(dataset, spec),
+        problem=problem_of(spec, dataset),
         fingerprint=fingerprint,
         answers=_read_answers(directory),
         view=view,
@@ -128,23 +110,6 @@ def _read_dataset(directory: RunDirectory, spec: RunSpec) -> tuple[Dataset, str]
         if len(rows) != spec.dataset.get(name, len(rows)):
             raise RunError(f"{directory.data} has other rows than run.json says ({name}): restore it from a copy")
     return dataset, fingerprint
-
-
-def _problem(dataset: Dataset, spec: RunSpec) -> Problem:
-    config = spec.config
-    return Problem(
-        dataset=dataset,
-        learner=_NoModel(),
-        optimizer=_NoModel(),
-        seed_text=seed_sentence(dataset, config.prior),
-        start_texts=spec.start,
-        batch_size=config.batch_size,
-        epochs=config.epochs,
-        seed=config.seed,
-        batch_order=config.batch_order,
-        deduplicate_buffer=config.deduplicate_buffer,
-        error_mass=config.error_mass,
-    )
 
 
 def _read_answers(directory: RunDirectory) -> Answers | None:
