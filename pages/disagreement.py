@@ -47,7 +47,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     summary = markup.saying(dissent.saying(test_points, test, at=at))
     blocks.draw(unread_html(snapshot.view), summary, markup.caption(asked))
-    counts(run, snapshot, test, test_points, at)
+    summary_figures(run, snapshot, test, test_points, at)
     matrix(run, snapshot, test, test_points)
     particles(run, test)
     judged(run, test, test_points, at)
@@ -63,16 +63,19 @@ def not_asked(run: opening.OpenRun) -> None:
     )
 
 
-def counts(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
-    """Draw the page's numbers, and the thresholds of their interpretation."""
+def summary_figures(
+    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds
+) -> None:
+    """Draw the page's figures in a row, and below it a fold in which a reader moves the thresholds of their words."""
     config = snapshot.spec.config
     if test.metric == "mse":
-        beyond, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
-        strip = dissent.number_strip(test_points, test, config, beyond=beyond, tau=tau, at=at)
+        # An abstention counts as an error of the whole range of the targets.
+        abstention_error, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
+        strip = dissent.number_strip(test_points, test, config, abstention_error=abstention_error, tau=tau, at=at)
     else:
         strip = dissent.vote_strip(test_points, test, config, at=at)
     blocks.draw(markup.strip(strip))
-    thresholds.fold()
+    thresholds.draw_fold()
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:

@@ -94,7 +94,7 @@ def draw(run: opening.OpenRun, view: RunView) -> None:
 
 
 def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
-    """Return a maker of the chart, which draws it once for all watchers and keeps each reader's zoom."""
+    """Return a function that gives the chart in a theme: drawn once for all readers, with this reader's zoom."""
 
     def make(mode: Mode) -> Figure:
         made = pieces.shared_figure(run, chart.key, mode, made_from(view), make=lambda: chart.make(mode))

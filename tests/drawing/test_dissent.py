@@ -51,4 +51,7 @@ def test_the_counts_of_a_vote_say_what_they_count() -> None:
     assert strip["Abstained"] == ("1", "of 24")
     rows, test = numbers_weighed(*inspected.NUMBER_WEIGHTS)
     # Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2.
-    assert [m.value for m in number_strip(rows, test, inspected.NUMBER_CONFIG, beyond=4.0)][-2:] == ["0.2917", "0.921"]
+    assert [m.value for m in number_strip(rows, test, inspected.NUMBER_CONFIG, abstention_error=4.0)][-2:] == [
+        "0.2917",
+        "0.921",
+    ]

@@ -164,7 +164,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
     dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
     if test.metric == "mse":
         tau = tau_of_weights(snapshot)
-        dissent.number_strip(found, test, config, beyond=dataset.target_range, tau=tau, at=DEFAULTS)
+        dissent.number_strip(found, test, config, abstention_error=dataset.target_range, tau=tau, at=DEFAULTS)
     else:
         dissent.vote_strip(found, test, config, at=DEFAULTS)
     unit = usual_distance(found) if test.metric == "mse" else 0.0

@@ -144,11 +144,11 @@ def number_strip(
     test: Evaluated,
     config: Config,
     *,
-    beyond: float,
+    abstention_error: float,
     tau: float | None = None,
     at: Thresholds = DEFAULTS,
 ) -> list[Metric]:
-    """Figures for a regression. rows: at least one point. beyond: the error counted for an abstention.
+    """Figures for a regression. rows: at least one point. abstention_error: counted for an abstention.
 
     tau: noise variance, if it decides weights.
     """
@@ -166,7 +166,9 @@ def number_strip(
             words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
         ),
         _abstained(rows, at),
-        *other_metrics(number_figures([point.prediction for point in rows], _truths(rows), abstention_error=beyond)),
+        *other_metrics(
+            number_figures([point.prediction for point in rows], _truths(rows), abstention_error=abstention_error)
+        ),
     ]
 
 

@@ -200,6 +200,7 @@ def _answers(evaluated: Evaluated) -> dict[str, Votes]:
 
 
 def _grouped(population: tuple[str, ...], weights: tuple[float, ...], answers: Mapping[str, Votes]) -> Iterator[_Group]:
+    """Group particles that gave the same answers; without answers, those of the same text."""
     groups: dict[Hashable, _Group] = {}
     for slot, (hypothesis, weight) in enumerate(zip(population, weights, strict=True)):
         group = groups.setdefault(behaviour(answers[hypothesis]) if answers else hypothesis, _Group())
