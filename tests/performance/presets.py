@@ -7,6 +7,7 @@ need no server; a test holds that they equal those of a worker with one.
 
 import argparse
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -24,21 +25,24 @@ from vpp.settings import preset
 REPEATING = {"deduplicate_buffer": False, "final_weights": "rescored"}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "every, B = 40": {**REPEATING, "mutate": "every", "buffer_size": 40},
-    "filtered, B = 40": {"buffer_size": 40},
+    "filtered, B = 40": {"buffer_size": 40, "deduplicate_buffer": False},
     "filtered, B = 60": {},
     "filtered, B = 100": {"buffer_size": 100},
     "filtered, B = 100, K 5 to 20": {**REPEATING, "buffer_size": 100, "particles": 5, "particles_max": 20},
+    "adaptive tempering": {**REPEATING, "mutate": "every", "buffer_size": 40, "tempering": "adaptive"},
     "mh": {"method": "mh"},
     "vml": {"method": "vml"},
 }
 """Options on top of the preset `recommended`."""
-COMPARED = tuple(SETTINGS)[:5]
+COMPARED = tuple(SETTINGS)[:6]
 
 
 def measured(name: str, setting: str, seed: int) -> dict[str, Any]:
     """Run a setting on one split of a table."""
     data, config = dataset(name, seed), replace(preset("recommended"), seed=seed, **SETTINGS[setting])
+    began = time.process_time()
     finished = asyncio.run(run(data, config))
+    seconds = time.process_time() - began
     errors = {model.name: model.score.error for model in baselines(data).models}
     best = min(errors["constant"], errors.get("tree", errors["constant"]))
     if data.task == "classification":
@@ -50,7 +54,7 @@ def measured(name: str, setting: str, seed: int) -> dict[str, Any]:
     calls = finished.usage.learner
     return {
         "table": name, "setting": setting, "test": test, "constant": constant, "simple": simple, "gain": gain,
-        "calls": calls,
+        "calls": calls, "seconds": seconds,
     }  # fmt: skip
 
 
@@ -71,6 +75,7 @@ def report(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         "mean gain over the simple rule": gain.mean().map("{:+.3f}".format),
         "tables below it by over 0.01": (gain < -0.01).sum(),
         "learner calls, mean": mean["calls"].mean().map("{:,.0f}".format),
+        "processor seconds a run": mean["seconds"].mean().map("{:.1f}".format),
     }
     rows += [[name, "", "", *values] for name, values in summary.items()]
     return table(["", "constant", "simple rule", *test.columns], rows)
