@@ -88,8 +88,8 @@ bench: $(VENV)/dev.done ## every figure of docs/performance.md beside its target
 bench-quick: $(VENV)/dev.done ## the same in under 3 minutes: every part tried, at a small size
 	$(BIN)/python -m tests.performance --quick
 
-bench-demo: $(VENV)/dev.done ## the demo model's table in docs/demo-model.md: methods x tasks x seeds
-	$(BIN)/python -m tests.performance.demo
+bench-demo: $(VENV)/dev.done ## the demo model's table in docs/demo-model.md: methods on real tables, five seeds
+	$(BIN)/python -m tests.performance.presets --tables iris penguins gapminder wine --settings vml mh "filtered, B = 60" --seeds 5
 
 scaling: $(VENV)/dev.done ## how a run's cost grows with K, T, rows and calls in flight: a section of docs/performance.md
 	$(BIN)/python -m tests.performance.scaling --write

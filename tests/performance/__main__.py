@@ -1,7 +1,7 @@
 """`make bench`: every figure of docs/performance.md, a line each; 1 where a target does not hold.
 
 `--quick` tries every part but `confirmed` at a small size; its ratios say little. `--part NAME` measures that part
-alone; the demo model's own table is `python -m tests.performance.demo`, growth `python -m tests.performance.scaling`.
+alone.
 """
 
 import argparse
@@ -10,15 +10,17 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from pathlib import Path
 from statistics import median
 
 import vpp
-from tests.performance.figures import Figure, shown, table
+from tests.markdown import DOCS, put
+from tests.performance.figures import Figure, section, shown
 from tests.performance.headline import HEADLINED, headline
-from tests.performance.page import PAGE, put
 from tests.performance.parts import PARTS, WHOLE_ALONE, measured
 
+PAGE = DOCS / "performance.md"
 SQUARES = 1_000_000
 PACKAGES = ("openai", "aiohttp", "streamlit", "diskcache")
 
@@ -39,22 +41,22 @@ def main(words: Sequence[str] | None = None) -> int:
         paces.append(pace_ms())
         found[part.about] = measured(part, short=given.quick)
         for figure in found[part.about]:
-            print(figure.line, flush=True)
+            print(f"{figure.name} | {figure.ranged} | {figure.goal}", flush=True)
     on = f"{machine()} {pace_words([*paces, pace_ms()])} All of it took {(time.monotonic() - began) / 60:.0f} minutes."
     print(f"\n{verdict([each for part in found.values() for each in part])} {on}")
     if given.write:
-        put("bench", "\n".join(section(found, on)))
+        put(PAGE, "bench", report(found, on))
     return 1 if any(figure.holds is False for part in found.values() for figure in part) else 0
 
 
-def section(found: dict[str, list[Figure]], on: str) -> list[str]:
+def report(found: dict[str, list[Figure]], on: str) -> list[str]:
     """Markdown: the verdict, the machine, the headline, and a table a part of what the headline leaves out."""
     every = [figure for part in found.values() for figure in part]
     first = headline(every)
     lines = [verdict(every), "", on, *(["", *first] if first else [])]
     for about, figures in found.items():
         rest = [figure for figure in figures if figure.name not in HEADLINED]
-        lines += ["", f"### {about[0].upper()}{about[1:]}", "", *table(rest)] if rest else []
+        lines += ["", f"### {about[0].upper()}{about[1:]}", "", *section(rest)] if rest else []
     return lines
 
 
@@ -84,25 +86,15 @@ def pace_words(paces: Sequence[float]) -> str:
 def machine() -> str:
     """What it ran on."""
     model = next((line.partition(":")[2].strip() for line in cpu_lines() if line.startswith("model name")), "")
-    packages = ", ".join([f"vpp {vpp.__version__}", *map(_with_version, PACKAGES)])
+    packages = ", ".join([f"vpp {vpp.__version__}", *(f"{name} {version(name)}" for name in PACKAGES)])
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{os.cpu_count()} cores ({model or 'unnamed'}), {system}, {packages}."
 
 
-def _with_version(name: str) -> str:
-    try:
-        return f"{name} {version(name)}"
-    except PackageNotFoundError:
-        return f"no {name}"
-
-
 def cpu_lines() -> list[str]:
-    """Of /proc/cpuinfo; none where there is none."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []
+    """Lines of /proc/cpuinfo; empty on other systems."""
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []
 
 
 if __name__ == "__main__":

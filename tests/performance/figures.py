@@ -1,9 +1,11 @@
 """A measured figure: its values, its target, and whether the target holds."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
+
+from tests.markdown import table
 
 Sense = Literal["at most", "under", "at least"]
 
@@ -43,23 +45,11 @@ class Figure:
         return self.middle < self.target if self.sense == "under" else self.middle <= self.target
 
     @property
-    def verdict(self) -> str:
-        """In words."""
-        return {None: "no target", True: "holds", False: "does not hold"}[self.holds]
-
-    @property
     def value(self) -> str:
         """The median with its unit."""
         if self.fault or not self.values:
             return f"not measured: {self.fault or 'no value'}"
         return f"{shown(self.middle)} {self.unit}".rstrip()
-
-    @property
-    def spread(self) -> str:
-        """Smallest and largest of how many; empty for one."""
-        if len(self.values) < 2:
-            return "one run" if self.values else ""
-        return f"{shown(min(self.values))} to {shown(max(self.values))} of {len(self.values)}"
 
     @property
     def ranged(self) -> str:
@@ -80,12 +70,6 @@ class Figure:
         """The target, marked where it is missed."""
         return f"{self.asked} (missed)" if self.asked and not self.holds else self.asked or "–"
 
-    @property
-    def line(self) -> str:
-        """Name, value, target, verdict."""
-        spread = f" ({self.spread})" if self.spread else ""
-        return " | ".join((self.name, f"{self.value}{spread}", self.asked or "–", self.verdict))
-
 
 def shown(value: float) -> str:
     """Three digits that count, or a whole number with its thousands apart."""
@@ -100,20 +84,9 @@ def unmeasured(name: str, fault: str, **more: Any) -> Figure:
     return Figure(name=name, fault=" ".join(fault.split())[:300] or "unknown", **more)
 
 
-def packed(figures: Iterable[Figure]) -> list[dict[str, Any]]:
-    """As JSON."""
-    return [asdict(each) for each in figures]
-
-
-def unpacked(found: Sequence[dict[str, Any]]) -> list[Figure]:
-    """Undoes `packed`."""
-    return [Figure(**{**each, "values": tuple(each["values"])}) for each in found]
-
-
-def table(figures: Sequence[Figure]) -> list[str]:
+def section(figures: Sequence[Figure]) -> list[str]:
     """Markdown: the command, a row a figure, each note once."""
     commands = [f"`{command}`" for command in dict.fromkeys(f.command for f in figures if f.command)]
-    head = ["| figure | median (range) | target |", "|---|---|---|"]
-    rows = [f"| {f.name} | {f.ranged} | {f.goal} |" for f in figures]
+    rows = table(["figure", "median (range)", "target"], [(f.name, f.ranged, f.goal) for f in figures])
     notes = [f"- {note[0].upper()}{note[1:]}." for note in dict.fromkeys(f.note for f in figures if f.note)]
-    return [line for part in (commands, head + rows, notes) if part for line in (*part, "")][:-1]
+    return [line for part in (commands, rows, notes) if part for line in (*part, "")][:-1]

@@ -90,11 +90,7 @@ def _run(lane: Sequence[Method], desk: Bench, found: Measured, *, base_url: str,
     """A lane's methods side by side, to the end of the last."""
     started: dict[Method, Worker] = {}
     for method in lane:
-        try:
-            words = desk.words(method, steps=found.steps, base_url=base_url)
-        except WorkerFailed as failure:
-            found.faults[method] = str(failure)
-            continue
+        words = desk.words(method, steps=found.steps, base_url=base_url)
         if started:
             time.sleep(apart_s)
         started[method] = desk.start(f"{found.latency.name}-{found.steps}-{method}-{again}", words)

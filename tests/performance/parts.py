@@ -1,20 +1,18 @@
 """The parts of the bench: each is a process of its own, which may take so long and no longer."""
 
-import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from tests.performance.figures import Figure, packed, unmeasured, unpacked
-from tests.performance.workers import ROOT
+from tests.performance.figures import Figure, unmeasured
 
+SPAWN = multiprocessing.get_context("spawn")
 Measure = Callable[[Path, bool], list[Figure]]
 """(folder, whether in short) -> figures."""
 
@@ -137,51 +135,29 @@ WHOLE_ALONE = ("confirmed",)
 
 
 def measured(part: Part, *, short: bool) -> list[Figure]:
-    """By a process of its own, which is ended with all that it started where it takes too long."""
+    """Measure in a process of its own, which is ended with all that it started if it takes too long."""
     limit_s = part.limit_s / 3 if short else part.limit_s
-    command = [sys.executable, "-m", "tests.performance.parts", part.name, *(["--quick"] if short else [])]
+    receiving, sending = SPAWN.Pipe(duplex=False)
+    process = SPAWN.Process(target=_report, args=(part.name, short, sending))
+    process.start()
+    sending.close()
     try:
-        with _leashed(command) as process:
-            told, _ = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        return [unmeasured(part.about, f"not done within {limit_s:.0f} s")]
-    if process.returncode:
-        return [unmeasured(part.about, f"the part {part.name} ended with {process.returncode}: see above")]
-    by = f"python -m tests.performance --part {part.name}{' --quick' if short else ''}"
-    return [replace(figure, command=by) for figure in unpacked(json.loads(told.splitlines()[-1]))]
-
-
-@contextmanager
-def _leashed(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A process whose standard input ends with this one; it and its group are ended when it is left."""
-    held, leash = os.pipe()
-    process = subprocess.Popen(command, cwd=ROOT, stdin=held, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    os.close(held)
-    try:
-        yield process
+        if not receiving.poll(limit_s):
+            return [unmeasured(part.about, f"not done within {limit_s:.0f} s")]
+        figures = receiving.recv()
+    except EOFError:
+        process.join()
+        return [unmeasured(part.about, f"the part {part.name} ended with {process.exitcode}: see above")]
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        os.close(leash)
-        if process.stdout:
-            process.stdout.close()
+            os.killpg(process.pid or 0, signal.SIGKILL)
+    by = f"python -m tests.performance --part {part.name}{' --quick' if short else ''}"
+    return [replace(figure, command=by) for figure in figures]
 
 
-def _end_with_leash() -> None:
-    """Ends this process and its group where whoever started it is gone."""
-    while os.read(0, 1024):
-        pass
-    os.killpg(os.getpgrp(), signal.SIGKILL)
-
-
-def main() -> None:
-    """One part: its figures as the last line of standard output, as JSON."""
-    part = next(each for each in PARTS if each.name == sys.argv[1])
-    threading.Thread(target=_end_with_leash, daemon=True).start()
+def _report(name: str, short: bool, sending: Connection) -> None:
+    """Send a part's figures, from a process group of its own."""
+    os.setsid()
+    part = next(each for each in PARTS if each.name == name)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        print(json.dumps(packed(part.measure(Path(folder), "--quick" in sys.argv))), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        sending.send(part.measure(Path(folder), short))

@@ -1,11 +1,12 @@
-"""Tables for comparing presets: made by seed, shipped, or drawn by the paper's tasks; each with a known difficulty."""
+"""Tables for comparing settings: drawn by seed, drawn by the paper's tasks, shipped, or from other packages."""
 
-import csv
-import io
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
+from plotly.data import gapminder
+from sklearn.datasets import load_iris, load_wine
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -14,23 +15,11 @@ from vpp.data.table import Table
 from vpp.data.tasks import TASKS, generate
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES, RULES = ROOT / "assets" / "examples", ROOT / "tests" / "models" / "tables"
 MANY, TRAIN, TEST = 200, 100, 200
 """Training rows of tables with several conditions, training rows of the others, and test rows."""
-COLUMNS = ("size", "weight", "count", "colour", "site")
-COLOURS, SITES = ("red", "green", "blue"), ("north", "south")
 
 Row = dict[str, float | str]
 Draw = Callable[[Row, random.Random], str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """A table by name: how its rows are made, and what is hard about it."""
-
-    about: str
-    make: Callable[[int], Dataset]
-    """(seed) -> training and test rows."""
 
 
 def _row(rng: random.Random) -> Row:
@@ -38,43 +27,18 @@ def _row(rng: random.Random) -> Row:
         "size": round(rng.random(), 2),
         "weight": round(rng.uniform(0, 50), 1),
         "count": rng.randrange(10),
-        "colour": rng.choice(COLOURS),
-        "site": rng.choice(SITES),
+        "colour": rng.choice(("red", "green", "blue")),
+        "site": rng.choice(("north", "south")),
     }
 
 
-def _made(name: str, about: str, target: Draw, *, n_train: int = TRAIN) -> tuple[str, Kind]:
-    def make(seed: int) -> Dataset:
-        rng = random.Random(f"{name} {seed}")
-        rows = [_row(rng) for _ in range(n_train + TEST)]
-        return _split([{**row, "outcome": target(row, rng)} for row in rows], n_train, seed)
-
-    return name, Kind(about=about, make=make)
-
-
-def _split(rows: list[Row], n_train: int, seed: int) -> Dataset:
-    """The first rows for training, the others for testing."""
-    train, test = (Table.read(_csv(part), name="made") for part in (rows[:n_train], rows[n_train:]))
-    return build_dataset(
-        train, target="outcome", test_table=test, split=SplitPlan(seed=seed, train_size=n_train, test_size=TEST)
-    )
-
-
-def _csv(rows: list[Row]) -> bytes:
-    file = io.StringIO()
-    writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue().encode()
-
-
 def _noisy(rule: Callable[[Row], bool], share: float) -> Draw:
-    """yes or no by the rule; a share of labels turned."""
+    """Answer yes or no by the rule; a share of labels is turned."""
     return lambda row, rng: "yes" if rule(row) != (rng.random() < share) else "no"
 
 
 def _number(formula: Callable[[Row], float], *, noise: float, wild: float = 0.0) -> Draw:
-    """The formula with normal noise; a share `wild` of rows is off by up to 30 more."""
+    """Apply the formula with normal noise; a share `wild` of rows is off by up to 30 more."""
 
     def draw(row: Row, rng: random.Random) -> str:
         off = rng.uniform(-30, 30) if rng.random() < wild else 0.0
@@ -98,71 +62,77 @@ def _three_labels(row: Row) -> str:
 
 
 def _turned(draw: Callable[[Row], str], labels: tuple[str, ...], share: float) -> Draw:
-    """The label; for a share of rows any of the labels."""
+    """Return the label; for a share of rows any of the labels."""
     return lambda row, rng: rng.choice(labels) if rng.random() < share else draw(row)
 
 
-def _task(name: str) -> tuple[str, Kind]:
-    def make(seed: int) -> Dataset:
-        table = Table.read(generate(name, seed=seed, train_size=TRAIN, test_size=TEST), name=name)
-        return build_dataset(
-            table, target=TASKS[name].target, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST)
-        )
+DRAWN: Mapping[str, tuple[int, Draw]] = {
+    # Two conditions; 20 % of labels turned.
+    "noise-and": (MANY, _noisy(lambda r: r["colour"] == "red" and float(r["weight"]) > 15, 0.2)),
+    # One threshold; 20 % of labels turned.
+    "noise-cut": (TRAIN, _noisy(lambda r: int(r["count"]) >= 4, 0.2)),
+    # Either of two conditions; 10 % of labels turned.
+    "noise-or": (TRAIN, _noisy(lambda r: r["site"] == "south" or float(r["size"]) > 0.7, 0.1)),
+    # Five questions, each label on several paths; the second time with 10 % of labels drawn at random.
+    "parts": (MANY, lambda row, _: _five_parts(row)),
+    "parts-noise": (MANY, _turned(_five_parts, ("yes", "no"), 0.1)),
+    # Three conditions at once: 7 % of rows are yes.
+    "rare": (MANY, _noisy(lambda r: float(r["size"]) > 0.7 and r["colour"] == "red" and int(r["count"]) >= 3, 0.0)),
+    # Three labels; 15 % drawn at random.
+    "three": (TRAIN, _turned(_three_labels, ("air", "post", "van"), 0.15)),
+    # A line in one column; 10 % of targets are far off.
+    "outliers": (TRAIN, _number(lambda r: 10 * float(r["size"]) + 3, noise=0.5, wild=0.1)),
+    # Two lines, one a site.
+    "steps": (
+        TRAIN,
+        _number(lambda r: 5 + float(r["weight"]) * (0.4 if r["site"] == "south" else 0.1), noise=1.0),
+    ),
+}
+"""By name: number of training rows, and how the target is drawn."""
+SHIPPED = {"penguins": "species", "titanic": "survived"}
+"""Target by name of an example."""
+SIXTEEN = (*DRAWN, "admission_depth_2", "linear", "two-blobs", "sum-parity", "contains-zero", *SHIPPED)
+"""The tables of the comparison in docs/method.md."""
+FOREIGN = ("iris", "wine", "gapminder")
+"""Tables of other packages. Gapminder was never looked at while the demo model was made; penguins and wine were."""
 
-    return name, Kind(about=f"The paper's task {name}.", make=make)
+
+def dataset(name: str, seed: int) -> Dataset:
+    """Return training and test rows of a table, of a task of the paper's, or of an example."""
+    plan = SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST)
+    if name in DRAWN:
+        rows, n_train = _drawn(name, seed), DRAWN[name][0]
+        plan = SplitPlan(seed=seed, train_size=n_train, test_size=TEST)
+        return _built(_csv(rows[:n_train]), "outcome", plan, test=_csv(rows[n_train:]))
+    if name in TASKS:
+        return _built(generate(name, seed=seed, train_size=TRAIN, test_size=TEST), TASKS[name].target, plan)
+    if name in SHIPPED:
+        return _built((ROOT / "assets" / "examples" / f"{name}.csv").read_bytes(), SHIPPED[name], plan)
+    if name in FOREIGN:
+        return _built(_foreign(name), "continent" if name == "gapminder" else "target", SplitPlan(seed=seed))
+    train, test = ((ROOT / "tests/models/tables" / f"{name}_{part}.csv").read_bytes() for part in ("train", "test"))
+    return _built(train, name, plan, test=test)
 
 
-def _example(name: str, target: str) -> tuple[str, Kind]:
-    def make(seed: int) -> Dataset:
-        table = Table.read((EXAMPLES / f"{name}.csv").read_bytes(), name=name)
-        return build_dataset(table, target=target, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST))
-
-    return name, Kind(about=f"The shipped example {name}.", make=make)
+def _built(content: bytes, target: str, plan: SplitPlan, *, test: bytes | None = None) -> Dataset:
+    test_table = None if test is None else Table.read(test, name="test")
+    return build_dataset(Table.read(content, name="train"), target=target, test_table=test_table, split=plan)
 
 
-def _admission(name: str) -> tuple[str, Kind]:
-    def make(seed: int) -> Dataset:
-        train, test = (Table.read((RULES / f"{name}_{part}.csv").read_bytes(), name=part) for part in ("train", "test"))
-        return build_dataset(
-            train, target=train.names[-1], test_table=test, split=SplitPlan(seed=seed, train_size=TRAIN, test_size=TEST)
-        )
-
-    return name, Kind(about="A table of HypoBench's admission rules.", make=make)
+def _drawn(name: str, seed: int) -> list[Row]:
+    (n_train, target), rng = DRAWN[name], random.Random(f"{name} {seed}")
+    rows = [_row(rng) for _ in range(n_train + TEST)]
+    return [{**row, "outcome": target(row, rng)} for row in rows]
 
 
-TABLES: Mapping[str, Kind] = dict(
-    [
-        _made(
-            "noise-and", "Two conditions; 20 % of labels turned.",
-            _noisy(lambda r: r["colour"] == "red" and float(r["weight"]) > 15, 0.2), n_train=MANY,
-        ),
-        _made("noise-cut", "One threshold; 20 % of labels turned.", _noisy(lambda r: int(r["count"]) >= 4, 0.2)),
-        _made(
-            "noise-or", "Either of two conditions; 10 % of labels turned.",
-            _noisy(lambda r: r["site"] == "south" or float(r["size"]) > 0.7, 0.1),
-        ),
-        _made("parts", "Five questions, each label on several paths.", lambda row, _: _five_parts(row), n_train=MANY),
-        _made(
-            "parts-noise", "The same; 10 % of labels drawn at random.", _turned(_five_parts, ("yes", "no"), 0.1),
-            n_train=MANY,
-        ),
-        _made(
-            "rare", "Three conditions at once: 7 % of rows are yes.",
-            _noisy(lambda r: float(r["size"]) > 0.7 and r["colour"] == "red" and int(r["count"]) >= 3, 0.0),
-            n_train=MANY,
-        ),
-        _made("three", "Three labels; 15 % drawn at random.", _turned(_three_labels, ("air", "post", "van"), 0.15)),
-        _made(
-            "outliers", "A line in one column; 10 % of targets are far off.",
-            _number(lambda r: 10 * float(r["size"]) + 3, noise=0.5, wild=0.1),
-        ),
-        _made(
-            "steps", "Two lines, one a site.",
-            _number(lambda r: 5 + float(r["weight"]) * (0.4 if r["site"] == "south" else 0.1), noise=1.0),
-        ),
-        _admission("admission_depth_2"),
-        *map(_task, ("linear", "two-blobs", "sum-parity", "contains-zero")),
-        _example("penguins", "species"),
-        _example("titanic", "survived"),
-    ]
-)  # fmt: skip
+def _csv(rows: Sequence[Row] | pd.DataFrame) -> bytes:
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def _foreign(name: str) -> bytes:
+    if name == "gapminder":
+        countries = gapminder()
+        return _csv(countries[countries["year"] == 2007][["lifeExp", "pop", "gdpPercap", "continent"]])
+    bunch = (load_iris if name == "iris" else load_wine)()
+    rows = pd.DataFrame(bunch.data, columns=bunch.feature_names)
+    return _csv(rows.assign(target=bunch.target_names[bunch.target]))

@@ -6,18 +6,16 @@ Real worker processes ask a stub without latency, so that only this program is m
 import argparse
 import math
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import mean
+from statistics import linear_regression
 
+from tests.markdown import DOCS, put, table
 from tests.performance.figures import shown
-from tests.performance.page import put
-from tests.performance.stub import ROOT, served
+from tests.performance.stub import served
 from tests.performance.workers import AS_THE_STUB_READS, Bench, bench
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -135,29 +133,16 @@ ABOVE = ("start_s", "start_mb", "kept_mb", "open_s")
 
 
 def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
-    """A worker from start to end. Raises RuntimeError where it fails."""
-    place = desk.folder / name
-    words = (
+    """A worker from start to end. Raises WorkerFailed."""
+    words = [
         *("run", str(desk.table(max(size.rows, size.train))), "--target", "label", "--method", "smc", "--epochs", "1"),
-        *("--particles", str(size.K), "--batch-size", str(size.M), "--buffer-size", str(size.B)),
-        *(
-            "--train-size",
-            str(size.train),
-            "--test-size",
-            str(TEST_ROWS),
-            "--no-cache",
-            "--quiet",
-            "--run-dir",
-            str(place),
-        ),
+        *("--particles", str(size.K), "--batch-size", str(size.M), "--buffer-size", str(size.B), "--no-cache"),
+        *("--train-size", str(size.train), "--test-size", str(TEST_ROWS)),
         *("--base-url", base_url, "--model", "stub", "--concurrency", str(size.concurrency)),
         *AS_THE_STUB_READS,
-    )
-    run, log = RunDirectory(place), desk.folder / f"{name}.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vpp", *words], cwd=ROOT, env=desk.environment(name), stdout=output, stderr=output
-        )
+    ]
+    worker = desk.start(name, words)
+    run, process = RunDirectory(worker.place), worker.process
     started = finished = _Look()
     while process.poll() is None:
         now = _Look.at(process.pid)
@@ -166,8 +151,7 @@ def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
         if not _has_finished(run.journal):
             finished = now
         time.sleep(LOOK_S)
-    if process.returncode:
-        raise RuntimeError(f"{name} ended with {process.returncode}: {log.read_text()[-500:]}")
+    worker.finish(within_s=1)
     return _cost(run, started, finished)
 
 
@@ -225,10 +209,7 @@ def _opening_s(run: RunDirectory) -> float:
 def growth(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     """Exponent b of a x^b, by least squares through the logarithms. None where fewer than three y are above 0."""
     points = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True) if y > 0]
-    if len(points) < 3:
-        return None
-    x0, y0 = mean(x for x, _ in points), mean(y for _, y in points)
-    return sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
+    return None if len(points) < 3 else linear_regression(*zip(*points, strict=True)).slope
 
 
 def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
@@ -236,19 +217,19 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
     xs = [float(x) for x, _ in axis.sizes]
     yield f"**{axis.name}** ({axis.about})"
     yield ""
-    yield f"| | {' | '.join(f'{x:,.0f}' for x in xs)} | exponent |"
-    yield f"|---|{'---:|' * (len(xs) + 1)}"
+    rows = []
     for name in axis.figures:
         label, unit = NAMES[name]
         ys = [getattr(cost, name) for cost in costs]
         base = getattr(empty, name) if name in ABOVE else 0.0
         exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
         told = "–" if exponent is None else f"{exponent:.2f}"
-        yield f"| {label}{f', {unit}' if unit else ''} | {' | '.join(map(shown, ys))} | {told} |"
+        rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), told])
+    yield from table(["", *(f"{x:,.0f}" for x in xs), "exponent"], rows)
     yield ""
 
 
-def report(*, quick: bool) -> str:
+def report(*, quick: bool) -> list[str]:
     """Measures every axis."""
     told: list[str] = []
     with tempfile.TemporaryDirectory() as name, bench(Path(name)) as desk, served(learner_s=0, optimizer_s=0) as stub:
@@ -257,7 +238,7 @@ def report(*, quick: bool) -> str:
             costs = [measured(desk, f"{number}-{x}", size, stub.base_url) for x, size in axis.sizes]
             told += lines(axis, costs, empty)
             print("\n".join(lines(axis, costs, empty)), flush=True)
-    return "\n".join([*told, _foot(empty)])
+    return [*told, _foot(empty)]
 
 
 def _foot(empty: Cost) -> str:
@@ -275,9 +256,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs/performance.md")
     options = parser.parse_args()
     text = report(quick=options.quick)
-    print(text.splitlines()[-1])
+    print(text[-1])
     if options.write:
-        put("scaling", text)
+        put(DOCS / "performance.md", "scaling", text)
 
 
 if __name__ == "__main__":

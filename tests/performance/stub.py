@@ -1,17 +1,17 @@
 """A latency-simulated OpenAI-compatible server on loopback, cheap enough to measure a client with.
 
-    python -m tests.performance.stub --learner-s 0.3 --optimizer-s 0.9 [--capacity 64 [--queue N | --reject]]
+    python -m tests.performance.stub --learner-s 0.3 --optimizer-s 0.9 [--capacity 64 [--queue N]]
 
 prints its base URL on one line and serves until it is ended; in Python, `with served(learner_s=0.3) as stub:` and
 `stub.base_url`.
 
-A learner is answered with a label of its prompt, which the prompt decides; an optimizer with a rule that no other
-request gets, which the request decides, so that the same run gets the same answers whatever the timing. A model named
-`learner` or `optimizer` is that role; any other is told by what the prompt asks for. With `--jitter S` each latency is
-multiplied by a log-normal factor of mean 1 that the request decides. Of `--capacity N` at most N are served at once and
-the rest wait in line: with `--queue N` at most N of them, the next gets a 503; with `--reject` none: it gets a 429.
+An optimizer, known by its model's name or by a prompt that asks for a new rule, is answered with a rule that no other
+request gets, or with a numbered list of rules; a learner with a label of its prompt. The request decides each answer,
+so that the same run gets the same answers whatever the timing. With `--jitter S` each latency is multiplied by a
+log-normal factor of mean 1 that the request decides. With `--capacity N` at most N calls are served at once and the
+rest wait in line: with `--queue N` at most N of them, and the next gets a 503.
 
-GET /counts tells what was asked since the start or the last GET /reset, as JSON (see `Counts`); both are beside /v1.
+GET /counts returns what was asked since the start or the last GET /reset, as JSON (see `Counts`).
 """
 
 import argparse
@@ -20,6 +20,7 @@ import gc
 import json
 import math
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -37,8 +38,9 @@ from typing import Any, Literal
 Role = Literal["learner", "optimizer"]
 ROOT = Path(__file__).parents[2]
 LABELS = b"Labels:\\n- "
-PACK = b"There are "
-OPTIMIZER_WORDS = (b"New rule", b"new_rule")
+OPTIMIZER_WORDS = (b'"model":"optimizer"', b'"model": "optimizer"', b"New rule")
+LIST = re.compile(rb"numbered list of (\d+)")
+NAMES = ("stub", "learner", "optimizer")
 ROUNDS_KEPT = 10_000
 
 
@@ -52,8 +54,6 @@ class Options:
     """Served at once; 0: any number."""
     queue: int = -1
     """Waiting at most before a 503; -1: any number."""
-    reject: bool = False
-    """A 429 instead of waiting."""
     jitter: float = 0.0
     """Sigma of the latency's log-normal factor."""
 
@@ -77,31 +77,23 @@ class Counts:
     learner: int = 0
     optimizer: int = 0
     rejected: int = 0
-    """By a 429 or a 503; not among the calls."""
-    dropped: int = 0
-    """Calls whose connection was closed before the answer."""
-    repeated_prompts: int = 0
-    """Calls whose messages an earlier call had that was not dropped, since the server's start."""
+    """By a 503; not among the calls."""
     repeated_bodies: int = 0
-    """The same of the whole body: messages, seed, temperature and limits."""
+    """Calls whose body an earlier call had that was answered, since the server's start."""
     peak_in_flight: int = 0
-    """Come and not answered."""
-    peak_served: int = 0
-    peak_connections: int = 0
-    prompt_bytes: int = 0
+    """Most calls at once that had come and were not answered."""
     rounds: list[Round] = field(default_factory=list)
     """The first 10,000."""
     began: float = field(default_factory=time.monotonic)
     cpu_began: float = field(default_factory=time.process_time)
 
     def told(self) -> dict[str, Any]:
-        """As JSON, with `calls`, the server's `cpu_s` and `for_s` since the start; `began` is a monotonic clock's."""
+        """Return the counts for JSON, with `calls` and the server's `cpu_s`; `began` is a monotonic clock's."""
         own = {name: value for name, value in vars(self).items() if name not in ("rounds", "cpu_began")}
         return {
             **own,
             "calls": self.learner + self.optimizer,
             "cpu_s": time.process_time() - self.cpu_began,
-            "for_s": time.monotonic() - self.began,
             "rounds": [vars(each) for each in self.rounds],
         }
 
@@ -112,12 +104,10 @@ class Stub:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.counts = Counts()
-        self.connections = 0
         self.in_flight: dict[Role, int] = {"learner": 0, "optimizer": 0}
         self.served = 0
         self.waiting: deque[Connection] = deque()
         self._rounds: dict[Role, Round] = {}
-        self._prompts: set[int] = set()
         self._bodies: set[int] = set()
         self._call_later = asyncio.get_running_loop().call_later
 
@@ -129,13 +119,9 @@ class Stub:
     def is_full(self) -> bool:
         return 0 < self.options.capacity <= self.served
 
-    def refusal(self) -> int:
-        """The status for a call that finds no place; 0: it is taken."""
-        if not self.is_full():
-            return 0
-        if self.options.reject:
-            return 429
-        return 503 if 0 <= self.options.queue <= len(self.waiting) else 0
+    def is_refused(self) -> bool:
+        """Return whether a call finds no place in the line."""
+        return self.is_full() and 0 <= self.options.queue <= len(self.waiting)
 
     def begin(self, connection: "Connection", role: Role, body: bytes) -> None:
         """Takes a call: serves it, or puts it in line."""
@@ -145,8 +131,7 @@ class Stub:
             counts.learner += 1
         else:
             counts.optimizer += 1
-        counts.prompt_bytes += len(body)
-        connection.asked = self._note_repeats(body)
+        counts.repeated_bodies += connection.number in self._bodies
         self.in_flight[role] += 1
         counts.peak_in_flight = max(counts.peak_in_flight, sum(self.in_flight.values()))
         if self.is_full():
@@ -164,32 +149,17 @@ class Stub:
         current.calls += 1
         current.last_s = now
 
-    def _note_repeats(self, body: bytes) -> tuple[int, int]:
-        """What the call is known by: messages and whole body; 0 where an earlier call is known by it."""
-        prompt, whole = hash(_messages(body)), hash(body)
-        is_repeated = prompt in self._prompts, whole in self._bodies
-        self.counts.repeated_prompts += is_repeated[0]
-        self.counts.repeated_bodies += is_repeated[1]
-        self._prompts.add(prompt)
-        self._bodies.add(whole)
-        return (0 if is_repeated[0] else prompt), (0 if is_repeated[1] else whole)
-
-    def drop(self, connection: "Connection") -> None:
-        """A call that was never answered may be asked again."""
-        self.counts.dropped += 1
-        prompt, whole = connection.asked
-        self._prompts.discard(prompt)
-        self._bodies.discard(whole)
-
     def _serve(self, connection: "Connection") -> None:
         self.served += 1
-        self.counts.peak_served = max(self.counts.peak_served, self.served)
         connection.timer = self._call_later(self._latency_s(connection), connection.answer)
 
     def _latency_s(self, connection: "Connection") -> float:
         options = self.options
         base = options.learner_s if connection.role == "learner" else options.optimizer_s
         return base * jitter(connection.number, options.jitter) if options.jitter else base
+
+    def note_answered(self, number: int) -> None:
+        self._bodies.add(number)
 
     def ended(self, connection: "Connection", *, was_served: bool) -> None:
         """A call was answered or dropped: the next in line is served."""
@@ -213,23 +183,16 @@ class Connection(asyncio.Protocol):
         self.role: Role = "learner"
         self.number = 0
         """What the request decides everything by."""
-        self.asked = (0, 0)
-        """What the call under way is known by."""
         self._reply: bytes | None = None
         """The answer of the call under way."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        stub = self._stub
-        stub.connections += 1
-        stub.counts.peak_connections = max(stub.counts.peak_connections, stub.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._stub.connections -= 1
         if self._reply is not None:
-            self._stub.drop(self)
             self._end_call()
 
     def data_received(self, data: bytes) -> None:
@@ -265,9 +228,9 @@ class Connection(asyncio.Protocol):
             self._write(404, b'{"error": {"message": "no such path"}}')
 
     def _begin(self, body: bytes) -> None:
-        if status := self._stub.refusal():
+        if self._stub.is_refused():
             self._stub.counts.rejected += 1
-            self._write(status, b'{"error": {"message": "too many calls at once"}}')
+            self._write(503, b'{"error": {"message": "too many calls at once"}}')
             return
         self.number = int.from_bytes(blake2b(body, digest_size=8).digest())
         self.role = role_of(body)
@@ -277,6 +240,7 @@ class Connection(asyncio.Protocol):
     def answer(self) -> None:
         """The call's time is over."""
         text = self._reply
+        self._stub.note_answered(self.number)
         self._end_call()
         if self._transport is not None and text is not None:
             self._transport.write(text)
@@ -297,23 +261,19 @@ class Connection(asyncio.Protocol):
 PLAIN: dict[bytes, Callable[[Stub], Any]] = {
     b"/counts": lambda stub: stub.counts.told(),
     b"/reset": lambda stub: stub.reset(),
-    b"/v1/models": lambda stub: {"object": "list", "data": [{"id": "stub", "object": "model", "max_model_len": 32768}]},
+    b"/v1/models": lambda stub: {"object": "list", "data": [{"id": name, "max_model_len": 32768} for name in NAMES]},
     b"/health": lambda stub: {},
 }
 
 
 def role_of(body: bytes) -> Role:
-    """By the model's name, or else by what the prompt asks for."""
-    if b'"model":"learner"' in body or b'"model": "learner"' in body:
-        return "learner"
-    if b'"model":"optimizer"' in body or b'"model": "optimizer"' in body:
-        return "optimizer"
+    """Return the role by the model's name, or by what the prompt asks for."""
     return "optimizer" if any(words in body for words in OPTIMIZER_WORDS) else "learner"
 
 
 def reply(body: bytes, role: Role, number: int) -> bytes:
     """The whole response; labels go from the request into it as they are, escaped as JSON."""
-    text = rule(number, labels_of(body)) if role == "optimizer" else outputs(body, number)
+    text = rules(body, number) if role == "optimizer" else output(body, number)
     return _framed(
         200,
         b'{"id":"stub","object":"chat.completion","created":0,"model":"stub","choices":[{"index":0,'
@@ -322,24 +282,22 @@ def reply(body: bytes, role: Role, number: int) -> bytes:
     )
 
 
-def rule(number: int, labels: Sequence[bytes]) -> bytes:
-    """A rule that the request alone has; it names labels, since one that names none is refused."""
-    return b"Reasoning: the boundary moves.\\nNew rule: Above %d.%016x the output is %b, else %b." % (
-        number % 97,
-        number,
-        labels[0],
-        labels[-1],
-    )
+def rules(body: bytes, number: int) -> bytes:
+    """Return a rule, or a numbered list of rules, that the request alone has and that names labels."""
+    labels, wanted = labels_of(body), LIST.search(body)
+    if wanted:
+        return b"\\n".join(b"%d. %b" % (n, _rule(number + n, labels)) for n in range(1, int(wanted[1]) + 1))
+    return b"Reasoning: the boundary moves.\\nNew rule: %b" % _rule(number, labels)
 
 
-def outputs(body: bytes, number: int) -> bytes:
-    """`Output: label`, or a line `Output [n]: label` an input of a pack; a number where no label is named."""
+def _rule(number: int, labels: Sequence[bytes]) -> bytes:
+    return b"Above %d.%016x the output is %b, else %b." % (number % 97, number, labels[0], labels[-1])
+
+
+def output(body: bytes, number: int) -> bytes:
+    """Return a label that the prompt names; a number where it names none."""
     labels = labels_of(body)
-    count = _pack_size(body)
-    if count == 1:
-        return b"Explanation: as the rule says.\\nOutput: %b" % labels[number % len(labels)]
-    given = random.Random(number)
-    return b"\\n".join(b"Output [%d]: %b" % (n, given.choice(labels)) for n in range(1, count + 1))
+    return b"Explanation: as the rule says.\\nOutput: %b" % labels[number % len(labels)]
 
 
 def labels_of(body: bytes) -> list[bytes]:
@@ -350,18 +308,6 @@ def labels_of(body: bytes) -> list[bytes]:
     text = body[began + len(LABELS) : began + 4000]
     ends = [place for place in (text.find(b"\\n\\n"), text.find(b'"')) if place >= 0]
     return text[: min(ends, default=len(text))].split(b"\\n- ")
-
-
-def _pack_size(body: bytes) -> int:
-    began = body.rfind(PACK)
-    words = body[began + len(PACK) : began + len(PACK) + 20].split(b" ", 2) if began >= 0 else []
-    return int(words[0]) if len(words) > 1 and words[0].isdigit() and words[1] == b"inputs," else 1
-
-
-def _messages(body: bytes) -> bytes:
-    """What stands between the messages' brackets; the whole body where they are not found."""
-    began = body.find(b'"messages"')
-    return body[began : body.rfind(b"}]")] if began >= 0 else body
 
 
 def jitter(number: int, sigma: float) -> float:
@@ -410,16 +356,9 @@ class Served:
 
 @contextmanager
 def served(**options: Any) -> Iterator[Served]:
-    """Serves by a process of its own, which ends with this one; options: as those of `Options`."""
-    words = [word for name, value in vars(Options(**options)).items() for word in _words(name, value)]
-    with spawned("tests.performance.stub", *words) as stub:
-        yield stub
-
-
-@contextmanager
-def spawned(module: str, *words: str) -> Iterator[Served]:
-    """A module that serves, told its options, in a process that ends with this one."""
-    command = [sys.executable, "-m", module, "--with-parent", *words]
+    """Serve in a process that ends with this one. options: fields of `Options`."""
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    command = [sys.executable, "-m", "tests.performance.stub", "--with-parent", *words]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -427,13 +366,6 @@ def spawned(module: str, *words: str) -> Iterator[Served]:
     finally:
         process.kill()
         process.communicate()
-
-
-def _words(name: str, value: float | bool) -> list[str]:
-    flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        return [flag] if value else []
-    return [] if name == "queue" and value < 0 else [flag, str(value)]
 
 
 async def serve(options: Options, *, port: int = 0, with_parent: bool = False) -> None:
@@ -457,7 +389,6 @@ def main() -> None:
     parser.add_argument("--optimizer-s", type=float, default=0.9)
     parser.add_argument("--capacity", type=int, default=0, help="served at once; 0: any number")
     parser.add_argument("--queue", type=int, default=-1, help="waiting at most, beyond it a 503")
-    parser.add_argument("--reject", action="store_true", help="a 429 instead of waiting")
     parser.add_argument("--jitter", type=float, default=0.0, help="sigma of the latency's log-normal factor")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--with-parent", action="store_true", help="ends when standard input ends")

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,6 @@ class Ran:
 
     wall_s: float
     """From the journal's first line to its last."""
-    cpu_s: float
-    """The process's, its start included."""
     steps: int
     usage: dict[str, Any]
     """As its last line has it."""
@@ -71,7 +68,7 @@ class Bench:
             *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1", "--mutate", "every"),
             *("--train-size", str(rows), "--test-size", str(TEST_ROWS), "--base-url", base_url, "--model", "stub"),
             *AS_THE_STUB_READS,
-            *prefetch_words(method),
+            *(("--prefetch", "on" if method == "mh-prefetch" else "off") if method.startswith("mh") else ()),
         ]
 
     def start(self, name: str, words: Sequence[str], *, changed: str = "") -> "Worker":
@@ -114,7 +111,6 @@ class Worker:
 
     process: subprocess.Popen[bytes]
     place: Path
-    cpu_s: float = 0.0
 
     @property
     def journal(self) -> Path:
@@ -122,36 +118,25 @@ class Worker:
 
     def finish(self, *, within_s: float) -> Ran:
         """Raises WorkerFailed with the last line of its log."""
-        deadline = time.monotonic() + within_s
-        while not self._has_ended():
-            if time.monotonic() > deadline:
-                self.kill()
-                raise WorkerFailed(f"{self.place.name} did not end within {within_s:.0f} s")
-            time.sleep(POLL_S)
+        try:
+            self.process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise WorkerFailed(f"{self.place.name} did not end within {within_s:.0f} s") from None
         if self.process.returncode:
             raise WorkerFailed(f"{self.place.name} ended with {self.process.returncode}: {self._last_words()}")
-        return ran(self.journal, cpu_s=self.cpu_s)
-
-    def _has_ended(self) -> bool:
-        if self.process.returncode is None:
-            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.cpu_s = used.ru_utime + used.ru_stime
-        return self.process.returncode is not None
+        return ran(self.journal)
 
     def kill(self) -> None:
-        """At once; a demo model that it started ends with it."""
-        if not self._has_ended():
-            self.process.kill()
-            while not self._has_ended():
-                time.sleep(POLL_S)
+        """Kill it; a demo model that it started ends with it."""
+        self.process.kill()
+        self.process.wait()
 
     def wait_for_step(self, step: int, *, within_s: float) -> None:
         """Until the journal tells that a step is finished. Raises WorkerFailed."""
         deadline = time.monotonic() + within_s
         while not any(_step(event) == step for event in events(self.journal)):
-            if self._has_ended() or time.monotonic() > deadline:
+            if self.process.poll() is not None or time.monotonic() > deadline:
                 raise WorkerFailed(f"{self.place.name} did not finish step {step}: {self._last_words()}")
             time.sleep(POLL_S)
 
@@ -184,7 +169,7 @@ def events(journal: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-def ran(journal: Path, *, cpu_s: float = 0.0) -> Ran:
+def ran(journal: Path) -> Ran:
     """What a journal tells of its run. Raises WorkerFailed where it tells of no end."""
     told = events(journal)
     kinds = [each["event"]["type"] for each in told]
@@ -192,23 +177,4 @@ def ran(journal: Path, *, cpu_s: float = 0.0) -> Ran:
         raise WorkerFailed(f"{journal.parent.name} has no run_finished: its last line is {kinds[-1:] or 'none'}")
     began = told[kinds.index("run_started")]
     steps = int(began["event"]["steps"])
-    return Ran(wall_s=told[-1]["at"] - began["at"], cpu_s=cpu_s, steps=steps, usage=told[-1]["usage"])
-
-
-@cache
-def knows(option: str) -> bool:
-    """Whether `run` has an option."""
-    command = [sys.executable, "-m", "vpp", "run", "--help"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60).stdout
-    return f"{option} " in told
-
-
-def prefetch_words(method: str) -> list[str]:
-    """Off for plain mh, on for `mh-prefetch`. Raises WorkerFailed where there is no such option."""
-    if not method.startswith("mh"):
-        return []
-    if not knows("--prefetch"):
-        if method == "mh":
-            return []
-        raise WorkerFailed("`run` has no option --prefetch")
-    return ["--prefetch", "on" if method == "mh-prefetch" else "off"]
+    return Ran(wall_s=told[-1]["at"] - began["at"], steps=steps, usage=told[-1]["usage"])

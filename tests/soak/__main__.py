@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.performance.page import PAGE, put
+from tests.markdown import DOCS, put
 from tests.soak.course import course, told
 
 
@@ -14,13 +14,13 @@ def main() -> int:
     """0 where all holds."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak")
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("SOAK_SECONDS", "3600")))
-    parser.add_argument("--write", action="store_true", help=f"the table between the markers of {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="the table between the markers of docs/performance.md")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = course(given.seconds, Path(folder), tell=lambda words: print(words, flush=True))
     print("\n".join(told(found)))
     if given.write:
-        put("soak", "\n".join(told(found)))
+        put(DOCS / "performance.md", "soak", told(found))
     for fault in dict.fromkeys(found.wrong):
         print(f"FAULT: {fault}")
     return 1 if found.wrong else 0

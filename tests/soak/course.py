@@ -7,13 +7,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from scipy.stats import linregress
+
 from tests.app.conftest import ROOT, App, end, serving
-from tests.soak.trend import Trend, trend
+from tests.markdown import table
 from tests.watchers.campaign import LATENCY_MS, PENGUINS
 from tests.watchers.line import Line
 from tests.watchers.server import taken
@@ -31,6 +34,33 @@ JUDGED_S = 1200.0
 """A course that is shorter is not judged by its trend: caches fill for some minutes."""
 ALLOWED = {"memory, MB": 24.0, "handles": 12.0, "threads": 6.0}
 """A rise an hour that is let pass; a slope counts from two of its standard errors below."""
+
+
+SLOPE = "slope of the second half, an hour (± 2 errors)"
+BLOCKS = 15
+"""Neighbouring samples are alike, so the noise is estimated from the means of this many spans of equal length."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A straight line through measurements."""
+
+    slope: float
+    """An hour."""
+    error: float
+    """Standard error of the slope."""
+
+    @property
+    def least(self) -> float:
+        """Lower end of the slope: two standard errors below the line."""
+        return self.slope - 2 * self.error
+
+
+def trend(seconds: Sequence[float], values: Sequence[float]) -> Trend:
+    """Fit by least squares over the means of blocks; three measurements at least."""
+    x, y = ([block.mean() for block in np.array_split(each, min(BLOCKS, len(values)))] for each in (seconds, values))
+    line = linregress(np.array(x) / 3600, y)
+    return Trend(float(line.slope), float(line.stderr))
 
 
 @dataclass(frozen=True)
@@ -182,21 +212,17 @@ def told(found: Course) -> list[str]:
     """Markdown."""
     first, last = found.samples[0], found.samples[-1]
     share = (last.cpu_s - first.cpu_s) / (last.at - first.at)
-    lines = [
+    about = (
         f"{found.seconds / 60:.0f} minutes: {len(found.runs)} runs one after the other, {WATCHERS} watchers and "
         f"{READERS} reader at a time, {found.visits} visits, {found.refreshes} refreshes; the server took "
-        f"{share:.0%} of a core.",
-        "",
-        "| of the server | at half time | at the end | most | slope of the second half, an hour (± 2 errors) "
-        "| allowed | holds |",
-        "|---|---|---|---|---|---|---|",
-    ]
+        f"{share:.0%} of a core."
+    )
+    head = ("of the server", "at half time", "at the end", "most", SLOPE, "allowed", "holds")
     half = next(sample for sample in found.samples if sample.at >= found.seconds / 2)
+    rows = []
     for i, (name, slope) in enumerate(found.trends.items()):
-        most = max(sample.values[i] for sample in found.samples)
+        values = (half.values[i], last.values[i], max(sample.values[i] for sample in found.samples))
         holds = "too short to tell" if found.seconds < JUDGED_S else "yes" if slope.least <= ALLOWED[name] else "NO"
-        lines.append(
-            f"| {name} | {half.values[i]:.0f} | {last.values[i]:.0f} | {most:.0f} | {slope.slope:+.1f} ± "
-            f"{2 * slope.error:.1f} | {ALLOWED[name]:g} | {holds} |"
-        )
-    return lines
+        line = f"{slope.slope:+.1f} ± {2 * slope.error:.1f}"
+        rows.append([name, *(f"{value:.0f}" for value in values), line, f"{ALLOWED[name]:g}", holds])
+    return [about, "", *table(head, rows)]

@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.processes import ROOT
+from tests.markdown import DOCS, put
 from tests.torture.campaign import Finding, campaign
 from tests.torture.sight import AS_IT_IS, sight
-from tests.torture.table import table, write_into
+from tests.torture.table import table
 
 RUNS = 240
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = DOCS / "reliability.md"
 
 
 def main() -> int:
@@ -40,7 +40,7 @@ def main() -> int:
     else:
         shutil.rmtree(folder)
     if options.write and not faults:
-        write_into(PAGE, found)
+        put(PAGE, "torture", found.splitlines())
     return 1 if faults else 0
 
 
@@ -58,7 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, nargs="+", help="these cases alone")
     parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1), help="cases at a time: they mostly wait")
     parser.add_argument("--folder", help="where runs are kept while they last (the system's temporary folder)")
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     return parser.parse_args()
 
 

@@ -4,12 +4,10 @@ import os
 import platform
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from tests.torture.campaign import Finding
 from tests.torture.cases import FAULTS
 
-BEGIN, END = "<!-- torture: begin -->", "<!-- torture: end -->"
 HEAD = ("fault", "runs", "resumed", "calls sent again", "lost")
 PHASES = ("within a step", "first hypotheses", "the end")
 
@@ -58,17 +56,3 @@ def _moments(findings: Sequence[Finding]) -> str:
 def _skips(findings: Sequence[Finding]) -> list[str]:
     skipped = {finding.case.fault: finding.skipped for finding in findings if finding.skipped}
     return [f"\nNot made on this machine: {fault} ({why})." for fault, why in skipped.items()]
-
-
-def _sight(seen: Mapping[str, Sequence[str]]) -> list[str]:
-    caught = [name for name, lost in seen.items() if lost]
-    return [f"\nResumes broken on purpose: {len(caught)} of {len(seen)} caught."] if seen else []
-
-
-def write_into(page: Path, content: str) -> None:
-    """Between the page's marks. Raises ValueError where they are missing."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{page} has no place for the table: write {BEGIN} and {END} where it is to stand")
-    page.write_text(f"{before}{begin}\n{content}\n{end}{after}", encoding="utf-8")

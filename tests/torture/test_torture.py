@@ -11,7 +11,6 @@ from tests.torture.cases import FAULTS, VARIANTS, Case, case_of
 from tests.torture.faults import BY_NAME
 from tests.torture.references import reference_for
 from tests.torture.sight import AS_IT_IS, killed_run, lost_when_resumed
-from tests.torture.table import BEGIN, END, table, write_into
 from vpp.runs.directory import RunDirectory
 
 SMC, NUMBERS, TEMPERED = (
@@ -81,24 +80,3 @@ def test_every_fault_is_made_and_a_seed_decides_its_case() -> None:
     assert {case_of(seed).fault for seed in range(len(FAULTS))} == set(FAULTS) == set(BY_NAME)
     assert [case_of(seed) for seed in range(40)] == [case_of(seed) for seed in range(40)]
     assert {case_of(seed).variant for seed in range(240)} == set(VARIANTS)
-
-
-def test_the_table_goes_between_its_marks_and_tells_what_was_not_made(tmp_path: Path) -> None:
-    made = Finding(case_of(0), (), 1, ("texts differ",), 0, 2.0)
-    not_made = Finding(case_of(FAULTS.index("disk full")), (), 0, (), 0, 0.1, skipped="no small disk")
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    write_into(page, table([made, not_made], {}, seconds=3, jobs=2))
-    text = page.read_text()
-    assert text.startswith(f"before\n{BEGIN}\n1 runs (seeds 0 to 0)")
-    assert "Moments: 0 within a step, 0 first hypotheses, 0 the end, 1 elsewhere." in text
-    assert "| worker killed | 1 | 1 | " in text
-    assert text.endswith(f"Not made on this machine: disk full (no small disk).\n{END}\nafter\n")
-
-
-def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("bare")
-    with pytest.raises(ValueError, match="no place for the table"):
-        write_into(page, "a table")
-    assert page.read_text() == "bare"

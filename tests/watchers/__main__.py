@@ -5,11 +5,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.app.conftest import ROOT
+from tests.markdown import DOCS, put
 from tests.watchers.campaign import Plan, campaign, told
 
-PAGE = ROOT / "docs" / "reliability.md"
-BEGIN, END = "<!-- watchers -->", "<!-- /watchers -->"
+PAGE = DOCS / "reliability.md"
 
 
 def main() -> int:
@@ -27,20 +26,10 @@ def main() -> int:
         found = campaign(Plan(**given), Path(folder))
     print("\n".join(told(found)))
     if write:
-        put("\n".join(told(found)))
+        put(PAGE, "watchers", told(found))
     for fault in found.wrong:
         print(f"FAULT: {fault}")
     return 1 if found.wrong else 0
-
-
-def put(table: str) -> None:
-    """The table between the page's markers. Raises ValueError where it has none."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise ValueError(f"{PAGE} has no {BEGIN} … {END}: add them where the table is to stand")
-    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,20 +9,18 @@ import csv
 import json
 import platform
 import random
-import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.performance.page import put
-from tests.performance.stub import ROOT, Served, spawned
+from tests.markdown import DOCS, put, table
+from tests.performance.stub import ROOT, served
 from tests.performance.workers import AS_THE_STUB_READS
 
 HERE = Path(__file__).parent
@@ -98,16 +96,10 @@ def write_table(folder: Path) -> None:
     (folder / "table.json").write_text(json.dumps(told))
 
 
-def endpoint() -> AbstractContextManager[Served]:
-    """The simulated endpoint, in a process of its own."""
-    words = ("--learner-s", str(LEARNER_S), "--optimizer-s", str(OPTIMIZER_S))
-    return spawned("tests.performance.rivals.endpoint", *words)
-
-
 def measured(rival: Rival, folder: Path) -> Run:
     """Runs it to its end."""
-    with endpoint() as served, (folder / "log").open("ab") as log:
-        given = {"TABLE": str(folder / "table.json"), "BASE_URL": served.base_url}
+    with served(learner_s=LEARNER_S, optimizer_s=OPTIMIZER_S) as stub, (folder / "log").open("ab") as log:
+        given = {"TABLE": str(folder / "table.json"), "BASE_URL": stub.base_url}
         began, used, fault = time.monotonic(), children_s(), ""
         try:
             words = [given.get(word, word) for word in rival.words]
@@ -116,7 +108,7 @@ def measured(rival: Rival, folder: Path) -> Run:
         except subprocess.TimeoutExpired:
             fault = f"not done within {WITHIN_S} s"
         process_s, cpu_s = time.monotonic() - began, children_s() - used
-        counts = served.counts()
+        counts = stub.counts()
     return Run(
         rival=rival,
         learner=counts["learner"],
@@ -144,6 +136,8 @@ def asking_s(counts: dict[str, Any]) -> float:
     return float(max(each["last_s"] + took[each["role"]] for each in rounds) - min(each["first_s"] for each in rounds))
 
 
+VERSIONS = "gepa 0.1.4 (litellm 1.91.5), hypogenic 0.3.5 (openai 1.40.8)"
+"""Pinned in this folder and in the Makefile."""
 ABOUT = """\
 GEPA tries a rewritten prompt on three rows, and a better one on all rows set aside (here 100). HypoGeniC asks its best
 k hypotheses about one row after another. This product rewrites K hypotheses at a time and weighs them all. So a round
@@ -151,35 +145,25 @@ of independent calls holds 3 or 100 calls, k calls, or 100 and more. "Tuned" add
 concurrency. The endpoint invents its answers: the table compares how they ask, not how good their texts are."""
 
 
-def pinned(package: str) -> str:
-    """With the version that `make rivals` installs. Raises ValueError where none is pinned."""
-    pins = "\n".join(path.read_text() for path in (ROOT / "Makefile", *sorted(HERE.glob("*.txt"))))
-    found = re.search(rf"(?m)(?:^|\s){re.escape(package)}==([\w.]+)", pins)
-    if found is None:
-        raise ValueError(f"no version of {package} is pinned")
-    return f"{package} {found[1]}"
-
-
 def lines(runs: Sequence[Run]) -> Iterator[str]:
     """The table, in markdown."""
     yield from (ABOUT, "")
     heads = ("learner calls", "optimizer calls", "calls/s", "most in flight", "asking, s", "whole process, s", "CPU, s")
-    yield f"| | settings | {' | '.join(heads)} |"
-    yield f"|---|---|{'---:|' * len(heads)}"
-    for run in runs:
-        calls = run.learner + run.optimizer
-        per_s = f"{calls / run.asking_s:.0f}" if run.asking_s else "–"
-        settings = f"{run.rival.settings}{f' ({run.fault})' if run.fault else ''}"
-        took = [f"{each:.1f}" for each in (run.asking_s, run.process_s, run.cpu_s)]
-        parts = (f"{run.learner:,}", f"{run.optimizer:,}", per_s, str(run.peak), *took)
-        yield f"| {run.rival.name} | {settings} | {' | '.join(parts)} |"
+    yield from table(["", "settings", *heads], map(_cells, runs))
     yield ""
     yield (
-        f"{pinned('gepa')} ({pinned('litellm')}), {pinned('hypogenic')} ({pinned('openai')}); "
-        f"Python {platform.python_version()}; a table of {ROWS} rows. The simulated endpoint answers a learner after "
-        f"{LEARNER_S} s and an optimizer after {OPTIMIZER_S} s, with no limit of calls in flight; "
+        f"{VERSIONS}; Python {platform.python_version()}; a table of {ROWS} rows. The simulated endpoint answers a "
+        f"learner after {LEARNER_S} s and an optimizer after {OPTIMIZER_S} s, with no limit of calls in flight; "
         f"about {CALLS:,} calls a run."
     )
+
+
+def _cells(run: Run) -> list[str]:
+    calls = run.learner + run.optimizer
+    per_s = f"{calls / run.asking_s:.0f}" if run.asking_s else "–"
+    settings = f"{run.rival.settings}{f' ({run.fault})' if run.fault else ''}"
+    took = [f"{each:.1f}" for each in (run.asking_s, run.process_s, run.cpu_s)]
+    return [run.rival.name, settings, f"{run.learner:,}", f"{run.optimizer:,}", per_s, str(run.peak), *took]
 
 
 def main() -> None:
@@ -197,10 +181,10 @@ def main() -> None:
             print(f"{rival.name} ({rival.settings}): {vars(runs[-1])}", flush=True)
         if options.log:
             Path(options.log).write_bytes((folder / "log").read_bytes())
-    text = "\n".join(lines(runs))
-    print(text)
+    text = list(lines(runs))
+    print("\n".join(text))
     if options.write:
-        put("head to head", text)
+        put(DOCS / "performance.md", "head to head", text)
 
 
 if __name__ == "__main__":
