@@ -11,12 +11,13 @@ from vpp.inspection.scores import score
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.brief import Measure, measures
+from vpp.wording.brief import measures
 from vpp.wording.counts import number_text, other_scores_text, share_text
+from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
 
-def told(reader: RunReader) -> dict[str, Measure]:
+def told(reader: RunReader) -> dict[str, Metric]:
     snapshot, data = reader.refresh(), reader.dataset()
     return {each.name: each for each in measures(snapshot, data, merge_ideas(snapshot.view, data))}
 

@@ -24,11 +24,12 @@ from vpp.reporting.markdown_findings import (
 from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
-from vpp.wording.brief import Measure, headline, measures
+from vpp.wording.brief import headline, measures
 from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL
+from vpp.wording.markup import Metric
 from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
@@ -177,7 +178,7 @@ def _for_scale(simple: Baselines) -> Iterator[str]:
         yield markdown_text(left_out_text(simple))
 
 
-def _measure(measure: Measure) -> tuple[str, str, str]:
+def _measure(measure: Metric) -> tuple[str, str, str]:
     outside = f" {markdown_text(measure.outside)}" if measure.outside else ""
     return measure.name, measure.value, measure.words + outside
 

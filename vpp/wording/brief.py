@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored
@@ -37,18 +36,6 @@ from vpp.wording.words import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """One row of the table."""
-
-    name: str
-    value: str
-    words: str
-    """A sentence or two; `outside` follows it, if given."""
-    outside: str = ""
-    """Text from the data, to be escaped when drawn."""
-
-
 def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
     """Return the result in two sentences, after warnings, if there are any."""
     if ideas is None:
@@ -77,12 +64,12 @@ def _outcome(score: Score, voting: str) -> str:
     return f"{voter} mean squared error on {counted(score.n, 'test row')} is {number(score.mse or 0.0)}."
 
 
-def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Measure, ...]:
+def measures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> tuple[Metric, ...]:
     """Return the measures known so far, in the order of the table."""
     return (*_errors(snapshot, dataset), *_population(snapshot, ideas), _calls(snapshot))
 
 
-def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
+def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Metric]:
     view, config = snapshot.view, snapshot.spec.config
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test:
@@ -97,7 +84,7 @@ def _errors(snapshot: Snapshot, dataset: Dataset) -> Iterator[Measure]:
         yield from _picks(five) if five else _best_particle(test, dataset)
 
 
-def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Measure]:
+def _population(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[Metric]:
     """Yield the measures of the population; a single particle has fewer."""
     view, config = snapshot.view, snapshot.spec.config
     if ideas is None:
@@ -120,9 +107,9 @@ def _metric(dataset: Dataset) -> str:
     return "accuracy" if dataset.task == "classification" else "mean squared error"
 
 
-def _test(score: Score, dataset: Dataset, voting: str) -> Measure:
+def _test(score: Score, dataset: Dataset, voting: str) -> Metric:
     voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
-    return Measure(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
+    return Metric(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
 
 
 def _test_words(score: Score) -> str:
@@ -134,7 +121,7 @@ def _test_words(score: Score) -> str:
     return f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
 
 
-def _other_scores(score: Score, dataset: Dataset) -> Iterator[Measure]:
+def _other_scores(score: Score, dataset: Dataset) -> Iterator[Metric]:
     """Yield further scores of the same answers."""
     if score.labels:
         balanced = score.labels.balanced
@@ -142,7 +129,7 @@ def _other_scores(score: Score, dataset: Dataset) -> Iterator[Measure]:
         there, known = len(score.labels.by_label), len(dataset.classes)
         if there < known:
             words += f" The test rows have {in_words(there)} of {in_words(known)} labels."
-        yield Measure(
+        yield Metric(
             name="Test balanced accuracy",
             value=percent(balanced.value, decimals=1),
             words=f"{_within(f'{fixed(100 * (balanced.standard_error or 0), 1)} points', balanced)}{words}",
@@ -151,17 +138,17 @@ def _other_scores(score: Score, dataset: Dataset) -> Iterator[Measure]:
         mae, r2 = score.numbers.mae, score.numbers.r2
         within = _within(number(mae.standard_error or 0, 2), mae)
         words = f"{within}How far off the prediction is on average, in the target's unit."
-        yield Measure(name="Test mean absolute error", value=number(mae.value), words=words)
+        yield Metric(name="Test mean absolute error", value=number(mae.value), words=words)
         yield _r2(r2)
 
 
-def _r2(r2: Estimate | None) -> Measure:
+def _r2(r2: Estimate | None) -> Metric:
     if r2 is None:
-        return Measure(name="Test R²", value="undefined", words="All test targets are equal, so R² has no value.")
+        return Metric(name="Test R²", value="undefined", words="All test targets are equal, so R² has no value.")
     words = "1 is best; 0 is as good as always answering the mean of the test targets."
     if r2.standard_error is not None:
         words = f"± {number(r2.standard_error, 2)}, one standard error by the jackknife. {words}"
-    return Measure(name="Test R²", value=r2_text(r2.value), words=words)
+    return Metric(name="Test R²", value=r2_text(r2.value), words=words)
 
 
 def _within(error: str, estimate: Estimate) -> str:
@@ -169,18 +156,18 @@ def _within(error: str, estimate: Estimate) -> str:
     return f"± {error}, one standard error. " if estimate.standard_error else ""
 
 
-def _train(train: Evaluated, dataset: Dataset) -> Measure:
+def _train(train: Evaluated, dataset: Dataset) -> Metric:
     score = averaged_score(train, dataset)
     share = f"{integer(score.n_correct)} of " if score.n_correct is not None else "Over "
     words = f"{share}{counted(score.n, 'row')}, the rows that the hypotheses were written from."
-    return Measure(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
+    return Metric(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
 
 
-def _baseline(test: Evaluated, dataset: Dataset) -> Measure:
+def _baseline(test: Evaluated, dataset: Dataset) -> Metric:
     constant = baseline(rows_of(test, dataset), dataset)
     is_label = isinstance(constant.answer, str)
     source = "the most frequent training label" if is_label else "the mean of the training targets"
-    return Measure(
+    return Metric(
         name="Baseline",
         value=score_text(constant.score),
         words=f"The same test rows, always answered with {source}:",
@@ -188,18 +175,18 @@ def _baseline(test: Evaluated, dataset: Dataset) -> Measure:
     )
 
 
-def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Measure]:
+def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Metric]:
     scores = particle_scores(test, dataset)
     if len(scores) > 1:
         best = min(range(len(scores)), key=lambda slot: scores[slot].error)
         words = f"Particle {best}. Chosen after seeing the test rows: nobody could have picked it beforehand."
-        yield Measure(name="Best single particle (oracle)", value=score_text(scores[best]), words=words)
+        yield Metric(name="Best single particle (oracle)", value=score_text(scores[best]), words=words)
 
 
-def weights_measure(snapshot: Snapshot) -> Measure:
+def weights_measure(snapshot: Snapshot) -> Metric:
     """Name the weights that predictions use, and how they were made."""
     value, words = _weights(snapshot)
-    return Measure(name="Weights used", value=value, words=words)
+    return Metric(name="Weights used", value=value, words=words)
 
 
 def _weights(snapshot: Snapshot) -> tuple[str, str]:
@@ -265,14 +252,14 @@ COMPARABLE = (
 )
 
 
-def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
+def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
     nominal = evidence(snapshot.spec, view)
     value = log_evidence(view)
     if nominal is None or value is None:
         return
-    yield Measure(
+    yield Metric(
         name="Log evidence",
         value=f"{fixed(value)}, nominal",
         words=(
@@ -282,13 +269,11 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Measure]:
     )
 
 
-def _sizes(view: RunView) -> Measure:
+def _sizes(view: RunView) -> Metric:
     """Return how K has changed."""
     changes, sizes = size_changes(view), size_by_step(view)
     value = f"{integer(sizes[0])} at first, {integer(sizes[-1])} now"
-    return Measure(
-        name="Particles K", value=value, words=f"K {'; '.join(changes)}." if changes else "It never changed."
-    )
+    return Metric(name="Particles K", value=value, words=f"K {'; '.join(changes)}." if changes else "It never changed.")
 
 
 def tau_of_weights(snapshot: Snapshot) -> float | None:
@@ -298,15 +283,15 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
     return tau_of(snapshot.view, config) if is_used else None
 
 
-def _ess(view: RunView, tau: float | None) -> Measure:
+def _ess(view: RunView, tau: float | None) -> Metric:
     value = view.final.ess if view.final else ess(view.weights)
     words = f"{voices_sentence(value, view.size)} {tau_advice(tau, ess=value)}".rstrip()
-    return Measure(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
+    return Metric(name="ESS of these weights", value=f"{fixed(value)} of {integer(view.size)}", words=words)
 
 
-def _ideas(ideas: Ideas) -> Measure:
+def _ideas(ideas: Ideas) -> Metric:
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
-    return Measure(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
@@ -334,13 +319,13 @@ def compared_sentence(ideas: Ideas) -> str:
     return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
 
 
-def _proposals(view: RunView, *, is_judged: bool) -> Measure:
+def _proposals(view: RunView, *, is_judged: bool) -> Metric:
     proposals, judged = view.proposals, view.decided_by_likelihood
     accepted = sum(p.accepted for p in proposals)
     filtered = f"{acceptance_sentence(accepted, len(judged))} {acceptance_verdict(accepted, len(judged))}".strip()
     verdict = filtered if is_judged else taken_sentence(accepted)
     rest = ", ".join(counted(n, word, word) for word in ("unchanged", "unparsable") if (n := _n_why(view, word)))
-    return Measure(
+    return Metric(
         name=f"Proposals {'accepted' if is_judged else 'taken'}",
         value=f"{integer(accepted)} of {integer(len(proposals))}",
         words=verdict + (f" {rest}." if rest else ""),
@@ -351,22 +336,22 @@ def _n_why(view: RunView, why: str) -> int:
     return sum(p.why == why for p in view.proposals)
 
 
-def _uncertain(test: Evaluated) -> Measure:
+def _uncertain(test: Evaluated) -> Metric:
     n, name = len(test.rows), "Uncertain test points"
     uncertain = uncertain_points(test)
     if uncertain is None:
         words = "Numbers rarely agree to the digit: see the points with the widest spread."
-        return Measure(name=name, value="not counted", words=words)
-    return Measure(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
+        return Metric(name=name, value="not counted", words=words)
+    return Metric(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
 
 
-def _calls(snapshot: Snapshot) -> Measure:
+def _calls(snapshot: Snapshot) -> Metric:
     usage = snapshot.usage
     roles = f"{integer(usage.learner)} of the learner and {integer(usage.optimizer)} of the optimizer"
     words = f"{roles}; {cached_words(usage.cached, of=usage.calls)}."
     if ahead := ahead_words(usage.ahead_unused):
         words += f" {ahead}."
-    return Measure(name="Calls", value=integer(usage.calls), words=words)
+    return Metric(name="Calls", value=integer(usage.calls), words=words)
 
 
 def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
@@ -375,14 +360,14 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
     return None if score.n_correct is None else interval_text(score.n_correct, score.n)
 
 
-def _picks(five: Ensemble) -> tuple[Measure, Measure]:
+def _picks(five: Ensemble) -> tuple[Metric, Metric]:
     """Return the test scores of two of five runs, to compare with their unweighted average."""
     n, train, oracle = in_words(five.size), five.best_on_train, five.oracle
     chosen = f"Hypothesis {oracle.slot}, chosen after seeing the test rows: nobody could have picked it."
     picked = f"Test score of hypothesis {train.slot}, the best on the training rows, picked without the test rows."
     return (
-        Measure(name=f"Best of {n} on test (oracle)", value=score_text(oracle.test), words=chosen),
-        Measure(name=f"Best of {n} on train", value=score_text(train.test), words=picked),
+        Metric(name=f"Best of {n} on test (oracle)", value=score_text(oracle.test), words=chosen),
+        Metric(name=f"Best of {n} on train", value=score_text(train.test), words=picked),
     )
 
 

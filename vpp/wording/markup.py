@@ -107,19 +107,21 @@ DEMO_BANNER = banner(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number of the strip, with its scale and a sentence."""
+    """A number with its scale and a sentence or two; a cell of the strip, a row of the report's table."""
 
     name: str
     value: str
     scale: str = ""
     words: str = ""
+    outside: str = ""
+    """Text from the data that follows `words`; escaped when drawn."""
 
 
 def strip(metrics: Iterable[Metric]) -> str:
     """Return metrics side by side."""
     cells = [
         f"<div><dt>{term(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd>"
-        f'<dd class="words">{text(m.words)}</dd></div>'
+        f'<dd class="words">{text(m.words + m.outside)}</dd></div>'
         for m in metrics
     ]
     return f'<dl class="strip" style="--n:{len(cells)}">{"".join(cells)}</dl>'
