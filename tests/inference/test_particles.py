@@ -57,35 +57,6 @@ def test_the_optimizer_sees_the_predictions_of_the_text_it_is_given(method, task
         assert predicted == tuple(scripted.answer(text, rows[i], task=task) for i in ids)
 
 
-@TASKS
-def test_after_resampling_the_mutation_starts_from_the_ancestor(task):
-    _, _, events = finished_run(task, "smc", particles=8)
-    texts = scripted.texts_of(events)
-    before = {p.step + 1: p for p in scripted.populations(events)}
-    assert len(scripted.of_kind(events, Resampled)) >= 2
-    for resampled in scripted.of_kind(events, Resampled):
-        old = before[resampled.step].particles
-        scored = {e.particle: e for e in scripted.of_kind(events, Scored, step=resampled.step)}
-        states = scripted.of_kind(events, StepFinished, step=resampled.step)[0].population
-        for proposed in scripted.of_kind(events, Proposed, step=resampled.step):
-            ancestor = resampled.ancestors[proposed.particle]
-            assert texts[proposed.parent] == old[ancestor].text
-            state = states[proposed.particle]
-            assert (state.parent, state.log_weight) == (ancestor, 0.0)
-            assert state.log_likelihood == scored[ancestor].log_likelihood
-
-
-@TASKS
-def test_weights_stay_as_they_are_where_no_resampling_happens(task):
-    _, _, events = finished_run(task, "smc", particles=8)
-    resampled = {e.step for e in scripted.of_kind(events, Resampled)}
-    kept = [e for e in scripted.of_kind(events, Reweighted) if e.step not in resampled]
-    assert kept
-    for reweighted in kept:
-        states = scripted.of_kind(events, StepFinished, step=reweighted.step)[0].population
-        assert tuple(state.log_weight for state in states) == reweighted.log_weights
-
-
 def test_a_rejected_proposal_keeps_its_text_and_its_raw_answer():
     _, _, events = finished_run("classification", "mh", particles=8)
     rejected = [e for e in scripted.of_kind(events, Proposed, why="likelihood") if not e.accepted]
@@ -96,16 +67,6 @@ def test_a_rejected_proposal_keeps_its_text_and_its_raw_answer():
         assert event.proposal == hypothesis_id(event.text)
         assert event.raw.startswith("New rule")
         assert after[event.step].particles[event.particle].id == event.parent != event.proposal
-
-
-def test_an_accepted_proposal_becomes_the_particle():
-    for method in ("mh", "smc", "vml"):
-        _, _, events = finished_run("classification", method)
-        accepted = scripted.of_kind(events, Proposed, accepted=True)
-        assert accepted
-        after = {p.step: p for p in scripted.populations(events)}
-        for event in accepted:
-            assert after[event.step].particles[event.particle].text == event.text
 
 
 @METHODS
@@ -154,36 +115,10 @@ def test_an_unparsable_initial_draw_keeps_the_seed_sentence(method):
     assert last.weights.tolist() == pytest.approx([0.2] * 5)
 
 
-def test_vml_starts_from_the_seed_sentence_and_takes_every_readable_proposal():
-    _, script, events = finished_run("classification", "vml", particles=7)
-    drawn = scripted.of_kind(events, ParticleDrawn)
-    assert [(e.text, e.raw, e.temperature) for e in drawn] == [(scripted.SEED_TEXT, "", 0.0)]
-    assert script.proposed[0][0] == scripted.SEED_TEXT
-    assert {e.why for e in scripted.of_kind(events, Proposed)} <= {"taken", "unchanged", "unparsable"}
-    assert all(len(e.population) == 1 for e in scripted.of_kind(events, StepFinished))
-
-
 @pytest.mark.parametrize(("method", "temperature"), [("vml", 0.7), ("mh", 0.7)])
 def test_vml_and_mh_propose_at_the_optimizers_temperature(method, temperature):
     _, _, events = finished_run("classification", method)
     assert {e.temperature for e in scripted.of_kind(events, Proposed)} == {temperature}
-
-
-def test_both_sides_of_a_ratio_are_scored_on_the_steps_batch():
-    problem, _, events = finished_run("classification", "mh")
-    for step in range(problem.steps):
-        batch = tuple(row.id for row in problem.batch(step))
-        assert {e.rows for e in scripted.of_kind(events, Scored, step=step)} == {batch}
-    decisions = scripted.of_kind(events, Proposed, why="likelihood")
-    assert decisions
-    for decision in decisions:
-        where = {"step": decision.step, "particle": decision.particle}
-        forward = scripted.of_kind(events, Scored, role="forward", **where)[0]
-        proposal = scripted.of_kind(events, Scored, role="proposal", **where)[0]
-        assert (forward.hypothesis, proposal.hypothesis) == (decision.parent, decision.proposal)
-        assert decision.log_likelihood == forward.log_likelihood
-        assert decision.log_likelihood_proposal == proposal.log_likelihood
-        assert decision.log_alpha == min(0.0, proposal.log_likelihood - forward.log_likelihood)
 
 
 def test_hypotheses_with_as_many_right_answers_tie_exactly():
@@ -270,13 +205,3 @@ def test_batches_pass_over_every_row_once_an_epoch():
     assert [len(problem.batch(step)) for step in range(9)] == [4, 4, 2] * 3
     assert all(sorted(order) == sorted(row.id for row in problem.dataset.train) for order in orders)
     assert orders[0] != orders[1] != orders[2]
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 7, 12, 1000])
-def test_the_buffer_is_the_last_rows_seen_repeats_kept(size):
-    config = scripted.paper(batch_size=4, epochs=3)
-    problem = scripted.make_problem(config, scripted.Script("classification"), n_train=10)
-    seen = []
-    for step in range(problem.steps):
-        seen += problem.batch(step)
-        assert problem.buffer(step, size=size) == tuple(seen[-size:])

@@ -12,7 +12,7 @@ from vpp.inference.deciding import decide
 from vpp.inference.population import Particle
 from vpp.inference.proposing import Candidate
 from vpp.inference.scoring import log_likelihood, score
-from vpp.posterior.acceptance import accepts, log_acceptance
+from vpp.posterior.acceptance import log_acceptance
 from vpp.problem import Prediction, Proposal
 
 from . import scripted
@@ -66,25 +66,6 @@ def uneven_prior():
 
 
 @TASKS
-def test_a_symmetric_proposal_on_all_rows_leaves_the_posterior_of_a_uniform_prior_invariant(task):
-    problem, _ = problem_on(task)
-    log_lik = log_liks(problem, task, problem.dataset.train)
-    posterior = normalised(np.exp(log_lik - log_lik.max()))
-    P = transition(log_lik, ring())
-    assert np.abs(posterior @ P - posterior).max() < 1e-12
-    assert np.abs(np.full(K, 1 / K) @ P - 1 / K).max() > 1e-3, "another distribution is not invariant"
-
-
-@TASKS
-def test_proposals_drawn_from_the_prior_on_all_rows_leave_its_posterior_invariant(task):
-    problem, _ = problem_on(task)
-    log_lik, prior = log_liks(problem, task, problem.dataset.train), uneven_prior()
-    posterior = normalised(prior * np.exp(log_lik - log_lik.max()))
-    P = transition(log_lik, np.tile(prior, (K, 1)))
-    assert np.abs(posterior @ P - posterior).max() < 1e-12
-
-
-@TASKS
 def test_an_informed_proposal_samples_its_own_density_times_the_likelihood(task):
     # The ratio q(theta)/q(theta') is left out: a proposal that favours what fits is counted twice.
     problem, _ = problem_on(task)
@@ -95,55 +76,6 @@ def test_an_informed_proposal_samples_its_own_density_times_the_likelihood(task)
     real = normalised(informed * np.exp(log_lik - log_lik.max()))
     assert np.abs(real @ P - real).max() < 1e-12
     assert 0.5 * np.abs(real - posterior).sum() > 0.01, "and that is not the posterior"
-
-
-@TASKS
-def test_one_batchs_likelihood_samples_that_batchs_posterior(task):
-    problem, _ = problem_on(task)
-    log_lik = log_liks(problem, task, problem.batch(0))
-    of_batch = normalised(np.exp(log_lik - log_lik.max()))
-    of_all = log_liks(problem, task, problem.dataset.train)
-    of_all = normalised(np.exp(of_all - of_all.max()))
-    P = transition(log_lik, ring())
-    assert np.abs(of_batch @ P - of_batch).max() < 1e-12
-    assert 0.5 * np.abs(of_batch - of_all).sum() > 0.05, "and that is not the posterior of all rows"
-
-
-def batches_in_turn(by_batch):
-    """(odds that the chain has, odds of the posterior) of two hypotheses, a batch drawn evenly at each step.
-
-    by_batch: (n, 2) log-likelihoods.
-    """
-    swap = np.array([[0.0, 1.0], [1.0, 0.0]])
-    P = np.mean([transition(np.array(log_lik), swap) for log_lik in by_batch], axis=0)
-    real, whole = stationary(P), np.sum(by_batch, axis=0)
-    assert np.abs(real @ P - real).max() < 1e-12
-    return real[0] / real[1], math.exp(whole[0] - whole[1])
-
-
-@TASKS
-def test_batches_taken_in_turn_do_not_sample_the_posterior_of_all_rows(task):
-    problem, _ = problem_on(task, batch_size=4)
-    whole = log_liks(problem, task, problem.dataset.train)
-    i, j = int(whole.argmax()), int(whole.argmin())
-    by_batch = [log_liks(problem, task, problem.batch(step))[[i, j]] for step in range(problem.steps_per_epoch)]
-    odds, exact = batches_in_turn(by_batch)
-    assert 1 < odds < exact / 2, "here the chain is flatter"
-
-
-def test_batches_taken_in_turn_can_be_sharper_than_the_posterior_and_prefer_the_other_hypothesis():
-    """Of ten batches, eight count one row for the first hypothesis, one a row and one eight rows against it."""
-    row = math.log(0.95 / 0.05)
-    odds, exact = batches_in_turn([(row, 0.0)] * 8 + [(0.0, row), (0.0, 8 * row)])
-    assert exact == pytest.approx(math.exp(-row))
-    assert odds > 3
-
-
-def test_the_accept_step_compares_u_with_alpha():
-    # The measure of {u: accepts} is alpha: exact on a grid whose mid-points are never alpha.
-    grid = (np.arange(1000) + 0.5) / 1000
-    for log_alpha in (0.0, math.log(0.25), math.log(0.9), -math.inf):
-        assert np.mean([accepts(log_alpha, u=u) for u in grid]) == pytest.approx(math.exp(log_alpha), abs=1e-12)
 
 
 @TASKS

@@ -195,14 +195,6 @@ def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
     assert len({seed for _, seed in script.drawn}) == len(script.drawn), "each has a seed of its own"
 
 
-def test_which_proposals_restart_depends_on_the_address_alone():
-    *_, one = finished_run("mh", restart=0.4)
-    *_, other = finished_run("mh", restart=0.4, script=scripted.Script("classification", write=scripted.rewrite_anew))
-    where = [{(e.step, e.particle) for e in scripted.of_kind(run, Proposed, origin="prior")} for run in (one, other)]
-    assert where[0] == where[1]
-    assert where[0]
-
-
 @pytest.mark.parametrize("name", ["always-accept", "vml", "smc", "smc of duplicates"])
 def test_what_is_not_judged_is_never_a_restart(name):
     _, script, _ = finished_run(name, restart=1.0)

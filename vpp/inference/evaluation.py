@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vpp.data.dataset import Row
-from vpp.events import Evaluated, Event, Reweighted, Votes
+from vpp.events import Evaluated, Event, Votes
 from vpp.inference.chain import chains
-from vpp.inference.population import Outcome, Particle, Population, in_order, log_likelihoods
+from vpp.inference.population import Outcome, Particle, Population, in_order
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
+from vpp.inference.sequential_monte_carlo import reweight
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import average
-from vpp.posterior.weights import ess, normalise, tempered_log_weights
 from vpp.problem import Problem
 from vpp.randomness import tie_draw
 from vpp.settings import Config
@@ -38,11 +38,9 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
             else:
                 said[outcome.split, outcome.slot] = outcome.votes
     if is_rescored:
-        particles = in_order(scored)
-        reweighted = _final_weights(particles, config, step=population.step, steps=problem.steps)
-        yield reweighted
-        weighed = zip(particles, reweighted.log_weights, strict=True)
-        population = replace(population, particles=tuple(replace(p, log_weight=lw) for p, lw in weighed))
+        final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
+        yield replace(final, role="final")
+        population = replace(population, particles=particles)
     for split in SPLITS:
         votes = tuple(said[split, k] for k in range(population.size))
         yield _evaluated(problem, config, population, split, votes)
@@ -71,15 +69,6 @@ def _final_scores(problem: Problem, config: Config, population: Population) -> I
     rows = problem.final_rows(config, population.step)
     for chain in chains(problem, config, population, step=population.step):
         yield score(chain, rows, role="final")
-
-
-def _final_weights(particles: tuple[Particle, ...], config: Config, *, step: int, steps: int) -> Reweighted:
-    beta = config.beta(step, steps=steps)
-    log_w = tempered_log_weights(log_likelihoods(particles), beta=beta)
-    w = normalise(log_w)
-    return Reweighted(
-        step=step, beta=beta, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=ess(w), role="final"
-    )
 
 
 async def evaluate_now(
