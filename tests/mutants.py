@@ -602,6 +602,55 @@ MUTANTS = (
         '"exponent": made[-1].beta',
         "tests/runs/test_summary.py",
     ),
+    Mutant(
+        "accept never",
+        "posterior/acceptance.py",
+        "return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha",
+        "return False",
+        LITERAL,
+    ),
+    Mutant(
+        "text left behind",
+        "inference/sequential_monte_carlo.py",
+        "log_weight=0.0, parent=int(a)) for a in ancestors)",
+        "log_weight=0.0, parent=int(a), text=particles[k].text) for k, a in enumerate(ancestors))",
+        LITERAL,
+    ),
+    Mutant(
+        "weights accumulated",
+        "inference/sequential_monte_carlo.py",
+        "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta)",
+        "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta) + [p.log_weight for p in particles]",
+        LITERAL,
+    ),
+    Mutant(
+        "multinomial resampling",
+        "posterior/resampling.py",
+        "(np.arange(n) + u) / n",
+        "np.sort(np.random.default_rng(int(u * 2**32)).random(n))",
+        LITERAL,
+    ),
+    Mutant(
+        "buffer without the batch",
+        "problem.py",
+        "for earlier in range(step, -1, -1):",
+        "for earlier in range(max(step - 1, 0), -1, -1):",
+        LITERAL,
+    ),
+    Mutant(
+        "buffer emptied each epoch",
+        "problem.py",
+        "for earlier in range(step, -1, -1):",
+        "for earlier in range(step, step - step % self.steps_per_epoch - 1, -1):",
+        LITERAL,
+    ),
+    Mutant(
+        "same batches each epoch",
+        "problem.py",
+        "epoch, index = divmod(step, self.steps_per_epoch)",
+        "epoch, index = 0, step % self.steps_per_epoch",
+        LITERAL,
+    ),
 )
 
 
