@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from vpp.runs.reader import RunReader
 
@@ -31,6 +31,9 @@ FLAGS = [
     "--disable-sync",
 ]
 START_S = 120.0
+WITHIN_MS = 60_000
+"""For anything to appear on a page; a busy machine is slow."""
+expect.set_options(timeout=WITHIN_MS)
 WINDOW: ViewportSize = {"width": 1440, "height": 1000}
 
 
@@ -149,7 +152,7 @@ def visit(context: BrowserContext) -> Iterator[Visit]:
     }
     for event, listener in listeners.items():
         page.on(event, listener)  # type: ignore[call-overload]
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(WITHIN_MS)
     page.set_viewport_size(WINDOW)
     page.emulate_media(color_scheme="light")
     yield Visit(page, asked)

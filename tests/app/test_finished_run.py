@@ -13,7 +13,6 @@ from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from vpp.runs.prompts import PromptMaker
 
-WITHIN_MS = 60_000
 BEYOND_MS = 700
 """Longer than a film at full speed stays at a step."""
 AT_REST = """() => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
@@ -29,7 +28,6 @@ class Finished:
     """What the optimizer was asked for particle 0, by step."""
 
     def open(self, visit: Visit, page: str) -> Page:
-        visit.page.set_default_timeout(WITHIN_MS)
         visit.page.goto(f"{self.app.url}/{page}?run={self.run}")
         return visit.page
 

@@ -36,15 +36,15 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.wait_for_url("**/watch?run=*")
     run = page.url.partition("run=")[2]
     expect(page.get_by_label("state of the run")).to_be_visible()
-    page.wait_for_selector("article.card .hyp", timeout=60_000)
+    page.wait_for_selector("article.card .hyp")
     first = page.inner_text(".deck")
-    page.wait_for_function("(first) => document.querySelector('.deck').innerText !== first", arg=first, timeout=60_000)
+    page.wait_for_function("(first) => document.querySelector('.deck').innerText !== first", arg=first)
     expect(page.get_by_text("not a language model").first).to_be_visible()
     listed = page.locator('nav.runs [aria-current="true"]')
-    expect(listed).to_contain_text("SMC · running", timeout=20_000)
+    expect(listed).to_contain_text("SMC · running")
 
     steer(page, run)
-    expect(listed).to_contain_text("SMC · stopped", timeout=20_000)
+    expect(listed).to_contain_text("SMC · stopped")
     replay(page)
 
     complete = (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1
@@ -55,7 +55,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
 
-    page.get_by_role("link", name="Read the posterior").wait_for(timeout=30_000)
+    page.get_by_role("link", name="Read the posterior").wait_for()
     page.goto(f"{app.url}/report?run={run}")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download report.md").click()

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app.conftest import App, serving
+from tests.app.conftest import WITHIN_MS, App, serving
 from vpp.runs.store import EXAMPLE
 
 pytest.importorskip("authlib", reason="no Authlib: pip install -r requirements-login.txt")
-WITHIN_MS = 40_000
 SECRETS = """\
 VPP_LOGIN = true
 VPP_ALLOWED_USERS = "*@lab.org"
@@ -47,7 +46,7 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         with serving(runs) as app, logged_in(browser, app, "ann") as ann, logged_in(browser, app, "bob") as bob:
             ann.get_by_role("button", name="Look at a finished example").click()
             ann.wait_for_url(re.compile(r"/watch\?run="))
-            expect(ann.locator("[data-testid=stSidebar]")).to_contain_text("enguins", timeout=WITHIN_MS)
+            expect(ann.locator("[data-testid=stSidebar]")).to_contain_text("enguins")
             yield Shared(app, ann, bob, EXAMPLE)
 
 
@@ -65,7 +64,7 @@ def entering(browser: Browser, app: App) -> Iterator[Page]:
 def logged_in(browser: Browser, app: App, who: str) -> Iterator[Page]:
     with entering(browser, app) as page:
         log_in(page, who)
-        expect(page.get_by_text("Logged in:")).to_be_visible(timeout=WITHIN_MS)
+        expect(page.get_by_text("Logged in:")).to_be_visible()
         yield page
 
 
@@ -82,7 +81,7 @@ def test_no_page_shows_anything_before_a_login(shared: Shared, browser: Browser)
     with entering(browser, shared.app) as page:
         for path in ("", f"watch?run={shared.run}"):
             page.goto(f"{shared.app.url}/{path}")
-            expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible(timeout=WITHIN_MS)
+            expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()
             assert page.locator("[data-testid=stSidebarNavLink]").count() == 0
             assert "penguin" not in page.content().lower()
 
@@ -91,10 +90,10 @@ def test_a_user_does_not_see_anothers_run_by_list_or_by_link(shared: Shared) -> 
     bob = shared.bob
     for name in ("watch", "report"):
         bob.goto(f"{shared.app.url}/{name}?run={shared.run}")
-        expect(bob.get_by_text("This run cannot be opened")).to_be_visible(timeout=WITHIN_MS)
+        expect(bob.get_by_text("This run cannot be opened")).to_be_visible()
     bob.goto(f"{shared.app.url}/compare")
-    expect(bob.get_by_text("Logged in:")).to_be_visible(timeout=WITHIN_MS)
-    expect(bob.get_by_text("No runs yet").or_(bob.get_by_text("Nothing to compare"))).to_be_visible(timeout=WITHIN_MS)
+    expect(bob.get_by_text("Logged in:")).to_be_visible()
+    expect(bob.get_by_text("No runs yet").or_(bob.get_by_text("Nothing to compare"))).to_be_visible()
     assert "enguins" not in bob.locator("[data-testid=stSidebar]").inner_text()
     assert "enguins" in shared.ann.locator("[data-testid=stSidebar]").inner_text()
 
@@ -110,13 +109,13 @@ def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
 
 
 def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:
-    expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible(timeout=WITHIN_MS)
+    expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible()
 
 
 def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:
     with entering(browser, shared.app) as page:
         log_in(page, "eve")
-        expect(page.get_by_text("You cannot be let in")).to_be_visible(timeout=WITHIN_MS)
+        expect(page.get_by_text("You cannot be let in")).to_be_visible()
         assert len(folders(shared.app)) == 2
         page.get_by_role("button", name="Log out").click()
-        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible(timeout=WITHIN_MS)
+        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()

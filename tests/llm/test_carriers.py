@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vpp.errors import EndpointUnreachable
-from vpp.llm.carriers import MAX_TOKENS, CarrierTest, honoured, try_carriers
+from vpp.llm.check import CARRIER_TOKENS, CarrierTest, honoured, try_carriers
 from vpp.llm.structure import CARRIERS, FIELDS
 
 from .stub import Behaviour, Reply, Request, chat, endpoint_of, refusal, script
@@ -36,7 +36,7 @@ async def test_the_first_field_that_is_honoured_ends_the_test(carrier: str) -> N
     assert honoured(tested) == carrier
     assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
     assert len(bodies) == place + 1
-    assert {body["max_completion_tokens"] for body in bodies} == {MAX_TOKENS}
+    assert {body["max_completion_tokens"] for body in bodies} == {CARRIER_TOKENS}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import Desk, Model, served_by_thread, wait_until
-from vpp.llm.carriers import QUESTION
+from vpp.llm.check import CARRIER_QUESTION
 from vpp.llm.structure import CARRIERS, FIELDS
 
 NAMED = ("--method", "vml", "--templates", "paper")
@@ -42,7 +42,7 @@ class Holding(Model):
 
 
 def is_probe(body: dict[str, Any]) -> bool:
-    return bool(body) and body["messages"][-1]["content"] == QUESTION
+    return bool(body) and body["messages"][-1]["content"] == CARRIER_QUESTION
 
 
 @contextmanager

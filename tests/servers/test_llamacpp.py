@@ -11,7 +11,7 @@ from tests.servers.served import Served
 from tests.servers.whole import asked, finished, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
-from vpp.llm.carriers import honoured, try_carriers
+from vpp.llm.check import honoured, try_carriers
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure

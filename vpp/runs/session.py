@@ -16,7 +16,7 @@ from vpp.errors import EndpointError, InputError
 from vpp.gguf.server import LIBRARY
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.carriers import CarrierTest, honoured, try_carriers
+from vpp.llm.check import CarrierTest, honoured, try_carriers
 from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
