@@ -55,8 +55,8 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 
 def test_the_product_the_tests_and_the_docs_stay_small() -> None:
-    assert lines(product()) <= 48_400
-    assert lines(tracked("tests/*.py")) <= 48_200
+    assert lines(product()) <= 47_600
+    assert lines(tracked("tests/*.py")) <= 45_200
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 25_000
 
 

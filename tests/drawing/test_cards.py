@@ -1,5 +1,4 @@
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ from tests.inspected import labels, numbers
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import Card, deck_html
-from vpp.llm import prompts, rendering
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -184,16 +182,3 @@ def test_without_weights_a_card_says_how_it_counts(name: str, shown: str) -> Non
     html = deck_html(maker(sampled_run(name)).final(), seed_text="")
     assert f'<span class="wt num">{shown}</span>' in html
     assert "weight 0." not in html
-
-
-def test_the_rows_that_all_particles_of_a_step_were_shown_are_rendered_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rendered: Counter[int] = Counter()
-    render = rendering.render_input
-    monkeypatch.setattr(rendering, "render_input", lambda row, units: rendered.update([row.id]) or render(row, units))
-    for cached in (prompts._inputs_targets, prompts._by_output, prompts._by_column):
-        cached.cache_clear()
-    cards = maker(labels(tmp_path)).at(1)
-    assert sum(title == "the prompt" for card in cards for fold in card.folds for title, _ in fold.raw) == 4
-    assert rendered == {0: 1, 1: 1}
