@@ -211,7 +211,7 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
     draw_conditions(comparison)
-    thresholds.draw_fold()
+    thresholds.draw_expander()
 
 
 def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:

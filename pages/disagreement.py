@@ -66,7 +66,7 @@ def not_asked(run: opening.OpenRun) -> None:
 def summary_figures(
     run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds
 ) -> None:
-    """Draw the page's figures in a row, and below it a fold in which a reader moves the thresholds of their words."""
+    """Draw the page's figures in a row, and below it an expander with the thresholds behind their wording."""
     config = snapshot.spec.config
     if test.metric == "mse":
         # An abstention counts as an error of the whole range of the targets.
@@ -75,7 +75,7 @@ def summary_figures(
     else:
         strip = dissent.vote_strip(test_points, test, config, at=at)
     blocks.draw(markup.strip(strip))
-    thresholds.draw_fold()
+    thresholds.draw_expander()
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:

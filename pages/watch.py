@@ -266,5 +266,5 @@ def cards_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown, wanted: Col
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
-thresholds.draw_fold()
+thresholds.draw_expander()
 this_run.draw(opened)

@@ -156,9 +156,10 @@ class Config:
 
     @property
     def is_rescored(self) -> bool:
-        """True if smc computes weights for its last texts, as the paper's belong to the texts before the last rewrite.
+        """True if smc weighs its texts once more after the last rewrite.
 
-        Telescoping weights belong to the last texts already.
+        The paper's last weights belong to the texts before that rewrite, and `final_weights = "paper"` leaves it so.
+        Telescoping weights are carried along with each rewrite.
         """
         return self.method == "smc" and not self.is_telescoping and self.final_weights != "paper"
 

@@ -34,7 +34,7 @@ def _write(at: Thresholds) -> None:
         del st.query_params[ADDRESS]
 
 
-def draw_fold() -> None:
+def draw_expander() -> None:
     """Draw a fold with the fields, and how many are moved. The fields are costly, so they are drawn as it opens."""
 
     @st.fragment

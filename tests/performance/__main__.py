@@ -42,7 +42,8 @@ def main(words: Sequence[str] | None = None) -> int:
         found[part.about] = measured(part, short=given.quick)
         for figure in found[part.about]:
             print(f"{figure.name} | {figure.ranged} | {figure.goal}", flush=True)
-    on = f"{machine()} {pace_words([*paces, pace_ms()])} All of it took {(time.monotonic() - began) / 60:.0f} minutes."
+    minutes = (time.monotonic() - began) / 60
+    on = f"{machine()} {pace_words([*paces, pace_ms()])} The benchmark took {minutes:.0f} minutes."
     print(f"\n{verdict([each for part in found.values() for each in part])} {on}")
     if given.write:
         put(PAGE, "bench", report(found, on))
@@ -78,7 +79,7 @@ def pace_ms() -> float:
 
 def pace_words(paces: Sequence[float]) -> str:
     """A fixed loop's time before each part and after the last."""
-    spread = f"{shown(min(paces))} to {shown(max(paces))} during the benchmark"
+    spread = f"median; {shown(min(paces))} to {shown(max(paces))} during the benchmark"
     took = f"A loop of a million squares took {shown(median(paces))} ms of processor time ({spread})"
     return f"{took}; compare processor times of two machines by this one."
 
