@@ -32,7 +32,7 @@ FLAGS = [
 ]
 START_S = 120.0
 WITHIN_MS = 60_000
-"""For anything to appear on a page; a busy machine is slow."""
+"""Longest wait for a page to show something, on a busy machine too."""
 expect.set_options(timeout=WITHIN_MS)
 WINDOW: ViewportSize = {"width": 1440, "height": 1000}
 

@@ -88,7 +88,7 @@ DRAWN: Mapping[str, tuple[int, Draw]] = {
         _number(lambda r: 5 + float(r["weight"]) * (0.4 if r["site"] == "south" else 0.1), noise=1.0),
     ),
 }
-"""By name: number of training rows, and how the target is drawn."""
+"""Name of a table -> its number of training rows, and the function that draws its targets."""
 SHIPPED = {"penguins": "species", "titanic": "survived"}
 """Target by name of an example."""
 SIXTEEN = (*DRAWN, "admission_depth_2", "linear", "two-blobs", "sum-parity", "contains-zero", *SHIPPED)

@@ -167,10 +167,10 @@ class _Look:
         """As /proc tells; nothing of a process that is gone."""
         try:
             used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            told = Path(f"/proc/{pid}/status").read_text().splitlines()
+            status = Path(f"/proc/{pid}/status").read_text().splitlines()
         except OSError:
             return cls()
-        peak = next((int(line.split()[1]) for line in told if line.startswith("VmHWM")), 0)
+        peak = next((int(line.split()[1]) for line in status if line.startswith("VmHWM")), 0)
         return cls(cpu_s=(int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK"), peak_mb=peak / 1024)
 
 
@@ -223,22 +223,22 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
         ys = [getattr(cost, name) for cost in costs]
         base = getattr(empty, name) if name in ABOVE else 0.0
         exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
-        told = "–" if exponent is None else f"{exponent:.2f}"
-        rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), told])
+        growth = "–" if exponent is None else f"{exponent:.2f}"
+        rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), growth])
     yield from table(["", *(f"{x:,.0f}" for x in xs), "exponent"], rows)
     yield ""
 
 
 def report(*, quick: bool) -> list[str]:
     """Measures every axis."""
-    told: list[str] = []
+    tables: list[str] = []
     with tempfile.TemporaryDirectory() as name, bench(Path(name)) as desk, served(learner_s=0, optimizer_s=0) as stub:
         empty = measured(desk, "empty", Size(K=1, T=1), stub.base_url)
         for number, axis in enumerate(axes(quick=quick)):
             costs = [measured(desk, f"{number}-{x}", size, stub.base_url) for x, size in axis.sizes]
-            told += lines(axis, costs, empty)
+            tables += lines(axis, costs, empty)
             print("\n".join(lines(axis, costs, empty)), flush=True)
-    return [*told, _foot(empty)]
+    return [*tables, _foot(empty)]
 
 
 def _foot(empty: Cost) -> str:

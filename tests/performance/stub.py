@@ -77,7 +77,7 @@ class Counts:
     learner: int = 0
     optimizer: int = 0
     rejected: int = 0
-    """By a 503; not among the calls."""
+    """Requests refused with a 503, which are not counted as calls."""
     repeated_bodies: int = 0
     """Calls whose body an earlier call had that was answered, since the server's start."""
     peak_in_flight: int = 0

@@ -171,10 +171,10 @@ def events(journal: Path) -> list[dict[str, Any]]:
 
 def ran(journal: Path) -> Ran:
     """What a journal tells of its run. Raises WorkerFailed where it tells of no end."""
-    told = events(journal)
-    kinds = [each["event"]["type"] for each in told]
+    lines = events(journal)
+    kinds = [each["event"]["type"] for each in lines]
     if "run_started" not in kinds or kinds[-1] != "run_finished":
         raise WorkerFailed(f"{journal.parent.name} has no run_finished: its last line is {kinds[-1:] or 'none'}")
-    began = told[kinds.index("run_started")]
+    began = lines[kinds.index("run_started")]
     steps = int(began["event"]["steps"])
-    return Ran(wall_s=told[-1]["at"] - began["at"], steps=steps, usage=told[-1]["usage"])
+    return Ran(wall_s=lines[-1]["at"] - began["at"], steps=steps, usage=lines[-1]["usage"])

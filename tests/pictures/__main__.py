@@ -18,7 +18,7 @@ from tests.processes import wait_until
 
 DOCS = ROOT / "docs" / "pictures"
 SEED = "5"
-"""With this seed the run's ideas have comparable weights, so that there is something to see."""
+"""Seed of a run whose ideas have comparable weights: with one heavy idea the pictures would show little."""
 CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
 FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
 SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")

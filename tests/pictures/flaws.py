@@ -23,7 +23,7 @@ SEEN = """({isLive, isAlert}) => {
 AT_REST = """() => !document.querySelector(
   '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
 PROBED = ("/_stcore/health", "/_stcore/host-config")
-"""For a page opened by its address, Streamlit looks for its server under that page first, and is refused."""
+"""Streamlit's first request of a page opened by its address; it goes to a path below the page, which answers 404."""
 
 
 def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[str]:

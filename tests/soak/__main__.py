@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.markdown import DOCS, put
-from tests.soak.course import course, told
+from tests.soak.course import course, summary
 
 
 def main() -> int:
@@ -18,9 +18,9 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = course(given.seconds, Path(folder), tell=lambda words: print(words, flush=True))
-    print("\n".join(told(found)))
+    print("\n".join(summary(found)))
     if given.write:
-        put(DOCS / "performance.md", "soak", told(found))
+        put(DOCS / "performance.md", "soak", summary(found))
     for fault in dict.fromkeys(found.wrong):
         print(f"FAULT: {fault}")
     return 1 if found.wrong else 0

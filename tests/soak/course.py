@@ -208,7 +208,7 @@ def line(found: Course) -> str:
     return f"{last.at / 60:5.1f} min: {values}; {found.visits} visits, {len(found.runs)} runs{faults}"
 
 
-def told(found: Course) -> list[str]:
+def summary(found: Course) -> list[str]:
     """Markdown."""
     first, last = found.samples[0], found.samples[-1]
     share = (last.cpu_s - first.cpu_s) / (last.at - first.at)
