@@ -223,8 +223,8 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
         ys = [getattr(cost, name) for cost in costs]
         base = getattr(empty, name) if name in ABOVE else 0.0
         exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
-        growth = "–" if exponent is None else f"{exponent:.2f}"
-        rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), growth])
+        power = "–" if exponent is None else f"{exponent:.2f}"
+        rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), power])
     yield from table(["", *(f"{x:,.0f}" for x in xs), "exponent"], rows)
     yield ""
 

@@ -23,7 +23,7 @@ SEEN = """({isLive, isAlert}) => {
 AT_REST = """() => !document.querySelector(
   '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
 PROBED = ("/_stcore/health", "/_stcore/host-config")
-"""Streamlit's first request of a page opened by its address; it goes to a path below the page, which answers 404."""
+"""Streamlit's first requests from a page opened by its address: it sends them below the page's path, where they are refused."""
 
 
 def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[str]:
