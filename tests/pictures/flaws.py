@@ -23,7 +23,7 @@ SEEN = """({isLive, isAlert}) => {
 AT_REST = """() => !document.querySelector(
   '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
 PROBED = ("/_stcore/health", "/_stcore/host-config")
-"""Streamlit's first requests from a page opened by its address: it sends them below the page's path, where they are refused."""
+"""Streamlit's first requests from a page opened by its address: sent below the page's path, and refused there."""
 
 
 def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[str]:
