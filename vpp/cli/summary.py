@@ -29,7 +29,7 @@ def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str
 
 def summary(directory: RunDirectory, view: RunView) -> str:
     """Return the result as a few lines of text."""
-    if view.phase == "stopped" and view.started is None:
+    if view.phase == "stopped" and not (view.drawn or view.usage.sent):
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     outcome = result(directory, view)
     metric = outcome["metric"]

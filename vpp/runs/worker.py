@@ -26,6 +26,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.recorder import Listener, Recorder, log
 from vpp.runs.restored_population import population_of
+from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import start_of
 from vpp.runs.session import Access, Session, open_session, versions
 from vpp.runs.view import RunView
@@ -245,6 +246,9 @@ class _Attempt:
         worker, view = self.worker, self.recorder.view
         worker.counters.restore(view.usage_kept)
         self.recorder.answers.keep_only(view.answers_kept)
+        was_started = view.started is not None
+        if not was_started:  # before a model is reached for, which may take long
+            self._start()
         access = Access(
             keys=worker.around.keys,
             cache_dir=worker.around.cache_dir,
@@ -258,7 +262,9 @@ class _Attempt:
             self.control.loading_s = None
             answers = read_answers(worker.directory.answers)
             session.learner.preload((a.hypothesis, a.prediction) for a in answers)
-            self._announce(session)
+            if was_started:
+                self.recorder.record(RunResumed(step=view.last_step))
+            self.control.queued = False
             await self._sample(session)
 
     def _loading(self, seconds: float) -> None:
@@ -269,14 +275,11 @@ class _Attempt:
         if self.control.stop.is_set():
             raise Stopped
 
-    def _announce(self, session: Session) -> None:
-        """Record that the run begins or goes on."""
-        if self.recorder.view.started is None:
-            spec, dataset = self.worker.spec, session.problem.dataset
-            self.recorder.record(start_of(spec, dataset, versions=versions(gguf=bool(spec.endpoint.gguf))))
-        else:
-            self.recorder.record(RunResumed(step=self.recorder.view.last_step))
-        self.control.queued = False
+    def _start(self) -> None:
+        """Record that the run begins."""
+        directory, spec = self.worker.directory, self.worker.spec
+        start = start_of(spec, load_dataset(directory, spec), versions=versions(gguf=bool(spec.endpoint.gguf)))
+        self.recorder.record(start)
 
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""

@@ -68,7 +68,7 @@ def _state(snapshot: Snapshot) -> str:
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if snapshot.state == "stopped" and view.started is None and not snapshot.damage:
+    if snapshot.state == "stopped" and not view.drawn and not snapshot.damage:
         return "Stopped before it began"
     return snapshot.state.capitalize()
 
