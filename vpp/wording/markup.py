@@ -43,7 +43,7 @@ def glossary() -> str:
 
 
 def _meaning(entry: Entry) -> str:
-    source = caption(f"Paper: {entry.source}.") if entry.source else ""
+    source = caption(f"Paper: {entry.paper}.") if entry.paper else ""
     close = f'<button type="button" class="close" popovertarget="{entry.id}" popovertargetaction="hide">Close</button>'
     return (
         f'<div popover id="{entry.id}" class="meaning" role="note"><dfn class="name">{text(entry.name)}</dfn>'

@@ -2,20 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from statistics import pstdev
 from typing import Any, Literal
 
-from vpp.wording.words import (
-    EQUAL,
-    counted,
-    fixed,
-    in_words,
-    integer,
-    number,
-    percent,
-    shortest,
-)
+from vpp.wording.words import EQUAL, counted, fixed, in_words, integer, number, percent, shortest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +32,21 @@ FAR_BELOW = 0.5
 """A mean spread below this share of the typical miss comes with advice on tau."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Movable:
     """A threshold with the range in which a reader can move it."""
 
     name: str
     """Name of the field of Thresholds."""
     label: str
-    unit: Literal["", "%"] = ""
-    """`%`: the field is a fraction, shown in percent."""
     least: float
     """In the unit shown."""
     most: float
     step: float
     why: str
     """Reason for the default."""
+    unit: Literal["", "%"] = ""
+    """`%`: the field is a fraction, shown in percent."""
 
     def shown(self, at: Thresholds) -> float:
         """Return the value as a reader sees it."""
@@ -82,84 +74,41 @@ class Movable:
         return percent(getattr(DEFAULTS, self.name)) if self.unit else shortest(float(getattr(DEFAULTS, self.name)))
 
 
-MOVABLE: tuple[Movable, ...] = (
+MOVABLE = (
+    Movable("one_voice", "One hypothesis holds all weight: ESS below", 1, 10, 0.1, "an ESS that rounds to one."),
     Movable(
-        name="one_voice",
-        label="One hypothesis holds all weight: ESS below",
-        least=1,
-        most=10,
-        step=0.1,
-        why="an ESS that rounds to one.",
+        "low_acceptance", "Low acceptance: below, in %", 0, 50, 1,
+        "with fewer than one in ten, the texts hardly change.", "%",
     ),
     Movable(
-        name="low_acceptance",
-        label="Low acceptance: below, in %",
-        unit="%",
-        least=0,
-        most=50,
-        step=1,
-        why="with fewer than one in ten, the texts hardly change.",
+        "high_acceptance", "High acceptance: above, in %", 50, 100, 1,
+        "with more than nine in ten, rejection has little effect.", "%",
     ),
     Movable(
-        name="high_acceptance",
-        label="High acceptance: above, in %",
-        unit="%",
-        least=50,
-        most=100,
-        step=1,
-        why="with more than nine in ten, rejection has little effect.",
+        "few_judged", "Too few proposals: fewer than", 1, 1000, 1,
+        "with fewer, one proposal more or less moves the share by over 10 points.",
     ),
     Movable(
-        name="few_judged",
-        label="Too few proposals: fewer than",
-        least=1,
-        most=1000,
-        step=1,
-        why="with fewer, one proposal more or less moves the share by over 10 points.",
+        "well_backed", "Weakly backed: weight below, in %", 50, 100, 1,
+        "from 95 % on, other answers hold at most one twentieth of the weight.", "%",
     ),
     Movable(
-        name="well_backed",
-        label="Weakly backed: weight below, in %",
-        unit="%",
-        least=50,
-        most=100,
-        step=1,
-        why="from 95 % on, other answers hold at most one twentieth of the weight.",
+        "abstained", "Many abstentions: share from, in %", 0, 100, 1,
+        "one unreadable answer in twenty is enough to look at the raw answers.", "%",
     ),
     Movable(
-        name="abstained",
-        label="Many abstentions: share from, in %",
-        unit="%",
-        least=0,
-        most=100,
-        step=1,
-        why="one unreadable answer in twenty is enough to look at the raw answers.",
+        "few_rows", "Too few test rows: fewer than", 1, 10000, 1,
+        "with 30 rows, a share has an error of up to about 18 points either way.",
     ),
     Movable(
-        name="few_rows",
-        label="Too few test rows: fewer than",
-        least=1,
-        most=10000,
-        step=1,
-        why="with 30 rows, a share has an error of up to about 18 points either way.",
+        "follows", "Spread follows error: rank correlation from", 0, 1, 0.05,
+        "the usual word for a correlation of 0.5 is strong.",
     ),
     Movable(
-        name="follows",
-        label="Spread follows error: rank correlation from",
-        least=0,
-        most=1,
-        step=0.05,
-        why="the usual word for a correlation of 0.5 is strong.",
+        "chance", "Significant difference: p below", 0, 0.5, 0.01,
+        "the customary level. By chance, one of twenty comparisons falls below it.",
     ),
-    Movable(
-        name="chance",
-        label="Significant difference: p below",
-        least=0,
-        most=0.5,
-        step=0.01,
-        why="the customary level. By chance, one of twenty comparisons falls below it.",
-    ),
-)
+)  # fmt: skip
 
 
 def written(at: Thresholds) -> str:
@@ -173,16 +122,10 @@ def read(written_values: str) -> Thresholds:
     at, by_name = DEFAULTS, {movable.name: movable for movable in MOVABLE}
     for part in written_values.split(","):
         name, _, value = part.partition(":")
-        if name in by_name and _is_number(value):
-            at = by_name[name].moved(at, float(value) * (100 if by_name[name].unit else 1))
+        if name in by_name:
+            with suppress(ValueError):
+                at = by_name[name].moved(at, float(value) * (100 if by_name[name].unit else 1))
     return at
-
-
-def _is_number(value: str) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except ValueError:
-        return False
 
 
 def defaults_sentence() -> str:
@@ -206,11 +149,8 @@ def ess_sentence(ess: float, size: int, threshold: float | None = None, *, at: T
     is resampled; None if no resampling follows.
     """
     resampling = threshold is not None and size > 1 and ess < threshold * size
-    return f"ESS {_ess_text(ess)} of {size}: {_voices(ess, size, at)}{'; resampling next' if resampling else ''}."
-
-
-def _ess_text(ess: float) -> str:
-    return shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
+    shown = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
+    return f"ESS {shown} of {size}: {_voices(ess, size, at)}{'; resampling next' if resampling else ''}."
 
 
 def _voices(ess: float, size: int, at: Thresholds) -> str:
@@ -242,7 +182,8 @@ def acceptance_sentence(accepted: int, judged: int) -> str:
     if judged == 0:
         return "No proposal has been judged yet."
     n_accepted = in_words(accepted) if accepted else "none"
-    return f"{percent(accepted / judged)} accepted: {n_accepted} of {in_words(judged)} {_proposals(judged)}."
+    proposals = "proposal" if judged == 1 else "proposals"
+    return f"{percent(accepted / judged)} accepted: {n_accepted} of {in_words(judged)} {proposals}."
 
 
 def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS) -> str:
@@ -254,10 +195,6 @@ def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS)
     if _is_below(at.high_acceptance, accepted / judged):
         return f"Acceptance near {percent(1)}: rejection has little effect."
     return ""
-
-
-def _proposals(n: int) -> str:
-    return "proposal" if n == 1 else "proposals"
 
 
 # Answers
