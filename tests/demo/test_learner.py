@@ -4,8 +4,8 @@ import pytest
 
 from tests.demo.asking import BINARY, REGRESSION, body, learner_prompt, optimizer_prompt, pack_prompt
 from vpp.demo import chat
-from vpp.demo.learner import answer, write, write_pack
-from vpp.demo.prompt import LearnerQuestion, PackQuestion, read_prompt
+from vpp.demo.learner import answer, respond
+from vpp.demo.prompt import LearnerQuestion, read_prompt
 from vpp.llm.answers import parse_label
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
@@ -13,8 +13,8 @@ ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 
 def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -> str:
     question = read_prompt(learner_prompt(hypothesis, row, labels))
-    assert question == LearnerQuestion(hypothesis, row, labels)
-    return write(answer(question))
+    assert question == LearnerQuestion(hypothesis, (("", row),), labels)
+    return respond(question)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,11 @@ def test_a_formula_is_shown_with_its_inputs_and_guessed_without_them() -> None:
     assert say(f"{REGRESSION} y = 2.", "x: 1", ()) == "Explanation: The rule gives 2.\nOutput: 2"
 
 
-@pytest.mark.parametrize(("labels", "guess"), [(("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")])
-def test_an_unreadable_rule_gets_an_honest_guess(labels: tuple[str, ...], guess: str) -> None:
-    said = say("Look deep inside yourself.", ROW, labels)
-    assert said == f"Explanation: The rule says nothing that I can read, so {guess} is only a guess.\nOutput: {guess}"
+def test_an_unreadable_rule_gets_an_honest_guess() -> None:
+    for labels, guess in ((("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")):
+        said = say("Look deep inside yourself.", ROW, labels)
+        expected = f"Explanation: The rule says nothing that I can read, so {guess} is only a guess.\nOutput: {guess}"
+        assert said == expected
 
 
 def test_a_rule_read_in_part_and_a_missing_cell_are_named() -> None:
@@ -75,7 +76,7 @@ ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: 
 def test_no_input_breaks_the_learner() -> None:
     for row in ODD_ROWS:
         for rule in ("Output 1 if the sum of the integers is even, and 0 otherwise.", "Output 1 if a > 3."):
-            text = write(answer(LearnerQuestion(f"{BINARY} {rule}", row, ("0", "1"))))
+            text = respond(LearnerQuestion(f"{BINARY} {rule}", (("", row),), ("0", "1")))
             parsed = parse_label(text, ("0", "1"))
             assert parsed.value in ("0", "1"), row[:40]
             assert parsed.explanation, row[:40]
@@ -106,7 +107,7 @@ Output: ..."""
 def test_a_users_own_template_is_read_by_its_headings() -> None:
     question = read_prompt(PUBLISHED)
     assert isinstance(question, LearnerQuestion)
-    assert answer(question).output == "1"
+    assert respond(question).endswith("\nOutput: 1")
 
 
 # --- several inputs -----------------------------------------------------------------------------------------
@@ -115,26 +116,23 @@ ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
 
 
-def pack(rule: str = EVEN, rows: tuple[str, ...] = ROWS, labels: tuple[str, ...] = ("0", "1")) -> PackQuestion:
+def pack(rule: str = EVEN, rows: tuple[str, ...] = ROWS, labels: tuple[str, ...] = ("0", "1")) -> str:
     question = read_prompt(pack_prompt(rule, rows, labels))
-    assert question == PackQuestion(rule, tuple((str(at), row) for at, row in enumerate(rows, 1)), labels)
-    return question
+    assert question == LearnerQuestion(rule, tuple((str(at), row) for at, row in enumerate(rows, 1)), labels)
+    return respond(question)
 
 
-@pytest.mark.parametrize(
-    ("rule", "rows", "labels"),
-    [
+def test_each_input_is_answered_as_if_it_were_alone() -> None:
+    for rule, rows, labels in (
         (EVEN, ROWS, ("0", "1")),
         (f"{REGRESSION} y = 2x + 1.", ("x: 3", "x: missing", "x: -1e3"), ()),
         ("Look deep inside yourself.", ROWS, ("no", "yes")),
-    ],
-)
-def test_each_input_is_answered_as_if_it_were_alone(rule: str, rows: tuple[str, ...], labels: tuple[str, ...]) -> None:
-    expected = []
-    for number, row in enumerate(rows, 1):
-        given = answer(LearnerQuestion(rule, row, labels))
-        expected += [f"Explanation [{number}]: {given.explanation}", f"Output [{number}]: {given.output}"]
-    assert write_pack(pack(rule, rows, labels)).split("\n") == expected
+    ):
+        expected = []
+        for number, row in enumerate(rows, 1):
+            alone = answer(rule, row, labels)
+            expected += [f"Explanation [{number}]: {alone.explanation}", f"Output [{number}]: {alone.output}"]
+        assert pack(rule, rows, labels).split("\n") == expected
 
 
 def test_a_column_that_is_called_like_a_number_makes_no_pack() -> None:
@@ -142,23 +140,23 @@ def test_a_column_that_is_called_like_a_number_makes_no_pack() -> None:
     pack(rows=("[2]: 4\n[3]: 5", "[2]: 1\n[3]: 5"))
 
 
-def respond(*contents: str) -> str:
+def reply(*contents: str) -> str:
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
     return chat.respond(chat.read_request(chat.json.dumps(body("") | {"messages": messages}).encode()))
 
 
 def test_a_complaint_is_answered_for_the_inputs_it_names() -> None:
     asked = pack_prompt(EVEN, ROWS, ("0", "1"))
-    said = respond(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is none\n[9]: no\nAnswer again.")
+    said = reply(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is none\n[9]: no\nAnswer again.")
     assert [line for line in said.split("\n") if line.startswith("Output")] == ["Output [2]: 0"]
-    assert respond(asked).count("Output [") == 3
+    assert reply(asked).count("Output [") == 3
 
 
 def test_the_last_question_of_a_conversation_is_answered() -> None:
     first = optimizer_prompt(f"{BINARY} Always output 1.", ROWS, ["1"] * 3, ["1", "0", "1"], ("0", "1"))
     second = optimizer_prompt(f"{BINARY} Always output 0.", ROWS, ["0"] * 3, ["0", "0", "0"], ("0", "1"))
-    alone = respond(second)
+    alone = reply(second)
     assert alone.endswith("New rule:\nAlways output 0.")
-    assert respond(first) != alone
-    assert respond(first, "New rule: Always output 0.", second) == alone
-    assert respond(first, "New rule: …", second, "hm", "That answer could not be read: nothing. Answer again.") == alone
+    assert reply(first) != alone
+    assert reply(first, "New rule: Always output 0.", second) == alone
+    assert reply(first, "New rule: …", second, "hm", "That answer could not be read: nothing. Answer again.") == alone

@@ -12,7 +12,7 @@ from tests.fuzz.promises import promise
 from vpp.cli.parser import _kind, _names, _split_rule
 from vpp.cli.system import dotenv
 from vpp.demo import chat
-from vpp.demo.learner import answer, write
+from vpp.demo.learner import respond
 from vpp.demo.lexer import LONGEST_TEXT
 from vpp.demo.optimizer import propose
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion
@@ -30,7 +30,7 @@ def rules(data: bytes) -> None:
     labels = choices.pick((LABELS, (), ("<img>", "1", "a b")))
     rule = stretching.text(choices, most=LONGEST_TEXT + 100)
     for row in ROWS[:2]:
-        write(answer(LearnerQuestion(rule, row, labels)))
+        respond(LearnerQuestion(rule, (("", row),), labels))
     targets = tuple("yes" if i % 2 else "no" for i in range(len(ROWS))) if labels else ("1", "2.5", "nan", "-3")
     question = OptimizerQuestion(rule, ROWS, (None, "yes", "1", "no"), targets, labels)
     written = propose(question, temperature=1.0, seed=choices.byte())

@@ -7,7 +7,7 @@ import pytest
 
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
-from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PackQuestion, PriorQuestion, read_prompt
+from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
@@ -47,12 +47,12 @@ def test_a_shipped_template_is_whole_and_known_by_its_text(name: str, role: Role
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_rows_in_the_asked_form(name: str) -> None:
     about_one, about_all = (about_rows(name, PARITY, RULE, PARITY.train[:count]) for count in (1, 3))
-    assert isinstance(read_prompt(about_one[0]["content"]), LearnerQuestion)
+    for prompt in (about_one, about_all):
+        assert isinstance(read_prompt(prompt[0]["content"]), LearnerQuestion)
     assert said(about_one).startswith(
         {"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name]
     )
     assert parse_label(said(about_one), PARITY.classes).value == "1"
-    assert isinstance(read_prompt(about_all[0]["content"]), PackQuestion)
     read = parse_pack(said(about_all), (1, 2, 3), lambda text: parse_label(text, PARITY.classes))
     assert [read[number].value for number in (1, 2, 3)] == ["1", "0", "1"]
     assert [bool(read[number].explanation) for number in (1, 2, 3)] == [name != "terse"] * 3

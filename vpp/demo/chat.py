@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vpp.demo import VERSION, learner, optimizer, prior
-from vpp.demo.prompt import LearnerQuestion, PackQuestion, PriorQuestion, read_prompt
+from vpp.demo.prompt import LearnerQuestion, PriorQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -121,9 +121,7 @@ def respond(request: ChatRequest) -> str:
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
-            return learner.write(learner.answer(question), question.style)
-        case PackQuestion() as question:
-            return learner.write_pack(question, request.complaint)
+            return learner.respond(question, request.complaint)
         case PriorQuestion() as question:
             return prior.propose(question, temperature=request.temperature, seed=request.seed)
         case question:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from vpp.demo.explain import explain
-from vpp.demo.prompt import LearnerQuestion, PackQuestion, Style
+from vpp.demo.prompt import LearnerQuestion, Style
 from vpp.demo.read_rule import Reading, read_rule
 from vpp.demo.values import read_row
 from vpp.demo.write_rule import say_number
@@ -20,34 +20,45 @@ class Answer:
     output: str
 
 
-def answer(question: LearnerQuestion) -> Answer:
-    """Apply the rule; make a constant guess, and say so, if the rule cannot be applied."""
-    row = read_row(question.input)
-    reading = read_rule(question.rule, tuple(row.cells), question.labels)
+def answer(rule: str, text: str, labels: tuple[str, ...]) -> Answer:
+    """Apply the rule to an input; make a constant guess, and say so, if the rule cannot be applied."""
+    row = read_row(text)
+    reading = read_rule(rule, tuple(row.cells), labels)
     if reading.rule is None:
-        return _guess(question, "The rule says nothing that I can read")
+        return _guess(labels, "The rule says nothing that I can read")
     value = reading.rule.answer(row)
     if isinstance(value, float) and not math.isfinite(value):
-        return _guess(question, "The rule gives a number beyond all that I can write")
-    why = explain(reading.rule, row, value) + _left_out(reading)
+        return _guess(labels, "The rule gives a number beyond all that I can write")
+    left_out = " Part of the rule I could not read." if reading.unread else ""
+    why = explain(reading.rule, row, value) + left_out
     if isinstance(value, float):
         return Answer(why, say_number(float(f"{value:.10g}")))
     if isinstance(value, str):
         return Answer(why, value)
-    return _guess(question, why.removesuffix("."))
+    return _guess(labels, why.removesuffix("."))
 
 
-def _left_out(reading: Reading) -> str:
-    return " Part of the rule I could not read." if reading.unread else ""
-
-
-def _guess(question: LearnerQuestion, why: str) -> Answer:
-    output = question.labels[0] if question.labels else "0"
+def _guess(labels: tuple[str, ...], why: str) -> Answer:
+    output = labels[0] if labels else "0"
     return Answer(f"{why}, so {output} is only a guess.", output)
 
 
-def write(answered: Answer, style: Style = "text", number: str = "") -> str:
-    """Format the answer; with its input's number for one of several."""
+_NAMED = re.compile(r"(?m)^\[(\d+)\]")
+
+
+def respond(question: LearnerQuestion, complaint: str = "") -> str:
+    """Answer every input, or only the numbered ones that a complaint names at the start of a line."""
+    named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
+    answered = [
+        (number, answer(question.rule, text, question.labels))
+        for number, text in question.inputs
+        if number in named or not number
+    ]
+    return "\n".join(_write(one, question.style, number) for number, one in answered)
+
+
+def _write(answered: Answer, style: Style, number: str) -> str:
+    """Format the answer, with its input's number if it has one."""
     why = " ".join(answered.explanation.split()) if number else answered.explanation
     mark = f" [{number}]" if number else ""
     if style == "json":
@@ -55,17 +66,3 @@ def write(answered: Answer, style: Style = "text", number: str = "") -> str:
         return json.dumps({**asked, "explanation": why, "output": answered.output}, ensure_ascii=False)
     output = f"Output{mark}: {answered.output}"
     return output if style == "brief" else f"Explanation{mark}: {why}\n{output}"
-
-
-_NAMED = re.compile(r"(?m)^\[(\d+)\]")
-
-
-def write_pack(question: PackQuestion, complaint: str = "") -> str:
-    """Answer every numbered input, or only those that a complaint names at the start of a line."""
-    named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
-    answers = (
-        (number, answer(LearnerQuestion(question.rule, text, question.labels)))
-        for number, text in question.inputs
-        if number in named
-    )
-    return "\n".join(write(given, question.style, number) for number, given in answers)

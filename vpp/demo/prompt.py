@@ -6,7 +6,7 @@ from typing import Literal
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
 _NUMBERED = re.compile(r"\[(\d+)\]\s?")
-_NUMBER_LINE = re.compile(r"\[(\d+)\]")
+_NUMBER_LINE = re.compile(r"\[(\d+)\]\Z")
 _SECTIONS = (
     ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
     ("predictions", ("answers given", "prediction", "outputs", "model answered")),
@@ -27,23 +27,13 @@ Style = Literal["text", "brief", "json"]
 
 @dataclass(frozen=True, slots=True)
 class LearnerQuestion:
-    """Apply a rule to one input."""
-
-    rule: str
-    input: str
-    labels: tuple[str, ...]
-    """Empty if the answer is a number."""
-    style: Style = field(default="text", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PackQuestion:
-    """Apply a rule to several inputs independently."""
+    """Apply a rule to each input independently."""
 
     rule: str
     inputs: tuple[tuple[str, str], ...]
-    """(number, input)."""
+    """(number, input); the number is empty if there is one input without a number."""
     labels: tuple[str, ...]
+    """Empty if the answer is a number."""
     style: Style = field(default="text", repr=False)
 
 
@@ -76,7 +66,7 @@ class OptimizerQuestion:
     style: Style = field(default="text", repr=False)
 
 
-Question = LearnerQuestion | PackQuestion | OptimizerQuestion | PriorQuestion
+Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
 
 
 def read_prompt(text: str) -> Question | None:
@@ -103,8 +93,9 @@ def _question(text: str) -> Question | None:
     labels = _labels(sections.get("labels", ""))
     if "targets" in sections:
         return _optimizer_question(text, rule, sections, labels)
-    pack = _pack(inputs)
-    return PackQuestion(rule, pack, labels) if pack else LearnerQuestion(rule, inputs, labels)
+    is_pack = _NUMBER_LINE.fullmatch(inputs.partition("\n")[0])
+    numbered = tuple(_blocks(inputs, _NUMBER_LINE).items()) if is_pack else (("", inputs),)
+    return LearnerQuestion(rule, numbered, labels)
 
 
 def _prior_question(rule: str, section: str) -> PriorQuestion:
@@ -113,25 +104,11 @@ def _prior_question(rule: str, section: str) -> PriorQuestion:
     return PriorQuestion(rule, tuple((name.strip(), kind.strip()) for name, _, kind in named if name), _labels(labels))
 
 
-def _pack(section: str) -> tuple[tuple[str, str], ...]:
-    """Split `[1]` blocks of a section that begins with such a line; else return none."""
-    blocks: list[tuple[str, list[str]]] = []
-    for line in section.split("\n"):
-        number = _NUMBER_LINE.fullmatch(line)
-        if number:
-            blocks.append((number[1], []))
-        elif blocks:
-            blocks[-1][1].append(line)
-        else:
-            return ()
-    return tuple((number, "\n".join(lines)) for number, lines in blocks)
-
-
 def _optimizer_question(
     text: str, rule: str, sections: dict[str, str], labels: tuple[str, ...]
 ) -> OptimizerQuestion | None:
-    inputs, targets = _numbered(sections["inputs"]), _numbered(sections["targets"])
-    predictions = _numbered(sections.get("predictions", ""))
+    inputs, targets = _blocks(sections["inputs"]), _blocks(sections["targets"])
+    predictions = _blocks(sections.get("predictions", ""))
     keys = [key for key in inputs if key in targets]
     if not keys:
         return None
@@ -191,12 +168,12 @@ def _labels(section: str) -> tuple[str, ...]:
     return tuple(line[2:].strip() for line in section.split("\n") if line.startswith("- ") and line[2:].strip())
 
 
-def _numbered(section: str) -> dict[str, str]:
+def _blocks(section: str, number: re.Pattern[str] = _NUMBERED) -> dict[str, str]:
     """Return `[1] …` blocks by number."""
     blocks: dict[str, list[str]] = {}
     current: list[str] = []
     for line in section.split("\n"):
-        match = _NUMBERED.match(line)
+        match = number.match(line)
         if match:
             current = blocks.setdefault(match[1], [])
             line = line[match.end() :]

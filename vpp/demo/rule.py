@@ -1,6 +1,5 @@
 """Conditions, which test a row, and rules, which answer a row."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,20 +8,11 @@ from vpp.demo.terms import Check, Items, Term
 from vpp.demo.values import Row, Value
 
 # --- conditions: on a row -----------------------------------------------------------------------------------
-
-
-class Condition(ABC):
-    """A test of a row."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def holds(self, row: Row) -> bool | None:
-        """Return whether the condition holds; None if that depends on a missing value."""
+# `holds` returns whether a condition holds; None if that depends on a missing value.
 
 
 @dataclass(frozen=True, slots=True)
-class Is(Condition):
+class Is:
     """A term's value passes a check."""
 
     term: Term
@@ -33,7 +23,7 @@ class Is(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern(Condition):
+class Pattern:
     """The items are in an order, or equal, as the kind says; too few items satisfy every order."""
 
     kind: str
@@ -44,10 +34,10 @@ class Pattern(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class All(Condition):
+class All:
     """Every part holds."""
 
-    parts: tuple[Condition, ...]
+    parts: tuple["Condition", ...]
 
     def holds(self, row: Row) -> bool | None:
         results = tuple(part.holds(row) for part in self.parts)
@@ -55,10 +45,10 @@ class All(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Any(Condition):
+class Any:
     """Some part holds."""
 
-    parts: tuple[Condition, ...]
+    parts: tuple["Condition", ...]
 
     def holds(self, row: Row) -> bool | None:
         results = tuple(part.holds(row) for part in self.parts)
@@ -66,14 +56,18 @@ class Any(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Condition):
+class Not:
     """The part does not hold."""
 
-    part: Condition
+    part: "Condition"
 
     def holds(self, row: Row) -> bool | None:
         result = self.part.holds(row)
         return None if result is None else not result
+
+
+Condition = Is | Pattern | All | Any | Not
+"""A test of a row."""
 
 
 def _split_pair(numbers: tuple[float, ...]) -> bool:

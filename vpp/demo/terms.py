@@ -2,9 +2,9 @@
 
 import math
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from vpp.demo.values import Row, Value, same
@@ -40,20 +40,11 @@ class Items:
 WHOLE = Items()
 
 # --- terms: a value of a row --------------------------------------------------------------------------------
-
-
-class Term(ABC):
-    """A value of a row."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def of(self, row: Row) -> Value:
-        """Return the value in a row; None if an input is missing or the result is not a finite real number."""
+# `of` returns the value in a row; None if an input is missing or the result is not a finite real number.
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Term):
+class Number:
     """A constant."""
 
     value: float
@@ -63,7 +54,7 @@ class Number(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell(Term):
+class Cell:
     """The value of a column."""
 
     name: str
@@ -73,12 +64,12 @@ class Cell(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic(Term):
+class Arithmetic:
     """Two terms joined by one of + - * / ^."""
 
     op: Literal["+", "-", "*", "/", "^"]
-    left: Term
-    right: Term
+    left: "Term"
+    right: "Term"
 
     def of(self, row: Row) -> Value:
         left, right = self.left.of(row), self.right.of(row)
@@ -88,11 +79,11 @@ class Arithmetic(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Function(Term):
+class Function:
     """sin, cos, sqrt, abs, exp or log of a term."""
 
     name: str
-    argument: Term
+    argument: "Term"
 
     def of(self, row: Row) -> Value:
         value = self.argument.of(row)
@@ -100,7 +91,7 @@ class Function(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Fold(Term):
+class Fold:
     """A statistic of items: sum, product, mean, max, min, range, length or distinct."""
 
     kind: str
@@ -114,7 +105,7 @@ class Fold(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally(Term):
+class Tally:
     """Number of items that pass a check."""
 
     items: Items
@@ -126,7 +117,7 @@ class Tally(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Term):
+class Item:
     """The item at an index; -1 is the last."""
 
     items: Items
@@ -138,10 +129,10 @@ class Item(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Distance(Term):
+class Distance:
     """Euclidean distance of a point from a centre."""
 
-    point: tuple[Term, ...]
+    point: tuple["Term", ...]
     centre: tuple[float, ...]
 
     def of(self, row: Row) -> Value:
@@ -151,6 +142,10 @@ class Distance(Term):
         return math.dist(point, self.centre)  # type: ignore[arg-type]
 
 
+Term = Number | Cell | Arithmetic | Function | Fold | Tally | Item | Distance
+"""A value of a row."""
+
+
 def finite(function: Callable[..., float], *arguments: object) -> float | None:
     """Call the function; None if it fails or its value is not a finite real number."""
     try:
@@ -158,18 +153,6 @@ def finite(function: Callable[..., float], *arguments: object) -> float | None:
     except (ArithmeticError, ValueError):
         return None
     return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
-
-
-def _count_distinct(numbers: tuple[float, ...]) -> float:
-    return float(len(set(numbers)))
-
-
-def _mean(numbers: tuple[float, ...]) -> float:
-    return math.fsum(numbers) / len(numbers)
-
-
-def _range(numbers: tuple[float, ...]) -> float:
-    return max(numbers) - min(numbers)
 
 
 _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
@@ -190,12 +173,12 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
     "sum": math.fsum,
     "product": math.prod,
-    "mean": _mean,
+    "mean": fmean,
     "max": max,
     "min": min,
-    "range": _range,
+    "range": lambda numbers: max(numbers) - min(numbers),
     "length": len,
-    "distinct": _count_distinct,
+    "distinct": lambda numbers: len(set(numbers)),
 }
 
 
@@ -215,20 +198,11 @@ def _scaled(weight: float, term: Term | None) -> Term:
 
 
 # --- checks: of one value -----------------------------------------------------------------------------------
-
-
-class Check(ABC):
-    """A test of one value."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def passes(self, value: Value, row: Row) -> bool | None:
-        """Return whether the value passes; None if the value or an operand is missing or of the wrong type."""
+# `passes` returns whether a value passes; None if the value or an operand is missing or of the wrong type.
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Check):
+class Compare:
     """Comparison with another value by < <= > >= = or !=; only numbers have an order."""
 
     sign: str
@@ -246,7 +220,7 @@ class Compare(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class Between(Check):
+class Between:
     """The value lies between low and high, both included."""
 
     low: Term
@@ -260,7 +234,7 @@ class Between(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class Multiple(Check):
+class Multiple:
     """The value leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
 
     of: int
@@ -271,7 +245,7 @@ class Multiple(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Check):
+class OneOf:
     """The value equals one of several."""
 
     values: tuple[str | float, ...]
@@ -281,7 +255,7 @@ class OneOf(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class Holds(Check):
+class Holds:
     """The text contains a piece of text in any case."""
 
     piece: str
@@ -291,7 +265,7 @@ class Holds(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class Absent(Check):
+class Absent:
     """The value is missing."""
 
     def passes(self, value: Value, row: Row) -> bool | None:
@@ -299,16 +273,18 @@ class Absent(Check):
 
 
 @dataclass(frozen=True, slots=True)
-class Fails(Check):
+class Fails:
     """Negation of a check."""
 
-    check: Check
+    check: "Check"
 
     def passes(self, value: Value, row: Row) -> bool | None:
         passed = self.check.passes(value, row)
         return None if passed is None else not passed
 
 
+Check = Compare | Between | Multiple | OneOf | Holds | Absent | Fails
+"""A test of one value."""
 _ORDER: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
