@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from tests.forked import Forked
 from tests.llm.stub import Reply, Request, refusal, serving
-from vpp.demo.server import App, Options, build_app
+from vpp.demo.server import App, DemoServer, Options
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
@@ -223,7 +223,7 @@ class Model:
     """The demo model behind a server that counts, holds its answers, and refuses, when told to."""
 
     def __init__(self, options: Options | None = None) -> None:
-        self._app = build_app(options or Options())
+        self._app = DemoServer(options or Options())
         self.base_url = ""
         self.asked = 0
         self.answered = 0

@@ -15,7 +15,7 @@ from tests.inference import virtual_time
 from tests.llm.stub import Request
 from tests.processes import asked_of, wait_until
 from vpp.demo import VERSION
-from vpp.demo.server import FILES, Options, build_app, listen
+from vpp.demo.server import FILES, DemoServer, Options, listen
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
@@ -127,7 +127,7 @@ def test_answers_are_the_same_in_fresh_processes_and_in_any_order() -> None:
 
 def answered(options: Options, requests: list[dict[str, Any]]) -> list[tuple[str, float]]:
     """Answers to requests that are sent at once, and when each came, in seconds of a virtual clock."""
-    app = build_app(options)
+    app = DemoServer(options)
 
     async def one(request: dict[str, Any]) -> tuple[str, float]:
         reply = await asked_of(app, "POST", Request("/v1/chat/completions", {}, request))

@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from tests.app.conftest import ROOT, free_port
-from vpp.demo.server import Options, build_app
+from vpp.demo.server import DemoServer, Options
 from vpp.llm.templates import shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker, as_text
@@ -28,7 +28,7 @@ PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 def recording_demo() -> Iterator[tuple[str, list[str]]]:
     """The demo model behind a wire that keeps what was asked, each conversation as JSON."""
     asked: list[str] = []
-    demo = build_app(Options())
+    demo = DemoServer(Options())
 
     async def wire(scope: Any, receive: Any, send: Any) -> None:
         async def listened() -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from vpp.demo.batch import Batch, Floats, drawn, round_between, round_to
+from vpp.demo.batch import Batch, drawn, round_between, round_to
 from vpp.demo.rule import All, Any, Case, Condition, Is, Pattern, Rule
 from vpp.demo.terms import (
     EVEN,
@@ -75,10 +75,6 @@ def cut(batch: Batch, term: Term, among: Mask, rng: Generator) -> Split | None:
     gaps = (points[best + 1] - points[best]) / (points[-1] - points[0])
     chosen = int(rng.choice(best, p=gaps / gaps.sum())) if rng.random() < 0.5 else int(best[gaps.argmax()])
     low, high = float(points[chosen]), float(points[chosen + 1])
-    return _cut_at(batch, term, low, high, values)
-
-
-def _cut_at(batch: Batch, term: Term, low: float, high: float, values: Floats) -> Split:
     whole = not isinstance(term, Cell) and low == math.floor(low) and high == math.floor(high)
     at = float(math.floor((low + high) / 2)) if whole else round_between(low, high)
     return Split(Is(term, Compare("<=", Number(at))), values <= at)
@@ -140,31 +136,25 @@ def _best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
     if not columns:
         return None
     few = rng.permutation(len(columns))[: int(rng.integers(1, 1 + min(len(columns), 6)))]
-    splits = [_column_split(batch, columns[at], among, rng) for at in few]
+    splits = [
+        cut(batch, Cell(name), among, rng) if name in batch.numeric else membership(batch, name, among)
+        for name in (columns[at] for at in few)
+    ]
     usable = [one for one in splits if one is not None]
     return min(usable, key=lambda one: _impurity(batch, one.mask, among), default=None)
-
-
-def _column_split(batch: Batch, name: str, among: Mask, rng: Generator) -> Split | None:
-    return cut(batch, Cell(name), among, rng) if name in batch.numeric else membership(batch, name, among)
 
 
 def cuts(batch: Batch, rng: Generator) -> Rule | None:
     """Rule of one to four splits on single columns, each on the rows that the earlier ones leave."""
     left = batch.everything
     splits: list[Split] = []
-    for _ in range(_depth(batch, rng)):
+    for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
         one = _best_column(batch, left, rng)
         if one is None or len(set(batch.codes[left])) < 2:
             break
         splits.append(_purer_first(batch, one, left, rng))
         left = left & ~splits[-1].mask
     return decide(batch, splits) if splits else None
-
-
-def _depth(batch: Batch, rng: Generator) -> int:
-    """Return the number of labels less one, or one more; between 1 and 4."""
-    return int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))
 
 
 def constant(batch: Batch, rng: Generator) -> Rule | None:

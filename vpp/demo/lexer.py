@@ -116,14 +116,11 @@ class Cursor:
         if self._steps > _MOST_STEPS:
             raise TooTangled
         for phrase in _phrases(alternatives).get(self.here.plain, ()):
-            if self._matches(phrase):
+            ahead = self.tokens[self.position : self.position + len(phrase)]
+            if tuple(token.plain for token in ahead) == phrase and all(token.kind != "string" for token in ahead):
                 self.position += len(phrase)
                 return " ".join(phrase)
         return None
-
-    def _matches(self, phrase: tuple[str, ...]) -> bool:
-        ahead = self.tokens[self.position : self.position + len(phrase)]
-        return tuple(token.plain for token in ahead) == phrase and all(token.kind != "string" for token in ahead)
 
     def sees(self, alternatives: str) -> bool:
         """Return whether one of the phrases is at the cursor."""

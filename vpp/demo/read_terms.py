@@ -81,14 +81,10 @@ _LONGEST_FORMULA = 400
 def term(cursor: Cursor) -> Term | None:
     """Read a sum of products."""
     start = cursor.position
-    result = _chain(cursor, _product, "+|-")
+    result = _chain(cursor, lambda part: _chain(part, _signed, "*|/"), "+|-")
     if cursor.position - start > _LONGEST_FORMULA:
         raise TooTangled
     return result
-
-
-def _product(cursor: Cursor) -> Term | None:
-    return _chain(cursor, _signed, "*|/")
 
 
 def _chain(cursor: Cursor, part: Reader, signs: str) -> Term | None:

@@ -54,14 +54,11 @@ def constant(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     return Rule((), Number(round_to(float(batch.y[selected > 0].mean()), _digits(rng))))
 
 
-def _powers(cell: Term, degree: int) -> list[Term]:
-    return [cell if power == 1 else Arithmetic("^", cell, Number(float(power))) for power in range(degree, 0, -1)]
-
-
 def _polynomial(degree: int) -> Family:
     def fit(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
         cell = _column(batch, rng)
-        term = least_squares(batch, _powers(cell, degree), selected, _digits(rng))
+        powers = [Arithmetic("^", cell, Number(float(power))) for power in range(degree, 1, -1)]
+        term = least_squares(batch, [*powers, cell], selected, _digits(rng))
         return None if term is None else _with_missing(batch, cell, term)
 
     fit.__doc__ = f"A polynomial of degree {degree} in one column."

@@ -111,17 +111,14 @@ class DemoServer:
         request = chat.read_request(body)
         text = chat.respond(request)
         if self._options.latency_ms:
-            await asyncio.sleep(self._latency_s())
+            factor = self._random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
+            await asyncio.sleep(self._options.latency_ms / 1000 * factor)
         return _json_reply(200, chat.completion(request, self._garbled(text, body)))
 
     def _garbled(self, text: str, body: bytes) -> str:
         """Replace the text for a fraction of requests, chosen by a hash of the request."""
         chance = random.Random(hashlib.sha256(body).digest())
         return chance.choice(_GARBAGE) if chance.random() < self._options.garble_rate else text
-
-    def _latency_s(self) -> float:
-        jitter = self._options.jitter
-        return self._options.latency_ms / 1000 * self._random.uniform(1 - jitter, 1 + jitter)
 
     def _fault(self) -> Reply:
         status, message = self._random.choice(_FAULTS)
@@ -146,10 +143,6 @@ async def _send(send: Send, reply: Reply) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", length), *reply.headers]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
-
-
-def build_app(options: Options) -> App:
-    return DemoServer(options)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -178,7 +171,7 @@ def serve(options: Options) -> None:
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
     config = uvicorn.Config(
-        build_app(options), log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
+        DemoServer(options), log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
     )
     host, port = listener.getsockname()[:2]
     print(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", flush=True)
