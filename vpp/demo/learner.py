@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vpp.demo.explain import explain
 from vpp.demo.prompt import LearnerQuestion, Style
-from vpp.demo.read_rule import Reading, read_rule
+from vpp.demo.read_rule import read_rule
 from vpp.demo.values import read_row
 from vpp.demo.write_rule import say_number
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from vpp.wording.escaping import plain
 from vpp.wording.glossary import BY_LABEL, GLOSSARY, Entry
-from vpp.wording.words import EQUAL, weight_text
+from vpp.wording.words import EQUAL, NBSP, weight_text
 
 Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
 
@@ -193,18 +193,15 @@ def table(
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
     """Return a weighted vote as one bar, heaviest label first."""
     label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
+    # No-break spaces: a label is shown complete or not at all.
+    unbroken = ((name.replace(" ", NBSP), share) for name, share in shares)
     spans = "".join(
-        f'<span class="{("c0", "c1")[i > 0]}" style="--v:{share:.4f}">{text(_unbroken(name))} {_share(share)}</span>'
-        for i, (name, share) in enumerate(shares)
+        f'<span class="{("c0", "c1")[i > 0]}" style="--v:{share:.4f}">{text(name)} {_share(share)}</span>'
+        for i, (name, share) in enumerate(unbroken)
         if share > 0
     )
     rest = f'<span class="ca" style="--v:{abstained:.4f}"></span>' if abstained > 0.0005 else ""
     return f'<span class="vote" role="img" aria-label="{text(label)}">{spans}{rest}</span>'
-
-
-def _unbroken(name: str) -> str:
-    """Join a label's words with no-break spaces, so that it is shown whole or not at all."""
-    return name.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _share(share: float) -> str:

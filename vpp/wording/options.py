@@ -221,14 +221,9 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
     """Name the given options that have no effect, and their condition; empty if all have one."""
     named = [option.name for option in fields(config) if option.name in given]
     return "; ".join(
-        f"{listed([_flag(name) for name in names])} (for {to})"
+        f"{listed(['--' + name.replace('_', '-') for name in names])} (for {to})"
         for to, names in _by_condition(named, config, task).items()
     )
-
-
-def _flag(option: str) -> str:
-    """Return an option's name on the command line."""
-    return f"--{option.replace('_', '-')}"
 
 
 def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:

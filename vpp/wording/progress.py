@@ -9,7 +9,6 @@ from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
 from vpp.inspection.slots import batch_places
 from vpp.posterior.likelihood import regression_errors
-from vpp.posterior.prediction import Value
 from vpp.posterior.weights import ess
 from vpp.runs.budget import is_prefetched
 from vpp.runs.directory import State
@@ -42,12 +41,8 @@ LOADING = "The worker is loading the model file. Large files take minutes."
 
 def shown_step(view: RunView) -> int | None:
     """Return the newest step with something to show: weights for smc, all decisions for other methods."""
-    return max((step for step, at in view.steps.items() if _is_shown(at)), default=None)
-
-
-def _is_shown(at: StepView) -> bool:
-    """True if a step can be shown."""
-    return bool(at.reweighted or (at.finished and at.scored))
+    steps = view.steps.items()
+    return max((step for step, at in steps if at.reweighted or (at.finished and at.scored)), default=None)
 
 
 def phase(snapshot: Snapshot) -> str:
@@ -133,21 +128,17 @@ def _ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
     """
     if at is None:
         return [state.hypothesis for state in view.population]
-    if at.reweighted if is_weighted else at.finished:
-        return [_left(at, slot, is_weighted=is_weighted) for slot in sorted(at.scored)]
+    if is_weighted and at.reweighted:
+        return [at.scored[slot].hypothesis for slot in sorted(at.scored)]
+    if not is_weighted and at.finished:
+        taken = {slot: each.proposal for slot, each in at.proposed.items() if each.accepted}
+        return [taken.get(slot) or at.scored[slot].hypothesis for slot in sorted(at.scored)]
     return [state.hypothesis for state in _began_with(view, at).population]
 
 
 def _began_with(view: RunView, at: StepView) -> StepView:
     """Return the step before."""
     return view.steps.get(at.step - 1, at)
-
-
-def _left(at: StepView, slot: int, *, is_weighted: bool) -> str:
-    proposed = at.proposed.get(slot)
-    if is_weighted or proposed is None or not proposed.accepted or proposed.proposal is None:
-        return at.scored[slot].hypothesis
-    return proposed.proposal
 
 
 def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFAULTS) -> list[Metric]:
@@ -227,12 +218,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     if not proposals:
         yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
         return Metric(name="Rewritten", value="–", scale=yet, words=words)
-    return Metric(
-        name="Rewritten",
-        value=str(changed),
-        scale=f"of {len(proposals)}",
-        words=f"{words} {rest}",
-    )
+    return Metric(name="Rewritten", value=str(changed), scale=f"of {len(proposals)}", words=f"{words} {rest}")
 
 
 def _accepted_metric(
@@ -242,7 +228,8 @@ def _accepted_metric(
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
     if not judged:
         yet = "" if view.has_ended or (at and at.finished) else " yet"
-        return Metric(name=name, value="–", scale=f"none judged{yet}{_at(at)}", words=rest)
+        at_step = "" if at is None else f" at step {at.step}"
+        return Metric(name=name, value="–", scale=f"none judged{yet}{at_step}", words=rest)
     verdict = acceptance_verdict(taken, len(judged), at=thresholds)
     return Metric(
         name=name,
@@ -250,10 +237,6 @@ def _accepted_metric(
         scale=f"{taken} of {len(judged)} judged",
         words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
     )
-
-
-def _at(at: StepView | None) -> str:
-    return "" if at is None else f" at step {at.step}"
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
@@ -264,37 +247,19 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
         return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Complete steps.")]
     made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
     if not config.is_telescoping:
-        return [_beta_metric(config, made.beta if made else config.beta_start)]
+        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to {config.beta_end:g}"
+        words = "Divides the log-likelihood; 1 is full strength."
+        return [Metric(name="Tempering β", value=fixed(beta, 2), scale=scale, words=words)]
     if made is None:
         return []
-    return [_exponent_metric(config, made.beta), _evidence_metric(made.log_evidence)]
-
-
-def _beta_metric(config: Config, beta: float) -> Metric:
-    return Metric(
-        name="Tempering β",
-        value=fixed(beta, 2),
-        scale=f"from {config.beta_start:g} to {config.beta_end:g}",
-        words="Divides the log-likelihood; 1 is full strength.",
-    )
-
-
-def _exponent_metric(config: Config, beta: float) -> Metric:
-    return Metric(
-        name="Exponent φ = 1/β",
-        value=number(1 / beta, 3),
-        scale=f"of {1 / config.beta_end:g}",
-        words="0: the first draw; 1: all the data. Weights carry over from step to step.",
-    )
-
-
-def _evidence_metric(log_evidence: float | None) -> Metric:
-    return Metric(
-        name="Log evidence",
-        value="–" if log_evidence is None else fixed(log_evidence),
-        scale="nominal",
-        words="Up to this exponent. An estimate without a guarantee: see below the charts.",
-    )
+    exponent, end = number(1 / made.beta, 3), f"of {1 / config.beta_end:g}"
+    carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
+    evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
+    nominal = "Up to this exponent. An estimate without a guarantee: see below the charts."
+    return [
+        Metric(name="Exponent φ = 1/β", value=exponent, scale=end, words=carried),
+        Metric(name="Log evidence", value=evidence, scale="nominal", words=nominal),
+    ]
 
 
 def calls_metric(snapshot: Snapshot, *, is_step_shown: bool = False) -> Metric:
@@ -337,36 +302,27 @@ class BatchErrors:
 
 def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
     """Share of wrong answers, or root mean squared error in the target's unit, on the rows of each step's batch."""
-    error = _Error(dataset, config)
-    errors = {step: at.once("batch error", partial(error.of_step, at)) for step, at in sorted(view.steps.items())}
-    by_step = {step: value for step, value in errors.items() if value is not None}
-    if dataset.task == "classification":
-        return BatchErrors(by_step=by_step, name="wrong", top=1.0)
-    return BatchErrors(by_step=by_step, name="off by", top=max(by_step.values(), default=1.0))
+    targets = {row.id: row.target for row in dataset.train}
+    spread = None if dataset.task == "classification" else dataset.target_range
 
+    def error(scored: Scored, places: Sequence[int]) -> float:
+        answers = [scored.predictions[i] for i in places]
+        truth = [targets[scored.rows[i]] for i in places]
+        if spread is None:
+            # Plain Python: numpy is slower on so few values, and a long run has ten thousand such sets.
+            return 1 - sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)) / len(answers)
+        return float((regression_errors(answers, truth, abstention_error=spread) ** 2).mean() ** 0.5)
 
-class _Error:
-    """Error of hypotheses on some of the rows they were scored on."""
-
-    def __init__(self, dataset: Dataset, config: Config) -> None:
-        self._targets: dict[int, Value | None] = {row.id: row.target for row in dataset.train}
-        self._is_classification = dataset.task == "classification"
-        self._spread = 0.0 if self._is_classification else dataset.target_range
-        self._config, self._n_train = config, len(dataset.train)
-
-    def of_step(self, at: StepView) -> float | None:
+    def mean(at: StepView) -> float | None:
         """Return the particles' mean error on the step's batch; None if none was scored on it."""
         # Nearly always, all particles of a step are scored on the same rows: find the batch once for each set of rows.
         alike = {scored.rows: scored for scored in at.scored.values()}
-        n_train = self._n_train
-        by_rows = {rows: batch_places(at, scored, self._config, n_train=n_train) for rows, scored in alike.items()}
-        scores = [self.of(scored, places) for scored in at.scored.values() if (places := by_rows[scored.rows])]
-        return sum(scores) / len(scores) if scores else None
+        by_rows = {rows: batch_places(at, each, config, n_train=len(dataset.train)) for rows, each in alike.items()}
+        errors = [error(scored, places) for scored in at.scored.values() if (places := by_rows[scored.rows])]
+        return sum(errors) / len(errors) if errors else None
 
-    def of(self, scored: Scored, places: Sequence[int]) -> float:
-        answers = [scored.predictions[i] for i in places]
-        truth = [self._targets[scored.rows[i]] for i in places]
-        if self._is_classification:
-            # Plain Python: numpy is slower on so few values, and a long run has ten thousand such sets.
-            return 1 - sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)) / len(answers)
-        return float((regression_errors(answers, truth, abstention_error=self._spread) ** 2).mean() ** 0.5)
+    means = {step: at.once("batch error", partial(mean, at)) for step, at in sorted(view.steps.items())}
+    by_step = {step: value for step, value in means.items() if value is not None}
+    if spread is None:
+        return BatchErrors(by_step=by_step, name="wrong", top=1.0)
+    return BatchErrors(by_step=by_step, name="off by", top=max(by_step.values(), default=1.0))

@@ -116,17 +116,14 @@ def is_key_refused(view: RunView) -> bool:
 
 def model_file_words(header: Header, plan: Plan, *, memory_bytes: int) -> str:
     """Describe a model file and how llama.cpp will serve it."""
+    count = header.parameters
+    size = f"{count / 1e9:.1f} billion" if count >= 950_000_000 else f"{integer(round(count / 1e6))} million"
     return (
-        f"{header.name}: {_parameters(header.parameters)} parameters ({header.architecture}), "
+        f"{header.name}: {size} parameters ({header.architecture}), "
         f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'call')} at a time, "
         f"{integer(plan.context)} tokens of prompt and answer each. That takes about "
         f"{gigabytes(plan.memory_bytes)} of the machine’s {gigabytes(memory_bytes)} of memory."
     )
-
-
-def _parameters(count: int) -> str:
-    """`1.8 billion`."""
-    return f"{count / 1e9:.1f} billion" if count >= 950_000_000 else f"{integer(round(count / 1e6))} million"
 
 
 def loading_words(loading_s: float) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Ideas
-from vpp.inspection.support import Against, Collapse, collapse, predicted
+from vpp.inspection.support import Against, collapse, predicted
 from vpp.runs.surpassed import Surpassed, surpassed
 from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import state
@@ -22,9 +22,11 @@ def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> st
 def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
     prediction = predicted(view, dataset)
     if prediction is not None and prediction.is_beaten:
-        yield _no_better(prediction)
+        yield f"No better than always answering {_figures(prediction)}."
     if (collapsed := collapse(view, dataset, ideas)) is not None:
-        yield _collapsed(collapsed)
+        held = "all" if collapsed.weight > 1 - EQUAL else percent(collapsed.weight)
+        lead = f"Collapsed on one hypothesis, which holds {held} of the weight"
+        yield f"{lead} and is no better than always answering {_figures(collapsed.against)}."
     yield from surpassed_sentences(view, dataset, clear=True)
 
 
@@ -43,16 +45,6 @@ def _surpassed(by: Surpassed, *, is_label: bool) -> str:
         return f"The vote does worse than {which}: {right} against {other} right, on the same {rows}."
     own, other = number(by.prediction), number(by.other)
     return f"The mean does worse than {which}: mean squared error {own} against {other}, on the same {rows}."
-
-
-def _no_better(against: Against) -> str:
-    return f"No better than always answering {_figures(against)}."
-
-
-def _collapsed(collapsed: Collapse) -> str:
-    held = "all" if collapsed.weight > 1 - EQUAL else percent(collapsed.weight)
-    lead = f"Collapsed on one hypothesis, which holds {held} of the weight"
-    return f"{lead} and is no better than always answering {_figures(collapsed.against)}."
 
 
 def _figures(against: Against) -> str:

@@ -124,7 +124,8 @@ def percent(fraction: float, decimals: int = 0) -> str:
     """`22 %`. Only exact values read as 0 or 100 %: 0.9996 is `over 99.9 %`."""
     shown = f"{100 * fraction:.{decimals}f}"
     if float(shown) in (0, 100) and fraction not in (0, 1):
-        return _near_the_end(fraction) if decimals else percent(fraction, decimals=1)
+        end = "under 0.1" if fraction < MAJORITY else "over 99.9"
+        return f"{end}{NBSP}%" if decimals else percent(fraction, decimals=1)
     return f"{shown}{NBSP}%"
 
 
@@ -141,10 +142,6 @@ def short_weight(weight: float) -> str:
     if weight > 1 - EQUAL:
         return "1.000"
     return weight_text(weight).replace("under", "<").replace("over", ">")
-
-
-def _near_the_end(fraction: float) -> str:
-    return f"under 0.1{NBSP}%" if fraction < MAJORITY else f"over 99.9{NBSP}%"
 
 
 def seconds(value: float) -> str:
@@ -246,14 +243,11 @@ def weights_sentence(weights: Sequence[float]) -> str:
         return f"{capitalised(in_words(len(ordered)))} ideas hold equal weight, {percent(ordered[0])} each."
     if ordered[0] > MAJORITY:
         most = percent(min(ordered[0], 1 - EQUAL))
-        return f"One idea holds {most} of the weight; {_others(len(ordered) - 1)} the rest."
+        others = "another holds" if len(ordered) == 2 else f"{in_words(len(ordered) - 1)} others share"
+        return f"One idea holds {most} of the weight; {others} the rest."
     return (
         f"No idea has a majority: the heaviest of {in_words(len(ordered))} holds {percent(ordered[0])} of the weight."
     )
-
-
-def _others(n: int) -> str:
-    return "another holds" if n == 1 else f"{in_words(n)} others share"
 
 
 def score_text(score: Score) -> str:
