@@ -54,7 +54,8 @@ def test_a_run_starts_a_server_without_your_key_and_the_server_ends_after_it(des
     model = model_file(desk.folder)
     said = small_run(desk, "one", model).finish(within_s=WITHIN_S)
     assert said.code == 0
-    assert "demo: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in said.err
+    words = "demo: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: "
+    assert said.err.count(words) == 1
     assert "loading the model: 0\u00a0s" in said.err
     endpoint = desk.look("one").spec.endpoint
     assert (endpoint.gguf, endpoint.model, endpoint.context_length) == (str(model), "demo", 4096)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
-from vpp.cli.running import _templates
+from vpp.cli.running import _templates, endpoint_of
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ReadAs
 from vpp.data.split import SplitPlan
@@ -54,7 +54,7 @@ def asked_with(name: str) -> dict[str, str | None]:
 def read_back(run: RunSpec) -> dict[str, str | None]:
     """The templates that the command which repeats a run asks with."""
     options = build_parser().parse_args(shlex.split(repeat_command(run).line.partition("-m vpp ")[2]))
-    return {ROLE_FIELDS[role]: text for role, text in _templates(options).items()}
+    return {ROLE_FIELDS[role]: text for role, text in _templates(options, endpoint_of(options)).items()}
 
 
 @pytest.mark.parametrize("name", GALLERY)

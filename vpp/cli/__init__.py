@@ -19,7 +19,8 @@ DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; print an error that the user can fix as one line on standard error."""
-    if any(map(_is_undecodable, argv)):
+    # Python turns bytes that are not UTF-8 into lone surrogates.
+    if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
         return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
     options = build_parser().parse_args(argv, Namespace(asked_at=time.time()))
     module, function = options.command.split(":")
@@ -38,11 +39,6 @@ def main(argv: Sequence[str]) -> int:
         return _complain(error, BAD_INPUT)
     except KeyboardInterrupt:
         return STOPPED
-
-
-def _is_undecodable(argument: str) -> bool:
-    """Return whether the argument holds bytes that are not UTF-8; Python turns them into lone surrogates."""
-    return any("\ud800" <= character <= "\udfff" for character in argument)
 
 
 def _complain(error: Exception, code: int) -> int:

@@ -71,7 +71,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     endpoint = endpoint_of(options)
     directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint))
     stored = directory.spec() if directory.exists else None
-    if stored and not _names_endpoint(options):
+    if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
     before = stored.sizes if stored else Sizes()
     return directory, SweepSpec(
@@ -96,10 +96,6 @@ def _named(given: str | None, default: tuple[str, ...], option: str) -> tuple[st
 
 def _or(given: int | None, default: int) -> int:
     return default if given is None else given
-
-
-def _names_endpoint(options: Namespace) -> bool:
-    return bool(options.demo or options.gguf or options.base_url or options.model)
 
 
 class SweepProgress:

@@ -46,12 +46,9 @@ def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]
     while state not in until and time.monotonic() < deadline:
         time.sleep(0.1)
         state = reader.refresh().state
-    print(f"{directory.id}: {state}{'' if state in until else _pending(command, state)}")
+    words = pending_words(command, state) or "The command is pending: the worker has not read it yet."
+    print(f"{directory.id}: {state}{'' if state in until else f'. {words}'}")
     return 0
-
-
-def _pending(command: Command, state: State) -> str:
-    return f". {pending_words(command, state) or 'The command is pending: the worker has not read it yet.'}"
 
 
 def list_runs(options: Namespace) -> int:

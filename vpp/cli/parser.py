@@ -133,7 +133,7 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     about = "send one call per hypothesis first, the others after its answer: for servers with a prefix cache"
     group.add_argument("--warm-prefix", action="store_true", help=about)
     about = "how long to retry a lost endpoint (3600)"
-    group.add_argument("--max-wait", type=float, default=3600.0, metavar="SECONDS", help=about)
+    group.add_argument("--max-wait", dest="max_wait_s", type=float, default=3600.0, metavar="SECONDS", help=about)
     about = "most tokens of prompt and answer (asked of the server)"
     group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
     about = "most tokens of a row's answer (512)"
@@ -141,7 +141,8 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     about = "most tokens of a hypothesis with its reasons (1536)"
     group.add_argument("--optimizer-max-tokens", type=int, default=1536, metavar="N", help=about)
     if cached:
-        group.add_argument("--no-cache", action="store_true", help="neither read nor write the response cache")
+        about = "neither read nor write the response cache"
+        group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
 
 
 def _template_options(parser: ArgumentParser) -> None:
@@ -257,7 +258,7 @@ def _serving(commands: Commands) -> None:
     check = _command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
     _endpoint_options(check, cached=False)
     check.add_argument("--json", action="store_true", help="print one JSON object")
-    check.set_defaults(no_cache=True)
+    check.set_defaults(cache=False)
 
 
 BENCH_METHODS = """\
@@ -290,7 +291,7 @@ def _bench(commands: Commands) -> None:
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
     _endpoint_options(parser, cached=False)
     # Methods ask the same questions: with a cache, times would depend on the order of cells.
-    parser.set_defaults(no_cache=True)
+    parser.set_defaults(cache=False)
     where = "the sweep's folder: new, empty, or a sweep to continue (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
     parser.add_argument("-o", "--output", metavar="DIR", help=where)
     parser.add_argument("--quiet", action="store_true", help="no progress")

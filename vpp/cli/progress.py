@@ -77,7 +77,9 @@ class Progress:
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._line.print(self._text(view, view.usage))
         if isinstance(event, RunPaused):
-            self._line.print("paused" if event.reason == "user" else f"paused: {event.detail}{_retry(view)}")
+            retry = retry_words(view, now=time.time())
+            said = f": {event.detail}{f'. {retry}' if retry else ''}"
+            self._line.print("paused" if event.reason == "user" else f"paused{said}")
         elif isinstance(event, RunResumed) and self._said_paused:
             self._line.print("going on")
         self._said_paused = isinstance(event, RunPaused)
@@ -138,11 +140,6 @@ def _phase(view: RunView) -> str:
 def _only_faults(view: RunView, usage: Usage) -> bool:
     """Return whether calls failed before the first hypotheses were complete."""
     return view.last_step is None and bool(usage.faults)
-
-
-def _retry(view: RunView) -> str:
-    words = retry_words(view, now=time.time())
-    return f". {words}" if words else ""
 
 
 class Tally:

@@ -36,22 +36,20 @@ def report(options: Namespace) -> int:
     if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
         raise InputError(f"{options.output} cannot hold both reports: name two files with -o and --html")
     if options.output:
-        written = [_written(Path(options.output), report_markdown(reader).encode())]
+        write_bytes(Path(options.output), report_markdown(reader).encode())
+        written = [Path(options.output)]
     else:
         written = write_all(directory)
     if options.html:
-        written.append(_written(Path(options.html), report_html(reader).encode(errors="replace")))
+        write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
+        written.append(Path(options.html))
     elif not options.output:
         written.append(write_html(directory))
     if options.nc:
-        written.append(_written(written[0].parent / "posterior.nc", posterior_nc(reader)))
+        written.append(written[0].parent / "posterior.nc")
+        write_bytes(written[-1], posterior_nc(reader))
     print("\n".join(map(str, written)))
     return 0
-
-
-def _written(path: Path, content: bytes) -> Path:
-    write_bytes(path, content)
-    return path
 
 
 def verify(options: Namespace) -> int:

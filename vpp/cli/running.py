@@ -35,12 +35,13 @@ def run(options: Namespace) -> int:
     """Prepare a run and work on it to its end."""
     given = _config_options(options)
     config = replace(preset(options.preset), **given)
-    templates = _templates(options)
+    endpoint = endpoint_of(options)
+    templates = _templates(options, endpoint)
     dataset, file_format = _dataset(options, config)
     preparation = Preparation(
         dataset=dataset,
         config=config,
-        endpoint=endpoint_of(options),
+        endpoint=endpoint,
         name=options.name,
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
@@ -90,14 +91,11 @@ def _config_options(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _templates(options: Namespace) -> dict[Role, str | None]:
+def _templates(options: Namespace, endpoint: EndpointSpec) -> dict[Role, str | None]:
     """Template text by role; None for the paper's. Raises InputError if a file cannot be read."""
-    default = chosen_templates(options.templates, is_demo=endpoint_of(options).is_demo, preset=options.preset)
-    return {role: _template(getattr(options, f"{role}_template") or default, role) for role in ROLES}
-
-
-def _template(name: str, role: Role) -> str | None:
-    return gallery_text(name, role) if name in GALLERY else read_text(name)
+    default = chosen_templates(options.templates, is_demo=endpoint.is_demo, preset=options.preset)
+    names = {role: getattr(options, f"{role}_template") or default for role in ROLES}
+    return {role: gallery_text(name, role) if name in GALLERY else read_text(name) for role, name in names.items()}
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
@@ -157,47 +155,30 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
         print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
 
 
+SHARED = (
+    "concurrency", "max_wait_s", "cache", "structured", "reasoning_effort", "prefetch", "warm_prefix", "context_length",
+    "learner_max_tokens", "optimizer_max_tokens",
+)  # fmt: skip
+"""Options of every kind of endpoint."""
+NAMED = ("base_url", "model", "optimizer_base_url", "optimizer_model")
+"""Options that the environment may give."""
+
+
 def endpoint_of(options: Namespace) -> EndpointSpec:
-    """Build the endpoint from the options, then the environment."""
-    env = environment()
-    shared: dict[str, Any] = {
-        "concurrency": options.concurrency,
-        "timeout_s": _timeout_s(options),
-        "max_wait_s": options.max_wait,
-        "cache": not options.no_cache,
-        "structured": options.structured,
-        "reasoning_effort": options.reasoning_effort,
-        "prefetch": options.prefetch,
-        "warm_prefix": options.warm_prefix,
-        "context_length": options.context_length,
-        "learner_max_tokens": options.learner_max_tokens,
-        "optimizer_max_tokens": options.optimizer_max_tokens,
-    }
+    """Build the endpoint from the options, then the environment. For a model file, print what its header says."""
+    env, given = environment(), vars(options)
+    usual_s = TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
+    timeout_s = usual_s if options.timeout is None else options.timeout
+    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED})
     if options.demo:
-        return EndpointSpec(demo=True, demo_latency_ms=options.demo_latency_ms, model="demo", **shared)
+        return replace(base, demo=True, demo_latency_ms=options.demo_latency_ms, model="demo")
     if options.gguf:
-        return _model_file_endpoint(options, EndpointSpec(**shared))
-    endpoint = EndpointSpec(
-        base_url=options.base_url or env.base_url or "",
-        model=options.model or env.model or "",
-        optimizer_base_url=options.optimizer_base_url or env.optimizer_base_url or "",
-        optimizer_model=options.optimizer_model or env.optimizer_model or "",
-        **shared,
-    )
+        check_allowed(keys().model_files)
+        endpoint, header, plan = endpoint_for(options.gguf, base)
+        if not given.get("quiet"):
+            print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
+        return endpoint
+    named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
+    endpoint = replace(base, **named)
     check_gate(endpoint, keys().gate)
-    return endpoint
-
-
-def _timeout_s(options: Namespace) -> float:
-    if options.timeout is not None:
-        return float(options.timeout)
-    return TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
-
-
-def _model_file_endpoint(options: Namespace, base: EndpointSpec) -> EndpointSpec:
-    """Build the endpoint of a model file, and print what its header says and how it will be served."""
-    check_allowed(keys().model_files)
-    endpoint, header, plan = endpoint_for(options.gguf, base)
-    if not getattr(options, "quiet", False):
-        print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
     return endpoint
