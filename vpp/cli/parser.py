@@ -37,8 +37,9 @@ def build_parser() -> ArgumentParser:
     return parser
 
 
-def _command(commands: Commands, name: str, function: str, about: str) -> ArgumentParser:
-    parser = commands.add_parser(name, help=about, description=about[:1].upper() + about[1:] + ".", allow_abbrev=False)
+def _command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
+    description = about[:1].upper() + about[1:] + "."
+    parser = commands.add_parser(name, help=about, description=description, allow_abbrev=False, **more)
     parser.set_defaults(command=f"vpp.cli.{function}")
     return parser
 
@@ -247,14 +248,9 @@ def _reading(commands: Commands) -> None:
 
 
 def _serving(commands: Commands) -> None:
-    demo = _command(commands, "demo-server", "serving:demo_server", "serve the built-in demo model")
-    demo.add_argument("--host", default="127.0.0.1")
-    demo.add_argument("--port", type=int, default=8900)
-    demo.add_argument("--latency-ms", type=float, default=0, help="least time of an answer")
-    demo.add_argument("--jitter", type=float, default=0, help="fraction by which the latency varies")
-    demo.add_argument("--capacity", type=int, default=0, help="requests answered at a time; 0: unlimited")
-    demo.add_argument("--fail-rate", type=float, default=0, help="fraction of requests refused with an error")
-    demo.add_argument("--garble-rate", type=float, default=0, help="fraction of answers made unreadable")
+    # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
+    about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
+    _command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
     check = _command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
     _endpoint_options(check, cached=False)
     check.add_argument("--json", action="store_true", help="print one JSON object")

@@ -17,9 +17,7 @@ from vpp.wording.servers import verdict
 
 def demo_server(options: Namespace) -> NoReturn:
     """Become the demo model's server, which runs until it is interrupted."""
-    names = ("host", "port", "latency_ms", "jitter", "capacity", "fail_rate", "garble_rate")
-    arguments = [word for name in names for word in (f"--{name.replace('_', '-')}", str(getattr(options, name)))]
-    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *arguments])
+    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
 
 
 def check_endpoint(options: Namespace) -> int:

@@ -8,7 +8,9 @@ from vpp.demo.server import Options, serve
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m vpp.demo", description="Serve the built-in demo model at /v1.")
+    parser = argparse.ArgumentParser(
+        prog="python -m vpp demo-server", description="Serve the built-in demo model at /v1."
+    )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
     parser.add_argument("--latency-ms", type=float, default=0, help="least time of an answer")

@@ -131,24 +131,15 @@ def _sections(text: str) -> dict[str, str]:
     fence = ""
     for line in text.split("\n"):
         bare = line.strip()
-        if fence:
-            fence, current = _inside(line, bare, fence, current)
-        elif current is not None and bare in _FENCES and not any(current):
+        if fence and bare == fence:
+            fence, current = "", None
+        elif not fence and current is not None and bare in _FENCES and not any(current):
             fence = _FENCES[bare]
-        elif bare.endswith((":", "*")) and (heading := _heading(bare)):
+        elif not fence and bare.endswith((":", "*")) and (heading := _heading(bare)):
             current = sections.setdefault(heading, []) if heading not in sections else None
         elif current is not None:
             current.append(line)
     return {name: "\n".join(lines).strip("\n") for name, lines in sections.items()}
-
-
-def _inside(line: str, bare: str, fence: str, current: list[str] | None) -> tuple[str, list[str] | None]:
-    """Add a line within a fence; return the fence and section that follow."""
-    if bare == fence:
-        return "", None
-    if current is not None:
-        current.append(line)
-    return fence, current
 
 
 def _heading(line: str) -> str | None:

@@ -127,15 +127,13 @@ class DemoServer:
 
 
 async def _body(receive: Receive) -> bytes:
-    chunks, size = [], 0
-    while True:
+    """Read a request's body, or its beginning if it is too large."""
+    body, is_whole = b"", False
+    while not is_whole and len(body) <= _LARGEST_BODY:
         message = await receive()
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size <= _LARGEST_BODY + 1:
-            chunks.append(chunk)
-        if not message.get("more_body"):
-            return b"".join(chunks) if size <= _LARGEST_BODY else b" " * (_LARGEST_BODY + 1)
+        body += message.get("body", b"")
+        is_whole = not message.get("more_body")
+    return body
 
 
 async def _send(send: Send, reply: Reply) -> None:
