@@ -18,22 +18,22 @@ from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
 
 
-def caveats(snapshot: Snapshot, dataset: Dataset) -> tuple[str, ...]:
-    """Return the limits of the result, the gravest first."""
+def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """Yield the limits of the result, the gravest first."""
     view = snapshot.view
-    return (
-        *_model(snapshot),
-        *_state(snapshot),
-        *_evaluation(view, dataset),
-        *surpassed_sentences(view, dataset, clear=False),
-        *target_words(snapshot.spec.config, dataset.task),
-        *_nominal(snapshot),
-        *_unread(snapshot),
-        *cut_sentences(view),
-        *_rows(dataset),
-        *_tau(snapshot, dataset),
-        "This is one run with one seed: other seeds show how much of it is luck.",
-    )
+    yield from _model(snapshot)
+    yield from _state(snapshot)
+    yield from _evaluation(view, dataset)
+    yield from surpassed_sentences(view, dataset, clear=False)
+    yield from target_words(snapshot.spec.config, dataset.task)
+    if nominal := evidence(snapshot.spec, view):
+        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}."
+    yield from _unread(snapshot)
+    yield from cut_sentences(view)
+    if dataset.provenance.n_left_out:
+        yield rows_sentence(dataset)
+    yield from _tau(snapshot, dataset)
+    yield "This is one run with one seed: other seeds show how much of it is luck."
 
 
 def is_demo(snapshot: Snapshot) -> bool:
@@ -55,15 +55,11 @@ def _state(snapshot: Snapshot) -> Iterator[str]:
     if snapshot.damage:
         yield "The journal is damaged: this report covers only what comes before the damage."
     if view.phase != "finished":
-        yield f"The run is incomplete: {steps_text(view)} are done.{_flatter(view)}"
-
-
-def _flatter(view: RunView) -> str:
-    """Say that weights are flatter than a finished run's; empty if tempering had ended."""
-    made = [step.reweighted for step in view.finished_steps if step.reweighted]
-    if not made or view.started is None or made[-1].beta <= view.started.config.get("beta_end", 1.0):
-        return ""
-    return f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
+        made = [step.reweighted for step in view.finished_steps if step.reweighted]
+        flatter = ""
+        if made and view.started and made[-1].beta > view.started.config.get("beta_end", 1.0):
+            flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
+        yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
 
 
 def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
@@ -97,13 +93,6 @@ def _abstentions(test: Evaluated) -> Iterator[str]:
         )
 
 
-def _nominal(snapshot: Snapshot) -> Iterator[str]:
-    """Say why the evidence has no guarantee."""
-    nominal = evidence(snapshot.spec, snapshot.view)
-    if nominal:
-        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}."
-
-
 def _unread(snapshot: Snapshot) -> Iterator[str]:
     usage, view = snapshot.usage, snapshot.view
     if usage.unparsable:
@@ -135,11 +124,6 @@ def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         )
 
 
-def _rows(dataset: Dataset) -> Iterator[str]:
-    if dataset.provenance.n_left_out:
-        yield rows_sentence(dataset)
-
-
 # The target
 
 _CARRIED = (
@@ -158,57 +142,52 @@ _GROWING = (
 )
 
 
-def target_words(config: Config, task: Task) -> tuple[str, ...]:
-    """Return a few sentences on the target: what the run's weights or chains stand for."""
-    return (*_by_method(config, task), *((_GROWING,) if config.particles_max else ()))
+_COMPARED_ON = {
+    "batch": "one batch, a new one each step, so the chains have no common target",
+    "buffer": "the rows last seen, which change each step, so the chains have no common target",
+    "train": "all training rows, the same at every step",
+}
 
 
-def _by_method(config: Config, task: Task) -> tuple[str, ...]:
+def target_words(config: Config, task: Task) -> Iterator[str]:
+    """Yield a few sentences on the target: what the run's weights or chains stand for."""
     if config.is_telescoping:
-        return (_CARRIED, _exponents(config), *_draws(config, task))
-    if config.is_weighted:
-        return _reweighted(config)
-    if config.method == "mh":
-        return tuple(_chains(config, task))
-    return _unfiltered(config)
+        yield _CARRIED
+        if config.tempering == "adaptive":
+            yield "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
+        else:
+            yield "The exponents φ = 1/β follow a schedule fixed in advance."
+        yield from _draws(config, task)
+    elif config.is_weighted:
+        yield from _reweighted(config)
+    elif config.method == "mh":
+        yield f"Each chain has an accept step, which compares likelihoods on {_COMPARED_ON[config.mh_rows]}."
+        yield from _draws(config, task)
+    elif config.size == 1:
+        yield "There is one hypothesis and no posterior: this run cannot say how sure it is."
+    else:
+        yield (
+            "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without "
+            "weights. Their differences show how much the optimizer varies, not what the data support."
+        )
+    if config.particles_max:
+        yield _GROWING
 
 
-def _exponents(config: Config) -> str:
-    if config.tempering == "adaptive":
-        return "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
-    return "The exponents φ = 1/β follow a schedule fixed in advance."
-
-
-def _reweighted(config: Config) -> tuple[str, ...]:
+def _reweighted(config: Config) -> Iterator[str]:
     """Describe the paper's tempering: weights made anew each step."""
     weights = (
         "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and are made anew "
         "each step"
     )
+    uncorrected = "without a correction: a pragmatic reweighting, not an exact posterior."
     if config.mutate == "filtered":
-        return (
-            f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}",
-            "The rows change each step, so the steps have no common target.",
-        )
-    if config.mutate == "duplicates":
-        return (
-            f"{weights}. Only copies made by resampling are rewritten, without a correction: a pragmatic reweighting, "
-            "not an exact posterior.",
-        )
-    return (
-        f"{weights}; every text is rewritten after it was weighed, without a correction: a pragmatic reweighting, "
-        "not an exact posterior.",
-    )
-
-
-def _chains(config: Config, task: Task) -> Iterator[str]:
-    rows = {
-        "batch": "one batch, a new one each step, so the chains have no common target",
-        "buffer": "the rows last seen, which change each step, so the chains have no common target",
-        "train": "all training rows, the same at every step",
-    }[config.mh_rows]
-    yield f"Each chain has an accept step, which compares likelihoods on {rows}."
-    yield from _draws(config, task)
+        yield f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}"
+        yield "The rows change each step, so the steps have no common target."
+    elif config.mutate == "duplicates":
+        yield f"{weights}. Only copies made by resampling are rewritten, {uncorrected}"
+    else:
+        yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}"
 
 
 def _draws(config: Config, task: Task) -> Iterator[str]:
@@ -237,13 +216,4 @@ def _is_exact(config: Config, task: Task) -> bool:
         and not config.particles_max
         and config.learner_temperature == 0
         and config.points_per_call == 1
-    )
-
-
-def _unfiltered(config: Config) -> tuple[str, ...]:
-    if config.size == 1:
-        return ("There is one hypothesis and no posterior: this run cannot say how sure it is.",)
-    return (
-        "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without weights. "
-        "Their differences show how much the optimizer varies, not what the data support.",
     )

@@ -115,12 +115,6 @@ def _count(given: Iterable[tuple[object, ...]]) -> tuple[int, int]:
 
 
 def _proposals(view: RunView) -> Iterator[str]:
-    counts = [at.once("unread proposals", partial(_proposals_of, at)) for at in view.steps.values()]
-    silent, made = sum(count[0] for count in counts), sum(count[1] for count in counts)
-    if made >= LEAST and silent == made:
-        yield f"all {integer(made)} proposals"
-
-
-def _proposals_of(at: StepView) -> tuple[int, int]:
-    """Return how many of a step's proposals could not be read, and how many there are."""
-    return sum(proposed.why == "unparsable" for proposed in at.proposed.values()), len(at.proposed)
+    made = view.proposals
+    if len(made) >= LEAST and all(proposed.why == "unparsable" for proposed in made):
+        yield f"all {integer(len(made))} proposals"
