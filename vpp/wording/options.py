@@ -34,23 +34,18 @@ class Option:
     """Meanings of its values."""
 
 
-def _draws_from_prior(config: Config) -> bool:
-    return (config.draws_initial and config.initial == "prior") or (config.is_filtered and config.restart > 0)
-
-
 def _can_grow(config: Config) -> bool:
     return config.draws_initial and not config.is_telescoping
-
-
-def _judges(config: Config) -> bool:
-    return config.is_weighted or config.is_filtered or config.particles_max > 0
 
 
 _DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
 _FROM_BATCH = Condition(
     "first hypotheses drawn from the first batch", lambda c: c.draws_initial and c.initial == "batch"
 )
-_FROM_PRIOR = Condition("draws from the prior, first or fresh", _draws_from_prior)
+_FROM_PRIOR = Condition(
+    "draws from the prior, first or fresh",
+    lambda c: (c.draws_initial and c.initial == "prior") or (c.is_filtered and c.restart > 0),
+)
 _NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
 _SMC = Condition("smc", lambda c: c.is_weighted)
 _MH = Condition("mh", lambda c: c.method == "mh")
@@ -62,7 +57,7 @@ _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.is_wei
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.is_weighted and not c.is_telescoping)
 _GROWABLE = Condition("smc with the paper’s tempering, mh and always-accept", _can_grow)
 _GROWING = Condition("a largest K above 0", lambda c: _can_grow(c) and c.particles_max > 0)
-_JUDGED = Condition("smc, mh and a growing K", _judges)
+_JUDGED = Condition("smc, mh and a growing K", lambda c: c.is_weighted or c.is_filtered or c.particles_max > 0)
 _SEVERAL = Condition("more than one hypothesis", lambda c: c.largest_size > 1)
 
 _FIRST, _PROPOSALS, _ACCEPT, _WEIGHTS = "First hypotheses", "Proposals", "Accept step", "Weights and tempering"

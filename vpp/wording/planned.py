@@ -109,7 +109,8 @@ def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return
     rates = [f"{fixed(pace.round_trip_s)} s a {'round' if pace.waits_after else 'call'}"] if pace.round_trip_s else []
-    rates += [f"{_rate(pace.calls_per_s)} calls a second at once"] if pace.calls_per_s else []
+    if rate := pace.calls_per_s:
+        rates += [f"{integer(round(rate)) if rate >= 10 else fixed(rate, 1)} calls a second at once"]
     about = seconds(time_s(estimate.plan, pace))
     yield f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
 
@@ -119,11 +120,6 @@ def demo_pace(endpoint: EndpointSpec) -> Pace:
     known = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000
     return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
-
-
-def _rate(rate: float) -> str:
-    """Return a rate as an integer, below 10 with one decimal."""
-    return integer(round(rate)) if rate >= 10 else fixed(rate, 1)
 
 
 def _cap(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
@@ -145,13 +141,8 @@ def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str
     if expected is not None:
         parts.append(f"about {roughly(expected.calls)} calls and {roughly(expected.tokens)} tokens expected")
     if spec.prices.are_given:
-        parts.append(cost_words(spec, usage, expected))
+        so_far, currency = f"{money(usage.cost, spec.prices.currency)} so far", spec.prices.currency
+        parts.append(f"{so_far}, about {money(expected.cost, currency)} expected" if expected else so_far)
     if words := cap_words(spec.cap, spec.prices.currency):
         parts.append(f"{integer(usage.sent)} sent, cap {words}")
     return capitalised(f"{'; '.join(parts)}.") if parts else ""
-
-
-def cost_words(spec: RunSpec, usage: Usage, expected: Outlook | None = None) -> str:
-    """`0.12 EUR so far, about 0.40 EUR expected`."""
-    so_far = f"{money(usage.cost, spec.prices.currency)} so far"
-    return so_far if expected is None else f"{so_far}, about {money(expected.cost, spec.prices.currency)} expected"
